@@ -1,0 +1,114 @@
+# The whole developer interface. Needs make, Python 3.11 or newer, pip and (for the fast kernels) a C compiler;
+# everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test-fast test test-slow check format clean
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+VENV   := .venv
+PY     := $(VENV)/bin/python
+KERNEL := src/plausibly/kernels/native.c
+SHARED := src/plausibly/kernels/libplausibly.so
+
+# Tests fix their seeds and share nothing, so the number of processes changes the time and not the outcome.
+# The hash seed is fixed because all processes must collect the same tests in the same order.
+JOBS   ?= 2
+PYTEST  = PYTHONHASHSEED=0 $(PY) -m pytest -q -n $(JOBS) --dist worksteal
+
+PIP     = PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -qq
+say     = @printf '\033[1m· %s\033[0m\n'
+ifneq ($(NO_COLOR)$(CI),)
+say     = @printf '· %s\n'
+endif
+
+help:  ## Show this list
+	@echo 'plausibly: frequency estimation under local differential privacy'; echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then watch a histogram emerge from noise
+	@$(PY) examples/demo.py
+
+test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, within a minute
+	@$(PYTEST) -m 'not slow and not full'
+
+test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass, within five minutes
+	@$(PYTEST) -m 'not slow'
+
+test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests
+	@$(PYTEST) -m slow
+
+check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
+	$(say) 'ruff check'
+	@$(PY) -m ruff check --quiet .
+	$(say) 'ruff format --check'
+	@$(PY) -m ruff format --check --quiet . || { echo 'Run `make format` to put that right.'; exit 1; }
+	$(say) 'mypy --strict'
+	@$(PY) -m mypy
+	$(say) 'import contract'
+	@$(VENV)/bin/lint-imports --no-logo
+
+format: $(VENV)/.dev  ## Sort imports, mend what ruff can mend, format
+	@$(PY) -m ruff check --quiet --fix-only .
+	@$(PY) -m ruff format .
+
+clean:  ## Remove all that make has made, .venv included
+	@rm -rf $(VENV) build dist src/plausibly.egg-info $(SHARED)
+	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# --- installation: each step leaves a stamp in .venv and is not repeated ------------------------------------
+
+# Some Debian machines have no ensurepip (package python3-venv): then the outer pip fills the environment.
+$(VENV)/.python:
+	@set -e; \
+	chosen=; \
+	for python in $(PYTHON) $(if $(PYTHON),,python3 python3.14 python3.13 python3.12 python3.11 python); do \
+	    if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	        chosen=$$python; break; \
+	    fi; \
+	done; \
+	if [ -z "$$chosen" ]; then \
+	    echo 'plausibly needs Python 3.11 or newer; $(if $(PYTHON),$(PYTHON) is not one,none was found on the PATH).' >&2; \
+	    echo 'Install one (Debian 12, Ubuntu 24.04 or later: apt install python3 python3-venv),' >&2; \
+	    echo 'or name one: make PYTHON=/path/to/python3.12 …' >&2; \
+	    exit 1; \
+	fi; \
+	printf '· making %s with %s\n' '$(VENV)' "$$("$$chosen" -V)"; \
+	rm -rf $(VENV); \
+	if ! "$$chosen" -m venv $(VENV) >/dev/null 2>&1; then \
+	    rm -rf $(VENV); \
+	    if ! { "$$chosen" -m venv --without-pip $(VENV) \
+	        && "$$chosen" -m pip --python $(PY) install -qq --disable-pip-version-check pip; }; then \
+	        rm -rf $(VENV); \
+	        echo "$$chosen can neither make a virtual environment with pip nor has a pip of its own." >&2; \
+	        echo 'On Debian and Ubuntu: apt install python3-venv' >&2; \
+	        exit 1; \
+	    fi; \
+	fi
+	@$(PIP) 'setuptools>=77'
+	@touch $@
+
+# No build isolation: setuptools is already here, and one download less is one thing less to fail.
+$(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
+	$(say) 'installing plausibly and matplotlib'
+	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[plots]')
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml setup.py | $(VENV)/.python
+	$(say) 'installing plausibly and the developer tools'
+	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[dev]')
+	@touch $@ $(VENV)/.demo
+
+# A stamp and not the library itself: without a compiler there is none, and that is no reason to try each time.
+$(VENV)/.kernels: $(wildcard $(KERNEL)) setup.py | $(VENV)/.python
+	$(say) 'compiling the kernels'
+	$(call with-kernels,$(PY) setup.py --quiet build_ext --inplace)
+
+# Run $(1), which compiles the library on its way. The old one goes first, so that none is taken for the new.
+define with-kernels
+	@rm -f $(SHARED)
+	@$(1)
+	@test -e $(SHARED) || echo '· no C library (is gcc installed?): the slower NumPy kernels will be used'
+	@touch $(VENV)/.kernels
+endef

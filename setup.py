@@ -1,0 +1,83 @@
+"""Builds the C kernels as a plain shared library beside the loader; everything else is in pyproject.toml.
+
+The library knows nothing of Python (it is opened with ctypes), so one wheel serves every Python version:
+`py3-none-<platform>`. Without a working compiler the build goes on, the wheel is `py3-none-any`, and the
+package computes the same numbers with NumPy.
+"""
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
+
+# -O3 is explicit because the kernels are several times slower under -O2 (gcc 12).
+FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-Wall"]
+
+
+def compiler() -> list[str]:
+    """The command of the C compiler: $CC if set, else the first of the usual names that is installed."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    if chosen:
+        return chosen
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            return [name]
+    raise CompileError("no C compiler found (looked for $CC, cc, gcc, clang)")
+
+
+def compile_library(source: Path, target: Path) -> None:
+    """Compile `source` into the shared library `target`, with the digest of the source inside."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # A failed build must not ship the library of an earlier source.
+    target.unlink(missing_ok=True)
+    try:
+        digest = hashlib.sha256(source.read_bytes()).hexdigest()
+        command = [*compiler(), *FLAGS, f'-DPLAUSIBLY_DIGEST="{digest}"', "-o", str(target), str(source)]
+        print(shlex.join(command), flush=True)
+        subprocess.run(command, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CompileError(str(error)) from error
+
+
+class BuildLibrary(build_ext):
+    """Compiles with the bare C compiler: Python's own flags and headers have no part in the library."""
+
+    built = False
+
+    def get_ext_filename(self, fullname: str) -> str:
+        return os.path.join(*fullname.split(".")) + ".so"
+
+    def build_extension(self, ext: Extension) -> None:
+        target = Path(self.build_lib) / self.get_ext_filename(ext.name)
+        try:
+            compile_library(Path(ext.sources[0]), target)
+        except CompileError:
+            print("plausibly: no C kernels were built; the slower NumPy ones will be used.", flush=True)
+            raise
+        self.built = True
+
+
+class PortableWheel(bdist_wheel):
+    """Tags the wheel by what is in it: a library for one platform, or nothing but Python."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        if self.get_finalized_command("build_ext").built:
+            return "py3", "none", super().get_tag()[2]
+        self.root_is_pure = True
+        return "py3", "none", "any"
+
+
+setup(
+    ext_modules=[
+        # Optional: setuptools turns a CompileError into a warning.
+        Extension("plausibly.kernels.libplausibly", ["src/plausibly/kernels/native.c"], optional=True)
+    ],
+    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PortableWheel},
+)

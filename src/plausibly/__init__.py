@@ -1,0 +1,69 @@
+"""plausibly: learn what is common in a crowd without learning anything about a person."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .catalog import CATALOG, from_json, make
+    from .certify import Certificate, audit, audit_statistically
+    from .core.accumulator import Accumulator
+    from .core.codec import decode_reports, encode_reports
+    from .core.domain import Integers, Keys, Labels
+    from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
+    from .core.estimates import Estimates
+    from .core.randomness import SecureRandom, SeededRandom
+    from .core.scheme import Scheme
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "catalog": ("CATALOG", "from_json", "make"),
+    "certify": ("Certificate", "audit", "audit_statistically"),
+    "core.accumulator": ("Accumulator",),
+    "core.codec": ("decode_reports", "encode_reports"),
+    "core.domain": ("Integers", "Keys", "Labels"),
+    "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
+    "core.estimates": ("Estimates",),
+    "core.randomness": ("SecureRandom", "SeededRandom"),
+    "core.scheme": ("Scheme",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "CATALOG",
+    "Accumulator",
+    "Certificate",
+    "DomainError",
+    "Estimates",
+    "Integers",
+    "Keys",
+    "Labels",
+    "ParameterError",
+    "PlausiblyError",
+    "ReportError",
+    "Scheme",
+    "SecureRandom",
+    "SeededRandom",
+    "StateError",
+    "audit",
+    "audit_statistically",
+    "decode_reports",
+    "encode_reports",
+    "from_json",
+    "make",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Resolved on first use (PEP 562), so that `import plausibly.device` loads no NumPy.
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'plausibly' has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,60 @@
+"""Names to schemes: ``make("OLH", ...)``, and JSON back to the scheme it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+from . import oracles
+from .core.domain import make_domain
+from .core.errors import ParameterError, nearest
+from .core.scheme import Scheme
+
+CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
+    {kind.name: kind for kind in vars(oracles).values() if isinstance(kind, type) and issubclass(kind, Scheme)}
+)
+"""Every scheme by its name."""
+
+
+def make(name: str, **parameters: Any) -> Scheme:
+    """The scheme of that name: ``make("OLH", epsilon=1.0, domain_size=1024)``.
+
+    The domain is ``domain_size=d`` (integers), ``domain=[labels]`` with ``other=True`` or not, or ``domain=Keys()``.
+    """
+    kind = _kind(name)
+    own = {field.name for field in fields(kind)} - {"domain"}
+    valid = own | {"domain_size", "domain", "other"}
+    for given in parameters:
+        if given not in valid:
+            raise ParameterError(f"unknown parameter {given!r} for {name}; {nearest(given, valid)}")
+    if "epsilon" not in parameters:
+        raise ParameterError(f"epsilon: expected for {name}, came nothing")
+    shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
+    return kind(domain=make_domain(**shape), **parameters)
+
+
+def from_json(text: str) -> Scheme:
+    """The scheme that ``to_json`` wrote; whatever is derived is computed again and must agree."""
+    try:
+        given = json.loads(text, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError, TypeError):
+        raise ParameterError("expected the JSON text of a scheme, came something that is not JSON") from None
+    if not isinstance(given, dict) or not isinstance(given.get("scheme"), str):
+        raise ParameterError('expected a JSON object with the name of a "scheme"')
+    return _kind(given["scheme"]).from_dict(given)
+
+
+def _kind(name: str) -> type[Scheme]:
+    if not isinstance(name, str) or name not in CATALOG:
+        raise ParameterError(f"unknown scheme {name!r}; {nearest(str(name), CATALOG)}")
+    return CATALOG[name]
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return fields

@@ -1,0 +1,248 @@
+"""State: integer arrays (or a log of records) that add, merge and travel as bytes."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .domain import listed
+from .errors import ReportError, StateError, as_bytes
+from .estimates import Estimates
+from .laws import Cells, Codes, choose_estimator
+from .parallel import in_chunks
+
+if TYPE_CHECKING:
+    from .scheme import Reports, Scheme
+
+_MAGIC = b"PLA\x01"
+_HEADER = struct.Struct("<4s16sq")
+_FOLD_CHUNK = 1 << 16
+
+
+class Accumulator(ABC):
+    """The tally of one scheme's reports. Merging is associative and commutative; an empty one is neutral.
+
+    One accumulator belongs to one thread at a time; make one per thread and merge.
+    """
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme = scheme
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of users' reports."""
+
+    @abstractmethod
+    def _absorb(self, reports: Reports) -> None:
+        """Adds checked reports, on all threads, or leaves everything as it was."""
+
+    @abstractmethod
+    def _absorb_here(self, reports: Reports) -> None:
+        """Adds checked reports on the calling thread."""
+
+    @abstractmethod
+    def _unite(self, other: Any) -> None:
+        """Adds what an accumulator of the same scheme holds."""
+
+    @abstractmethod
+    def _payload(self) -> bytes:
+        """The state as bytes, the same for the same reports in any order."""
+
+    @abstractmethod
+    def _restore(self, count: int, payload: memoryview) -> None:
+        """Takes over a payload of ``count`` reports, refusing one that they cannot have made."""
+
+    @abstractmethod
+    def _evidence(self) -> Cells:
+        """What an estimator reads: the cells, or the reports."""
+
+    def add(self, reports: object) -> None:
+        """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not."""
+        accepted = self.scheme.accept(reports)
+        self._check_room(len(accepted))
+        self._absorb(accepted)
+
+    def merge(self, other: Accumulator) -> None:
+        """Adds everything another accumulator of the same scheme holds."""
+        if not isinstance(other, Accumulator):
+            raise StateError(f"merge: expected an Accumulator, came {type(other).__name__}")
+        if other.scheme != self.scheme:
+            raise StateError(
+                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, came {other.scheme.fingerprint()[:12]}"
+            )
+        self._check_room(len(other))
+        self._unite(other)
+
+    def estimate(self, items: object = None, **options: Any) -> Estimates:
+        """Unbiased counts with variances: of the whole domain, or of the given items."""
+        estimator = choose_estimator(self.scheme.estimator, options)
+        codes, names = self._asked(items)
+        values, variance = estimator.estimate(self._evidence(), len(self), codes)
+        return Estimates(names, values, variance, len(self), complete=items is None)
+
+    def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
+        """The exact integers behind the estimates: how many reports support an item, or the sum of their signs."""
+        estimator = choose_estimator(self.scheme.estimator, options)
+        return estimator.scores(self._evidence(), len(self), self._asked(items)[0]).copy()
+
+    def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
+        # What is asked about, encoded (None for the whole domain), and the names to answer under.
+        domain = self.scheme.domain
+        if items is None:
+            if domain.size is None:
+                raise StateError(f"items: {type(domain).__name__}() cannot be listed; say which items to estimate")
+            return None, domain.decode(np.arange(domain.size, dtype=np.uint64))
+        given = listed(items)
+        codes = domain.encode(given)
+        if domain.size is not None:
+            return codes, domain.decode(codes)  # an unlisted label is answered for under the name of "other"
+        names = np.empty(len(given), dtype=object)
+        names[:] = given
+        return codes, names
+
+    def to_bytes(self) -> bytes:
+        """Everything this accumulator holds, with the scheme's fingerprint and a checksum."""
+        fingerprint = bytes.fromhex(self.scheme.fingerprint())[:16]
+        body = _HEADER.pack(_MAGIC, fingerprint, len(self)) + self._payload()
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    @classmethod
+    def from_bytes(cls, scheme: Scheme, blob: bytes) -> Accumulator:
+        """The accumulator that ``to_bytes`` wrote; refuses another scheme's, and damaged or left-over bytes."""
+        view = as_bytes(blob, StateError)
+        if len(view) < _HEADER.size + 4:
+            raise StateError(f"accumulator: expected at least {_HEADER.size + 4} bytes, came {len(view)}")
+        magic, fingerprint, count = _HEADER.unpack_from(view)
+        if magic != _MAGIC:
+            raise StateError("accumulator: these bytes are not an accumulator of a version known here")
+        if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
+            raise StateError("accumulator: the checksum does not fit; the bytes are damaged or cut off")
+        if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
+            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
+        if count < 0:
+            raise StateError("accumulator: the number of reports is negative")
+        restored = empty(scheme)
+        restored._check_room(count)
+        restored._restore(count, view[_HEADER.size : -4])
+        return restored
+
+    def __repr__(self) -> str:
+        return f"<accumulator of {len(self):,} reports of {self.scheme!r}>"
+
+    def _check_room(self, more: int) -> None:
+        if (len(self) + more) * self.scheme.max_increment >= 2**63:
+            raise StateError(f"{len(self)} and {more} more reports would overflow the 64-bit counters")
+
+
+class CellAccumulator(Accumulator):
+    """Reports folded into int64 cells: ``state[channel, ...]`` and ``n[channel]``, in constant memory."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        super().__init__(scheme)
+        self.state = np.zeros((1, *(scheme.cell_shape or ())), dtype=np.int64)
+        self.n = np.zeros(1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self.n.sum())
+
+    def _absorb(self, reports: Reports) -> None:
+        # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
+        delta = np.zeros_like(self.state)
+
+        def work(first: int, last: int) -> npt.NDArray[np.int64]:
+            part: npt.NDArray[np.int64] = np.zeros_like(self.state[0])
+            self.scheme.fold(part, reports[first:last])
+            return part
+
+        for part in in_chunks(len(reports), _FOLD_CHUNK, work):
+            delta[0] += part
+        self.state += delta
+        self.n[0] += len(reports)
+
+    def _absorb_here(self, reports: Reports) -> None:
+        self.scheme.fold(self.state[0], reports)
+        self.n[0] += len(reports)
+
+    def _unite(self, other: CellAccumulator) -> None:
+        self.state += other.state
+        self.n += other.n
+
+    def _payload(self) -> bytes:
+        return self.state.astype("<i8").tobytes()
+
+    def _restore(self, count: int, payload: memoryview) -> None:
+        if len(payload) != self.state.nbytes:
+            raise StateError(f"accumulator: expected {self.state.nbytes} bytes of state, came {len(payload)}")
+        state = np.frombuffer(payload, dtype="<i8").astype(np.int64).reshape(self.state.shape)
+        self.scheme.check_cells(state[0], count)
+        self.state, self.n = state, np.array([count], dtype=np.int64)
+
+    def _evidence(self) -> Cells:
+        cells: Cells = self.state[0]
+        return cells
+
+
+class LogAccumulator(Accumulator):
+    """Reports kept as they came, for schemes whose items cannot be listed; decoded on given candidates."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        super().__init__(scheme)
+        self._parts: list[Reports] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def reports(self) -> Reports:
+        """All reports as one array."""
+        if len(self._parts) != 1:
+            parts = [np.zeros(0, dtype=self.scheme.report_dtype), *self._parts]
+            self._parts = [np.concatenate(parts).astype(self.scheme.report_dtype)]
+        return self._parts[0]
+
+    def _absorb(self, reports: Reports) -> None:
+        # A copy: the caller may write to the array it handed in.
+        self._parts = [*self._parts, reports.astype(self.scheme.report_dtype)]
+        self._count += len(reports)
+
+    _absorb_here = _absorb
+
+    def _unite(self, other: LogAccumulator) -> None:
+        self._parts = [*self._parts, *other._parts]
+        self._count += other._count
+
+    def _payload(self) -> bytes:
+        # Sorted as bytes: equal multisets of reports give equal bytes, and the order of arrival is forgotten.
+        size = self.scheme.report_dtype.itemsize
+        rows = np.frombuffer(self.reports.tobytes(), dtype=np.uint8).reshape(-1, size)
+        return rows[np.lexsort(rows.T[::-1])].tobytes()
+
+    def _restore(self, count: int, payload: memoryview) -> None:
+        size = self.scheme.report_dtype.itemsize
+        if len(payload) != count * size:
+            raise StateError(f"accumulator: expected {count * size} bytes of records, came {len(payload)}")
+        try:
+            self._absorb(self.scheme.accept(np.frombuffer(payload, dtype=self.scheme.report_dtype)))
+        except ReportError as error:
+            raise StateError(f"accumulator: {error}") from None
+
+    def _evidence(self) -> Cells:
+        return self.reports
+
+
+def empty(scheme: Scheme) -> Accumulator:
+    """An accumulator without reports, of the kind the scheme's state asks for."""
+    return LogAccumulator(scheme) if scheme.cell_shape is None else CellAccumulator(scheme)
+
+
+def of_own(scheme: Scheme, reports: Reports) -> Accumulator:
+    """The accumulator of reports this process has just made itself, folded on the calling thread."""
+    tally = empty(scheme)
+    tally._absorb_here(reports)
+    return tally

@@ -1,0 +1,42 @@
+"""Wire batches: magic and version, 16 bytes of fingerprint, count, records, CRC-32. One header per batch."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+
+from .errors import ReportError, as_bytes
+from .scheme import Reports, Scheme
+
+_MAGIC = b"PLB\x01"
+_HEADER = struct.Struct("<4s16sQ")
+
+
+def encode_reports(scheme: Scheme, reports: object) -> bytes:
+    """The bytes of a batch of this scheme's reports."""
+    accepted = scheme.accept(reports)
+    fingerprint = bytes.fromhex(scheme.fingerprint())[:16]
+    body = _HEADER.pack(_MAGIC, fingerprint, len(accepted)) + accepted.tobytes()
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
+    """The reports of a batch; refuses another scheme's, and truncated, damaged or left-over bytes."""
+    view = as_bytes(blob, ReportError)
+    overhead = _HEADER.size + 4
+    if len(view) < overhead:
+        raise ReportError(f"batch: expected at least {overhead} bytes, came {len(view)}")
+    magic, fingerprint, count = _HEADER.unpack_from(view)
+    if magic != _MAGIC:
+        raise ReportError("batch: these bytes are not a batch of a version known here")
+    if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
+        raise ReportError(f"batch: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
+    expected = overhead + count * scheme.report_dtype.itemsize
+    if len(view) != expected:
+        raise ReportError(f"batch: expected {expected} bytes for {count} reports, came {len(view)}")
+    if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
+        raise ReportError("batch: the checksum does not fit; the bytes are damaged")
+    records = np.frombuffer(view[_HEADER.size : -4], dtype=scheme.report_dtype)
+    return scheme.accept(scheme.tag(records.copy()))

@@ -1,0 +1,91 @@
+"""What the local-hashing schemes share: the hash family, and direct encoding of an item's hash under a public seed."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import device, kernels
+from .domain import Integers, Keys, Labels, whole_number
+from .probability import WORD, floor_exp, keep_threshold
+from .randomness import Layout
+from .scheme import Encoded, Reports, Scheme, refuse_reports, unsigned
+
+MAX_HASH_RANGE = 2**16
+"""Two bytes on the wire, and 24 bits of hash to spread over them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HashedScheme(Scheme):
+    """A public hash function and the item's hash below g, direct-encoded. The first word chooses the function."""
+
+    accepts = (Integers, Labels, Keys)
+
+    @property
+    @abstractmethod
+    def g(self) -> int:
+        """Number of hash values."""
+
+    @abstractmethod
+    def seed_of(self, report: np.void) -> int:
+        """The seed of a report's hash function."""
+
+    @property
+    def split(self) -> int:
+        """Where the hash cuts an item into its two characters, x mod split and x div split."""
+        # Near the square root of a listed domain, so that the server expands few table entries per report.
+        return 2**32 if self.domain.size is None else max(64, 1 << ((self.domain.size - 1).bit_length() + 1) // 2)
+
+    @cached_property
+    def keep(self) -> int:
+        """p * 2^64."""
+        return keep_threshold(self.epsilon, 1, self.g - 1)
+
+    @property
+    def p(self) -> Fraction:
+        """The probability that a report supports its holder's item; any other one has 1/g over the hashes."""
+        return Fraction(self.keep, WORD)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"keep": str(self.keep), "split": self.split}
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=3)
+
+    def answer(
+        self, values: Encoded, seeds: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64], out: Reports
+    ) -> npt.NDArray[np.int64]:
+        """Writes the direct-encoded hashes of the values; returns the reports to be redone."""
+        hashed = kernels.local_hash(seeds, values, self.split, self.g)
+        out["hash"], redo = kernels.direct_response(hashed.astype(np.uint64), words, 1, self.keep, self.g)
+        return redo
+
+    def check(self, reports: Reports) -> None:
+        refuse_reports(reports["hash"] >= self.g, f"a hash below {self.g}")
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        hashed = device.local_hash(self.seed_of(report), item, self.split, self.g)
+        return self.p if int(report["hash"]) == hashed else (1 - self.p) / (self.g - 1)
+
+
+def hash_field(g: int) -> tuple[str, str]:
+    """The record field of a hash below g."""
+    return ("hash", unsigned(g))
+
+
+def given_hash_range(number: int | None) -> int | None:
+    """The number of hash values as given, checked; None stands for the best one."""
+    return None if number is None else whole_number("hash_range", number, 2, MAX_HASH_RANGE)
+
+
+def best_hash_range(epsilon: Fraction) -> int:
+    """round(e^eps) + 1, the integer nearest to the best number of hash values, as far as two bytes reach."""
+    return min((floor_exp(epsilon, 2) + 1) // 2 + 1, MAX_HASH_RANGE)

@@ -1,0 +1,104 @@
+"""From integer scores to estimates, and how far those are from the truth: exact rational laws."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import ParameterError, nearest
+
+Cells = npt.NDArray[Any]
+"""One channel of a state, or the reports themselves where a scheme keeps them."""
+Scores = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VarianceLaw:
+    """Var f^(x) = n*per_report + f*per_holder + F_blk*per_mate + collision*(F2 - f^2 - n + f), given the data.
+
+    ``per_mate`` belongs to schemes that put items into blocks (F_blk = users whose item shares x's block, its own
+    holders included; ``mate_share`` of all others where nothing is known). ``collision`` is the error that a few
+    public hash functions add, over their random choice (docs/adr/0003-variance-laws.md).
+    """
+
+    per_report: Fraction
+    per_holder: Fraction
+    per_mate: Fraction = Fraction(0)
+    mate_share: Fraction = Fraction(0)
+    collision: Fraction = Fraction(0)
+
+    def exact(self, n: int, f: int, *, f2: int | None = None, mates: int | None = None) -> Fraction:
+        """The variance as a rational number."""
+        block = f + (n - f) * self.mate_share if mates is None else Fraction(mates)
+        hashing: Fraction = self.collision * (self._known(f2) - f * f - n + f)
+        return n * self.per_report + f * self.per_holder + block * self.per_mate + hashing
+
+    def at(self, n: Any, f: Any, *, f2: float | None = None, mates: Any = None) -> Any:
+        """The variance in floating point, for one count or an array of them."""
+        f = np.asarray(f, dtype=np.float64)
+        variance = n * float(self.per_report) + f * float(self.per_holder)
+        if self.per_mate:
+            block = f + (n - f) * float(self.mate_share) if mates is None else mates
+            variance = variance + block * float(self.per_mate)
+        if self.collision:
+            hashing = np.maximum(self._known(f2) - f * f - n + f, 0.0)  # F2 is an estimate and may be too low
+            variance = variance + float(self.collision) * hashing
+        return float(variance) if np.ndim(variance) == 0 else variance
+
+    def _known(self, f2: Any) -> Any:
+        if f2 is None and self.collision:
+            raise ParameterError("f2: this scheme's variance depends on the sum of squared counts; give f2=")
+        return 0 if f2 is None else f2
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """f^(x) = (score(x) - n*offset) * scale, and its variance law.
+
+    ``scores`` turns one channel's cells into an exact integer per item (``codes``, or the whole domain for None);
+    ``context`` estimates from the cells what else the law depends on (f2, mates).
+    """
+
+    scale: Fraction
+    offset: Fraction
+    law: VarianceLaw
+    scores: Callable[[Cells, int, Codes | None], Scores]
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
+
+    def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats]:
+        """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""
+        scores = self.scores(cells, n, codes)
+        values: Floats = (scores.astype(np.float64) - float(n * self.offset)) * float(self.scale)
+        variance = self.law.at(n, np.clip(values, 0, n), **self.context(cells, n, codes))
+        return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
+
+
+def pure(
+    p: Fraction,
+    q: Fraction,
+    scores: Callable[[Cells, int, Codes | None], Scores],
+    *,
+    collision: Fraction = Fraction(0),
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
+) -> Estimator:
+    """The estimator of a pure protocol: holders support their item with probability p, all others with q."""
+    gap = p - q
+    law = VarianceLaw(q * (1 - q) / gap**2, (1 - p - q) / gap, collision=collision)
+    return Estimator(1 / gap, q, law, scores, context)
+
+
+def choose_estimator(estimator: Callable[..., Estimator], options: Mapping[str, Any]) -> Estimator:
+    """A scheme's estimator with the analyst's choices; an unknown choice is refused with the nearest name."""
+    valid = inspect.signature(estimator).parameters
+    for name in options:
+        if name not in valid:
+            raise ParameterError(f"unknown option {name!r}; {nearest(name, valid)}")
+    return estimator(**options)

@@ -1,0 +1,71 @@
+"""Chunks of work on a thread pool: kernels and AES run without the interpreter lock, so threads are enough."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from .errors import ParameterError
+
+T = TypeVar("T")
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def thread_count() -> int:
+    """Threads for bulk work: PLAUSIBLY_THREADS, else the cores this process may use."""
+    wanted = os.environ.get("PLAUSIBLY_THREADS", "")
+    if not wanted:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if not (wanted.isascii() and wanted.isdigit()) or int(wanted) < 1:
+        raise ParameterError(f"PLAUSIBLY_THREADS: expected a positive integer, came {wanted!r}")
+    return int(wanted)
+
+
+def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator[T]:
+    """The results of work(first, last) for consecutive ranges that cover [0, count), in order.
+
+    Only a few results are alive at a time, so memory does not grow with ``count``.
+    """
+    ranges = [(first, min(first + chunk, count)) for first in range(0, count, chunk)]
+    threads = min(thread_count(), len(ranges))
+    if threads <= 1:
+        yield from (work(first, last) for first, last in ranges)
+        return
+    pool = _shared_pool()
+    pending: deque[Future[T]] = deque()
+    try:
+        for first, last in ranges:
+            pending.append(pool.submit(work, first, last))
+            if len(pending) > threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        # Reached early when a chunk raised: nothing of this call may still run when the caller looks.
+        for future in pending:
+            future.cancel()
+        for future in pending:
+            if not future.cancelled():
+                future.exception()
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(thread_count(), thread_name_prefix="plausibly")
+    return _pool
+
+
+def _forget_pool() -> None:
+    # A forked child has the object but none of its threads.
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

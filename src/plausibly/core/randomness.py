@@ -1,0 +1,214 @@
+"""Where random words come from: a secure source, a seeded one, and the addressed streams both open.
+
+Every word of every report of a bulk call has an address (call, report, draw), so chunk size, thread count, C or
+NumPy, one call or many cannot change a record (docs/adr/0004-addressed-streams.md). Nothing here keeps a position:
+a buffer that cannot run out cannot wrap around and reuse noise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
+
+from .errors import ParameterError
+
+_BLOCK = 16
+_TAIL_LANE = 1 << 95
+MAX_REPORTS = 1 << 48
+_MAX_ATTEMPTS = 128
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the words of one report lie in the head lane: ``dense`` 8-byte words, then ``split`` one-byte tops."""
+
+    dense: int
+    split: int = 0
+
+    @property
+    def words(self) -> int:
+        return self.dense + self.split
+
+    @property
+    def head_bytes(self) -> int:
+        return 8 * self.dense + self.split
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The random words of one bulk call, each found by its address."""
+
+    key: bytes = field(repr=False)
+    call: int = 0
+
+    def head(self, first_byte: int, count: int) -> npt.NDArray[np.uint8]:
+        """Bytes [first_byte, first_byte + count) of the head lane."""
+        block, skip = divmod(first_byte, _BLOCK)
+        counter = (self.call << 96) | block
+        encryptor = Cipher(AES(self.key), CTR(counter.to_bytes(_BLOCK, "big"))).encryptor()
+        # Encrypting zeros in place yields the keystream; update_into wants up to 15 bytes of slack.
+        buffer = np.zeros(skip + count + _BLOCK, dtype=np.uint8)
+        encryptor.update_into(buffer[: skip + count].data, buffer.data)
+        return buffer[skip : skip + count]
+
+    def heads(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint8]:
+        """The head bytes of ``count`` reports, one row each."""
+        size = layout.head_bytes
+        return self.head(first_report * size, count * size).reshape(count, size)
+
+    def words(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint64]:
+        """The words of ``count`` reports whose layout is dense throughout, one row each."""
+        heads = np.ascontiguousarray(self.heads(layout, first_report, count))
+        aligned = heads if heads.ctypes.data % 8 == 0 else heads.copy()
+        words: npt.NDArray[np.uint64] = aligned.view(np.dtype("<u8"))
+        return words
+
+    def tail(
+        self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64], attempt: int = 0
+    ) -> npt.NDArray[np.uint64]:
+        """The tail words at the addresses (attempt, report, draw), one per pair."""
+        # counter = call(32) lane(1) attempt(7) report(48) draw(40), big-endian: the low half holds the low
+        # 24 bits of the report and the draw.
+        report = reports.astype(np.uint64)
+        low = (report & np.uint64(0xFFFFFF)) << np.uint64(40) | draws.astype(np.uint64)
+        constant = (self.call << 32) | (1 << 31) | (attempt << 24)
+        high = np.uint64(constant) | report >> np.uint64(24)
+        counters = np.stack([high, low], axis=1).astype(">u8")
+        encryptor = Cipher(AES(self.key), ECB()).encryptor()
+        blocks = np.frombuffer(encryptor.update(counters.tobytes()), dtype="<u8")
+        return blocks[::2].astype(np.uint64)
+
+    def source(self, layout: Layout, report: int) -> TapeSource:
+        """The words of one report as a source for scalar code, with the repeats it may ask for."""
+        return TapeSource(self.tape(layout, report), repeats=_Repeats(self, report))
+
+    def tape(self, layout: Layout, report: int) -> list[int]:
+        """The whole 64-bit words of one report, in the order in which they are drawn."""
+        row = self.heads(layout, report, 1)[0]
+        dense = row[: 8 * layout.dense].tobytes()
+        words = [int.from_bytes(dense[i : i + 8], "little") for i in range(0, len(dense), 8)]
+        if layout.split:
+            draws = np.arange(layout.dense, layout.words, dtype=np.int64)
+            low = self.tail(np.full(layout.split, report, dtype=np.int64), draws) >> np.uint64(8)
+            top = row[8 * layout.dense :].astype(np.uint64) << np.uint64(56)
+            words += (top | low).tolist()
+        return words
+
+
+@dataclass(frozen=True)
+class _Repeats:
+    stream: Stream
+    report: int
+
+    def __call__(self, draw: int, attempt: int) -> int:
+        if attempt >= _MAX_ATTEMPTS:
+            # Each repeat has probability below one half, so this is one call in 2^128.
+            raise ParameterError("below(m) was refused 128 times: the random source is broken")
+        one = np.array([self.report], dtype=np.int64)
+        return int(self.stream.tail(one, np.array([draw], dtype=np.int64), attempt)[0])
+
+
+class TapeSource:
+    """A source over a given list of words: the two primitives, and nothing else.
+
+    Without ``repeats`` a refused word of ``below`` is followed by the next word of the tape, as on a device.
+    """
+
+    def __init__(self, words: Sequence[int], repeats: _Repeats | None = None) -> None:
+        self._words = words
+        self._repeats = repeats
+        self._next = 0
+
+    def bernoulli(self, threshold: int) -> bool:
+        """True with probability threshold / 2^64."""
+        return self._take() < threshold
+
+    def below(self, size: int) -> int:
+        """An exactly uniform integer in [0, size)."""
+        limit = 2**64 - 2**64 % size
+        draw, attempt, word = self._next, 0, self._take()
+        while word >= limit:
+            attempt += 1
+            word = self._repeats(draw, attempt) if self._repeats else self._take()
+        return word % size
+
+    def _take(self) -> int:
+        if self._next >= len(self._words):
+            raise ParameterError(f"the tape of {len(self._words)} words has run out")
+        self._next += 1
+        return self._words[self._next - 1]
+
+    @property
+    def used(self) -> int:
+        """How many words of the tape were drawn."""
+        return self._next
+
+
+class SecureRandom:
+    """Cryptographic randomness: AES-256-CTR under a fresh key of the operating system for every call.
+
+    There is no state, hence nothing to repeat after a fork, in a thread, or in a copy of this object.
+    """
+
+    def stream(self) -> Stream:
+        """A stream nobody has seen and nobody can open again."""
+        return Stream(os.urandom(32))
+
+
+class SeededRandom:
+    """Reproducible randomness for simulations and tests. Never use it for real users' values.
+
+    The same seed gives the same reports, so whoever knows the seed reads every value off its report.
+    """
+
+    def __init__(self, seed: int, *, call: int = 0) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+            raise ParameterError(f"seed: expected an integer, came {type(seed).__name__}")
+        self.seed = int(seed)
+        self._key = hashlib.sha256(b"plausibly seeded stream\0" + str(self.seed).encode()).digest()
+        self._call = call
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(SeededRandom, call=self._call), (self.seed,)  # a lock does not pickle
+
+    def __repr__(self) -> str:
+        return f"SeededRandom({self.seed}, call={self._call})"
+
+    def stream(self) -> Stream:
+        """The stream of the next call number."""
+        with self._lock:
+            call = self._call
+            self._call += 1
+        return self.replay(call)
+
+    def replay(self, call: int) -> Stream:
+        """The stream of a given call number, without advancing."""
+        if not 0 <= call < 2**32:
+            raise ParameterError(f"call: expected 0 <= call < 2^32, came {call}")
+        return Stream(self._key, call)
+
+
+RandomLike = SecureRandom | SeededRandom
+
+
+def open_stream(rng: RandomLike | None) -> Stream:
+    """The stream for one bulk call: secure unless a seeded source is handed in on purpose."""
+    if rng is None:
+        return SecureRandom().stream()
+    if not isinstance(rng, SecureRandom | SeededRandom):
+        raise ParameterError(
+            f"rng: expected plausibly.SecureRandom or plausibly.SeededRandom, came {type(rng).__name__}"
+        )
+    return rng.stream()

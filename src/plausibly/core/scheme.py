@@ -1,0 +1,347 @@
+"""The scheme contract: a frozen value that randomizes, folds and estimates, and states its own laws."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import device
+from . import accumulator as accumulators
+from .accumulator import Accumulator
+from .domain import Domain, Integers, Labels, domain_from_dict, whole_number
+from .errors import DomainError, ParameterError, ReportError, StateError, nearest
+from .laws import Cells, Estimator
+from .parallel import in_chunks
+from .probability import exact_epsilon, log_upper_bound
+from .randomness import MAX_REPORTS, Layout, RandomLike, Stream, open_stream
+
+FORMAT_VERSION = 1
+
+Reports = npt.NDArray[np.void]
+Encoded = npt.NDArray[np.uint64]
+
+_CHUNK_BYTES = 1 << 22
+"""Keystream of one task: below 4 MB two threads lose more than they win."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Scheme(ABC):
+    """What clients and server agree on: parameters and pure methods, never data.
+
+    A new oracle defines ``name``, its dataclass fields, and the members marked abstract; if its client is not in
+    ``device.py`` yet, also ``randomizer``.
+    """
+
+    epsilon: Fraction
+    domain: Domain
+
+    name: ClassVar[str]
+    accepts: ClassVar[tuple[type[Domain], ...]] = (Integers, Labels)
+    max_increment: ClassVar[int] = 1
+    """The most one report can change one cell."""
+    unbiased_given: ClassVar[str] = ""
+    """What unbiasedness rests on besides the coins of a report, if anything."""
+
+    def __post_init__(self) -> None:
+        self.settle()
+        self.to_dict()  # computes every threshold now, so that an impossible scheme is refused here
+
+    def settle(self) -> None:
+        """Checks and normalises the fields; a scheme with fields of its own extends this."""
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        if not isinstance(self.domain, Domain):
+            raise ParameterError(f"domain: expected a Domain, came {type(self.domain).__name__}")
+        if not isinstance(self.domain, self.accepts):
+            kinds = " or ".join(kind.__name__ for kind in self.accepts)
+            raise ParameterError(f"domain: {self.name} works on {kinds}, came {type(self.domain).__name__}")
+
+    # --- what a scheme must say of itself ---------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The scheme's own parameters, defaults resolved, ready for JSON."""
+
+    @property
+    @abstractmethod
+    def derived(self) -> dict[str, Any]:
+        """What follows from the parameters and clients need to know: thresholds as decimal text, sizes."""
+
+    @property
+    @abstractmethod
+    def report_dtype(self) -> np.dtype[np.void]:
+        """The packed little-endian record; its bytes are the wire record."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Bits needed to tell the possible reports apart."""
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How many random words a bulk report takes, and how they are stored."""
+
+    @property
+    @abstractmethod
+    def cell_shape(self) -> tuple[int, ...] | None:
+        """Shape of one channel of the state; None for a scheme that must keep its reports."""
+
+    @abstractmethod
+    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
+        """Writes the reports of encoded values; returns positions that must be redone by the scalar code."""
+
+    @abstractmethod
+    def check(self, reports: Reports) -> None:
+        """Refuses reports that no client of this scheme can have sent."""
+
+    @abstractmethod
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        """Adds checked reports to the cells of one channel."""
+
+    @abstractmethod
+    def estimator(self) -> Estimator:
+        """How cells become estimates. A scheme with a choice takes it as a keyword with a default."""
+
+    @abstractmethod
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        """The probability of the private part of a report, given its public part and the holder's encoded item."""
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        """Refuses cells that n reports cannot have made; here, counts of reports that support something."""
+        refuse_cells(int(cells.min()) < 0 or int(cells.max()) > n)
+
+    # --- what follows -----------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """The number of items of a domain that can be listed."""
+        if self.domain.size is None:
+            raise ParameterError(f"{type(self.domain).__name__}() has no size")
+        return self.domain.size
+
+    @cached_property
+    def randomizer(self) -> device.Randomizer:
+        """The scalar client: the code that runs on a device, and that the audit enumerates."""
+        return device.RANDOMIZERS[self.name](self.to_dict())
+
+    def privacy_loss(self) -> Fraction:
+        """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""
+        return log_upper_bound(self.randomizer.worst_ratio(), self.epsilon)
+
+    def variance(self, n: int, f: Any = 0, f2: float | None = None) -> Any:
+        """The variance of the estimate of an item held by f of n users (f a number or an array), for planning."""
+        return self.estimator().law.at(n, f, f2=f2)
+
+    def share_a_block(self, x: int, y: int) -> bool:
+        """Whether users of encoded item x count into the block of item y (VarianceLaw.per_mate)."""
+        return True
+
+    def privatize(self, items: object, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
+        """One randomized report for each item.
+
+        This is for simulation, or for a gateway that users already trust with the raw values; on a user's own
+        device use ``device.py``. ``first_report`` continues a seeded call: the reports are those that the same
+        call would have made from that position on.
+        """
+        return self._privatize(self.domain.encode(items), rng, first_report)
+
+    def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
+        """One randomized report for each item that the domain has encoded already."""
+        codes = np.ascontiguousarray(values).astype(np.uint64, copy=False)
+        if values.dtype.kind not in "iu" or (self.domain.size is not None and (codes >= self.domain.size).any()):
+            raise DomainError("values: expected items that the domain has encoded, came other numbers")
+        return self._privatize(codes, rng, first_report)
+
+    def _privatize(self, values: Encoded, rng: RandomLike | None, first_report: int) -> Reports:
+        first_report = whole_number("first_report", first_report, 0, MAX_REPORTS - len(values))
+        stream = open_stream(rng)
+        reports = np.empty(len(values), dtype=self._tagged_dtype)
+
+        def work(first: int, last: int) -> None:
+            self._respond_exactly(values[first:last], stream, first_report + first, reports[first:last])
+
+        for _ in in_chunks(len(values), self._chunk, work):
+            pass
+        return reports
+
+    def simulate(self, counts: object, rng: RandomLike | None = None) -> Accumulator:
+        """The accumulator of a crowd with these true counts: the law of privatize and add, in constant memory.
+
+        ``counts`` holds one count per item of the domain, or maps items to counts.
+        """
+        codes, numbers = self._crowd(counts)
+        ends = np.cumsum(numbers)
+        total = sum(numbers.tolist())
+        whole_number("counts: number of users", total, 0, MAX_REPORTS)
+        stream = open_stream(rng)
+        tally = self.accumulator()
+
+        def work(first: int, last: int) -> Accumulator:
+            users = np.searchsorted(ends, np.arange(first, last), side="right")
+            reports = np.empty(last - first, dtype=self._tagged_dtype)
+            self._respond_exactly(np.ascontiguousarray(codes[users]), stream, first, reports)
+            return accumulators.of_own(self, reports)
+
+        for part in in_chunks(total, self._chunk, work):
+            tally.merge(part)
+        return tally
+
+    def accumulator(self) -> Accumulator:
+        """An empty accumulator."""
+        return accumulators.empty(self)
+
+    @property
+    def _chunk(self) -> int:
+        return max(1, _CHUNK_BYTES // self.layout.head_bytes)
+
+    @cached_property
+    def _tagged_dtype(self) -> np.dtype[np.void]:
+        # The fingerprint travels with the array, so that another scheme's reports are noticed even where
+        # their records look alike. It is public, and not part of the bytes.
+        dtype = self.report_dtype
+        return np.dtype(dtype, metadata={"plausibly": self.fingerprint()})
+
+    def tag(self, reports: Reports) -> Reports:
+        """The same reports, marked as this scheme's."""
+        return reports.view(self._tagged_dtype)
+
+    def _respond_exactly(self, values: Encoded, stream: Stream, first: int, out: Reports) -> None:
+        # below(m) refuses a word once in 2^64/m draws; those reports are made again by the scalar code, which
+        # finds the same words, and the repeats, at their addresses.
+        for i in self.respond(values, stream, first, out).tolist():
+            source = stream.source(self.layout, first + i)
+            record = self.randomizer.perturb(int(values[i]), self.randomizer.public(source), source)
+            out[i] = np.frombuffer(record, dtype=self.report_dtype)[0]
+
+    def _crowd(self, counts: object) -> tuple[Encoded, npt.NDArray[np.int64]]:
+        if isinstance(counts, Mapping):
+            codes = self.domain.encode(list(counts.keys()))
+            counts = list(counts.values())
+        else:
+            codes = np.arange(self.size, dtype=np.uint64)
+        numbers = np.asarray(counts)
+        if numbers.shape != codes.shape or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise DomainError(
+                f"counts: expected {len(codes)} whole numbers, came {numbers.dtype} of shape {numbers.shape}"
+            )
+        if numbers.size and int(numbers.min()) < 0:
+            raise DomainError("counts: expected no negative number")
+        return codes, numbers.astype(np.int64)
+
+    def accept(self, reports: object) -> Reports:
+        """The reports as an array of this scheme's records; refuses anything else."""
+        expected = self.report_dtype
+        if not isinstance(reports, np.ndarray):
+            raise ReportError(f"reports: expected an array of {expected}, came {type(reports).__name__}")
+        if reports.dtype != expected or reports.ndim != 1:
+            raise ReportError(
+                f"reports: expected {self.name} records {expected}, came {reports.dtype} of {reports.ndim} dimensions"
+            )
+        tag = (reports.dtype.metadata or {}).get("plausibly", self.fingerprint())
+        if tag != self.fingerprint():
+            raise ReportError(
+                f"reports: expected those of scheme {self.fingerprint()[:12]}, came those of {str(tag)[:12]}"
+            )
+        reports = np.ascontiguousarray(reports)
+        self.check(reports)
+        return reports
+
+    # --- identity ---------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything a client needs, JSON-ready."""
+        return {
+            "scheme": self.name,
+            "version": FORMAT_VERSION,
+            "epsilon": str(self.epsilon),
+            "domain": self.domain.to_dict(),
+            **self.parameters,
+            **self.derived,
+        }
+
+    def to_json(self) -> str:
+        """The canonical text: sorted keys, no spaces; equal schemes have equal texts."""
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Scheme:
+        """The scheme of JSON fields; what is derived is recomputed and must agree."""
+        own = {f.name for f in fields(cls)} - {"epsilon", "domain"}
+        if "epsilon" not in given or not isinstance(given["epsilon"], str):
+            raise ParameterError("epsilon: expected a fraction as text")
+        parameters: dict[str, Any] = {name: _number(given[name]) for name in own if name in given}
+        parameters |= {"epsilon": given["epsilon"], "domain": domain_from_dict(given.get("domain"))}
+        scheme = cls(**parameters)
+        wanted = scheme.to_dict()
+        for name in given:
+            if name not in wanted:
+                raise ParameterError(f"unknown field {name!r} of {cls.name}; {nearest(name, wanted)}")
+        for name, value in wanted.items():
+            if name not in given:
+                raise ParameterError(f"{name}: expected {value!r}, the field is missing")
+            if given[name] != value or type(given[name]) is not type(value):
+                raise ParameterError(f"{name}: expected {_short(value)}, came {_short(given[name])}")
+        return scheme
+
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the canonical text."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scheme) and self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
+
+    def __repr__(self) -> str:
+        domain = f"domain={self.domain!r}" if self.domain.size is None else f"domain_size={self.domain.size}"
+        rest = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.name}(epsilon={self.epsilon}, {domain}{rest})"
+
+
+def unsigned(count: int) -> str:
+    """The smallest little-endian unsigned dtype that holds every number below ``count``."""
+    return f"<u{device.field_bytes(count)}"
+
+
+def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
+    """Raises if any report is marked wrong, naming the first by position."""
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise ReportError(f"report {first}: expected {expected}, came something else ({int(wrong.sum())} in all)")
+
+
+def refuse_cells(wrong: bool) -> None:
+    """Raises if the cells were found impossible."""
+    if wrong:
+        raise StateError("accumulator: so many reports cannot have made these cells")
+
+
+def refuse_unless_histogram(cells: Cells, n: int) -> None:
+    """Raises unless each of n reports has been counted in exactly one cell."""
+    # Summed in two halves: forged cells must not wrap around to the right total.
+    total = (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum())
+    refuse_cells(int(cells.min()) < 0 or total != n)
+
+
+def _number(written: Any) -> Any:
+    return int(written) if isinstance(written, str) and written.isascii() and written.isdigit() else written
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

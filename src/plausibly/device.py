@@ -1,0 +1,450 @@
+"""The device path of plausibly: scheme JSON + value -> record bytes. One file, standard library only.
+
+Copy this file to the device; it imports nothing else of the package. Typical use:
+
+    import device
+    client = device.load(scheme_json)          # once; refuses a scheme that would exceed its own epsilon
+    record = client.privatize("example.org")   # bytes, to be sent as they are
+
+Every random choice is made by two primitives over whole 64-bit words, ``bernoulli(T)`` and ``below(m)``, in a fixed
+order and a fixed number of times: neither the size of a record nor the number of words read depends on the value
+or on an earlier coin (except that ``below`` repeats a refused word, with a probability that is the same for every
+value). The bulk path, the exact audit and a browser client are held to this file, word for word, by test vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from fractions import Fraction
+from hashlib import blake2s
+from typing import Any, Protocol
+
+__all__ = ["RANDOMIZERS", "Client", "DeviceError", "Randomizer", "Source", "WordSource", "load"]
+
+_WORD = 2**64
+_M32 = 0xFFFFFFFF
+
+
+class DeviceError(ValueError):
+    """The scheme or the value cannot be used. The message never contains the value."""
+
+
+class Source(Protocol):
+    """Whatever the two primitives are drawn from."""
+
+    def bernoulli(self, threshold: int) -> bool:
+        """True with probability threshold / 2^64."""
+        ...
+
+    def below(self, size: int) -> int:
+        """An exactly uniform integer in [0, size)."""
+        ...
+
+
+class WordSource:
+    """The two primitives over words read from ``read(count) -> bytes``, the operating system's secrets by default."""
+
+    def __init__(self, words: int, read: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        # All words at once: the number of reads must not depend on the coins.
+        self._read = read
+        self._refill(words)
+
+    def bernoulli(self, threshold: int) -> bool:
+        """True with probability threshold / 2^64."""
+        return self._word() < threshold
+
+    def below(self, size: int) -> int:
+        """An exactly uniform integer in [0, size); at least one word, also for size 1."""
+        limit = _WORD - _WORD % size
+        word = self._word()
+        while word >= limit:
+            word = self._word()
+        return word % size
+
+    def _word(self) -> int:
+        if self._position == len(self._bytes):
+            self._refill(1)
+        self._position += 8
+        return int.from_bytes(self._bytes[self._position - 8 : self._position], "little")
+
+    def _refill(self, words: int) -> None:
+        self._bytes, self._position = self._read(8 * words), 0
+        # What is missing would count as zeros, and a word of zeros means "send the truth".
+        if len(self._bytes) != 8 * words:
+            raise DeviceError("the random source did not give the bytes asked for; do not send anything")
+
+
+# --- hashing ----------------------------------------------------------------------------------------------------
+
+
+def key64(content: bytes, hash_seed: int, tag: bytes = b"") -> int:
+    """The 64-bit key of ``content``: BLAKE2s personalised by the hash seed, salted by what the key is for."""
+    digest = blake2s(content, digest_size=8, person=hash_seed.to_bytes(8, "little"), salt=tag)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def item_key(item: object, hash_seed: int) -> int:
+    """The 64-bit key of an item of ``Keys()``. The tags keep 5, "5" and b"5" apart."""
+    if isinstance(item, bytes):
+        return key64(item, hash_seed)
+    if isinstance(item, bool) or not isinstance(item, str | int):
+        raise DeviceError(f"expected a key (str, bytes or int), came {type(item).__name__}")
+    content = _text_bytes(item)
+    if content is None:
+        raise DeviceError("expected text that has a UTF-8 form, or an integer below 10^4300, came another")
+    return key64(content, hash_seed, b"str" if isinstance(item, str) else b"int")
+
+
+def _text_bytes(item: str | int) -> bytes | None:
+    # None rather than an error raised from here: Python's own error would travel along and show the item.
+    try:
+        return str(item).encode()
+    except ValueError:
+        return None
+
+
+def local_hash(seed: int, value: int, split: int, size: int) -> int:
+    """The hash of ``value`` under ``seed``, below ``size``: two-character tabulation in 32-bit operations."""
+    low, high = seed & _M32, seed >> 32
+    return (_entry(low, high, value % split, size) + _entry(high, low, value // split, size)) % size
+
+
+def _entry(first: int, second: int, character: int, size: int) -> int:
+    # The table entry of a character: a 32-bit permutation of the character, then two keyed mixing rounds.
+    j = character ^ character >> 16
+    j = j * 0x21F0AAAD & _M32
+    j ^= j >> 15
+    j = j * 0xD35A2D97 & _M32
+    j ^= j >> 15
+    t = (j ^ first) * 0x21F0AAAD & _M32
+    t ^= t >> 15
+    t = (t ^ second) * 0xD35A2D97 & _M32
+    t ^= t >> 15
+    return (t >> 8) * size >> 24
+
+
+def public_hash_seed(hash_seed: int, index: int) -> int:
+    """The seed of one of the public hash functions of fast local hashing."""
+    return key64(index.to_bytes(8, "little"), hash_seed, b"FLH seed")
+
+
+def _parity(word: int) -> int:
+    return word.bit_count() & 1
+
+
+# --- randomizers: encoded value -> record bytes -----------------------------------------------------------------
+
+
+class Randomizer(Protocol):
+    """One scheme's client: what it draws in public, what it draws in private, and the record of both."""
+
+    words: int
+    """Random words of one report, repeats aside."""
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        """What everybody may know; drawn without seeing the value."""
+        ...
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        """The record: the public part and the perturbed value."""
+        ...
+
+    def worst_ratio(self) -> Fraction:
+        """The largest ratio of the likelihoods of one record under two values."""
+        ...
+
+
+def field_bytes(count: int) -> int:
+    """Bytes of the smallest unsigned integer field that holds every number below ``count``."""
+    return next(size for size in (1, 2, 4, 8) if count <= 1 << 8 * size)
+
+
+def _field(number: int, count: int) -> bytes:
+    return number.to_bytes(field_bytes(count), "little")
+
+
+def _respond(value: int, size: int, keep: int, source: Source) -> int:
+    # Direct encoding below `size`: the value, or a uniform *other* one. Both draws are always made.
+    kept = source.bernoulli(keep)
+    lie = source.below(size - 1)
+    return value if kept else lie + (lie >= value)
+
+
+def _both_ways(ratio: Fraction) -> Fraction:
+    return max(ratio, 1 / ratio)
+
+
+def _respond_ratio(size: int, keep: int) -> Fraction:
+    return _both_ways(Fraction(keep * (size - 1), _WORD - keep))
+
+
+class Direct:
+    """DE: the value itself, or a uniform other one."""
+
+    words = 2
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.size = _domain_size(scheme)
+        self.keep = _threshold(scheme, "keep")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        return _field(_respond(value, self.size, self.keep, source), self.size)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep)
+
+
+class Unary:
+    """SUE, OUE: one bit per item; the value's bit is set with probability keep, every other one with flip."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.size = self.words = _domain_size(scheme)
+        self.keep = _threshold(scheme, "keep")
+        self.flip = _threshold(scheme, "flip")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        bitmap = bytearray((self.size + 7) // 8)
+        for i in range(self.size):
+            bitmap[i >> 3] |= source.bernoulli(self.keep if i == value else self.flip) << (i & 7)
+        return bytes(bitmap)
+
+    def worst_ratio(self) -> Fraction:
+        # Two values differ in two bits, and each contributes its odds ratio once.
+        return _both_ways(Fraction(self.keep * (_WORD - self.flip), self.flip * (_WORD - self.keep)))
+
+
+class LocalHashing:
+    """BLH, OLH: a public hash function of one's own, and direct encoding of the hashed value."""
+
+    words = 3
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.size = _integer(scheme, "hash_range", 2, 2**16)
+        self.split = _integer(scheme, "split", 1, 2**32)
+        self.keep = _threshold(scheme, "keep")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(_WORD),)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        (seed,) = public
+        hashed = local_hash(seed, value, self.split, self.size)
+        answer = _respond(hashed, self.size, self.keep, source)
+        return seed.to_bytes(8, "little") + _field(answer, self.size)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep)
+
+
+class FastLocalHashing(LocalHashing):
+    """FLH: the same with one of a few hash functions that all clients share."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        super().__init__(scheme)
+        self.hashes = _integer(scheme, "hashes", 1, 2**24)
+        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(self.hashes),)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        (index,) = public
+        hashed = local_hash(public_hash_seed(self.hash_seed, index), value, self.split, self.size)
+        answer = _respond(hashed, self.size, self.keep, source)
+        return _field(index, self.hashes) + _field(answer, self.size)
+
+
+class HadamardMechanism:
+    """HM: some public rows of the Hadamard matrix, and direct encoding of the value's signs in them."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.order = 1 << (_domain_size(scheme) - 1).bit_length()
+        self.coefficients = _integer(scheme, "coefficients", 1, 8)
+        self.size = 1 << self.coefficients
+        self.keep = _threshold(scheme, "keep")
+        self.words = self.coefficients + 2
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return tuple(source.below(self.order) for _ in range(self.coefficients))
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        signs = sum(_parity(row & value) << j for j, row in enumerate(public))
+        answer = _respond(signs, self.size, self.keep, source)
+        return b"".join(_field(row, self.order) for row in public) + _field(answer, self.size)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep)
+
+
+class HadamardResponse:
+    """HR: a row of the value's block where its Hadamard code is +1, or any other row of any block."""
+
+    words = 3
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.blocks = _integer(scheme, "blocks", 1, 2**32)
+        self.order = _integer(scheme, "order", 2, 2**32)
+        self.keep = _threshold(scheme, "keep")
+        # Every item needs a code among the rows, and flipping a bit must not leave them: else a record could give
+        # its item away whatever the threshold.
+        if self.order & self.order - 1 or self.blocks * (self.order - 1) < _domain_size(scheme):
+            raise DeviceError("order: expected a power of two with a code for every item")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        code, own = divmod(value, self.blocks)
+        code += 1
+        kept = source.bernoulli(self.keep)
+        # The complement of the code's half-block is 2B-1 half-blocks: its own other half, and whole blocks.
+        part = source.below(2 * self.blocks - 1)
+        row = source.below(self.order)
+        other = max(part - 1, 0) >> 1
+        elsewhere = not kept and part > 0
+        block = other + (other >= own) if elsewhere else own
+        # Flipping the code's lowest bit flips the parity: two rows to one, so exactly uniform on the half.
+        if not elsewhere and _parity(row & code) != (not kept):
+            row ^= code & -code
+        return _field(block * self.order + row, self.blocks * self.order)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(2 * self.blocks, self.keep)
+
+
+RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
+    "DE": Direct,
+    "SUE": Unary,
+    "OUE": Unary,
+    "BLH": LocalHashing,
+    "OLH": LocalHashing,
+    "FLH": FastLocalHashing,
+    "HM": HadamardMechanism,
+    "HR": HadamardResponse,
+}
+
+
+# --- the client -------------------------------------------------------------------------------------------------
+
+
+class Client:
+    """A scheme on a device: ``privatize(value)`` is the only thing it does with a value."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        name = scheme.get("scheme")
+        if scheme.get("version") != 1 or not isinstance(name, str) or name not in RANDOMIZERS:
+            raise DeviceError("the scheme is of a version or kind this file does not know; update the file")
+        try:
+            self.encode = _encoder(scheme["domain"])
+            self.randomizer = RANDOMIZERS[name](scheme)
+            epsilon = _epsilon(scheme["epsilon"])
+        except DeviceError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise DeviceError(f"the scheme lacks a field or has a wrong one: {error}") from None
+        if not 0 < epsilon <= 1000 or self.randomizer.worst_ratio() > _exp_lower_bound(epsilon):
+            raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
+
+    def privatize(self, value: object, source: Source | None = None) -> bytes:
+        """The record of one randomized report."""
+        encoded = self.encode(value)
+        source = source or WordSource(self.randomizer.words)
+        return self.randomizer.perturb(encoded, self.randomizer.public(source), source)
+
+
+def load(scheme_json: str) -> Client:
+    """The client of a scheme given as JSON text."""
+    try:
+        scheme = json.loads(scheme_json)
+    except (ValueError, RecursionError):
+        raise DeviceError("the scheme is not valid JSON") from None
+    if not isinstance(scheme, dict):
+        raise DeviceError("the scheme is not a JSON object")
+    return Client(scheme)
+
+
+def _encoder(domain: dict[str, Any]) -> Callable[[object], int]:
+    kind = domain.get("type")
+    if kind == "integers":
+        size = _domain_size({"domain": domain})
+
+        def encode(value: object) -> int:
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise DeviceError(f"expected an integer, came {type(value).__name__}")
+            if not 0 <= value < size:
+                raise DeviceError(f"the value is outside the domain of {size} items")
+            return value
+
+    elif kind == "labels":
+        _domain_size({"domain": domain})
+        index = {label: i for i, label in enumerate(domain["labels"])}
+        other = len(index) if domain["other"] else None
+
+        def encode(value: object) -> int:
+            if not isinstance(value, str):
+                raise DeviceError(f"expected a label (str), came {type(value).__name__}")
+            found = index.get(value, other)
+            if found is None:
+                raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
+            return found
+
+    elif kind == "keys":
+        hash_seed = _integer(domain, "hash_seed", 0, _WORD - 1)
+        key64(b"", hash_seed)  # refuses a seed that is too long here, and not at the first value
+
+        def encode(value: object) -> int:
+            return item_key(value, hash_seed)
+
+    else:
+        raise DeviceError("the scheme's domain is of a kind this file does not know; update the file")
+    return encode
+
+
+def _domain_size(scheme: dict[str, Any]) -> int:
+    domain = scheme["domain"]
+    if domain["type"] == "labels":
+        domain = {"size": len(domain["labels"]) + bool(domain["other"])}
+    return _integer(domain, "size", 2, 2**32)
+
+
+def _integer(fields: dict[str, Any], name: str, least: int, most: int) -> int:
+    number = int(fields[name])
+    if not least <= number <= most:
+        raise DeviceError(f"{name}: expected {least} to {most}, came another number")
+    return number
+
+
+def _epsilon(text: str) -> Fraction:
+    # Digits, or two runs of them: a power of ten could keep a device busy for ever.
+    numerator, _, denominator = text.partition("/")
+    if len(text) > 2600 or not text.replace("/", "", 1).isdecimal():
+        raise DeviceError("epsilon: expected a fraction as text")
+    return Fraction(int(numerator), int(denominator or 1))
+
+
+def _threshold(scheme: dict[str, Any], name: str) -> int:
+    threshold = int(scheme[name])
+    if not 0 < threshold < _WORD:
+        raise DeviceError(f"{name}: expected a threshold strictly between 0 and 2^64")
+    return threshold
+
+
+def _exp_lower_bound(epsilon: Fraction) -> Fraction:
+    # Partial sums of the series lie below e^epsilon; 200 bits of agreement are far more than the 2^-64 to which
+    # thresholds are rounded, so no honest scheme is refused.
+    scale = 1 << 300
+    term = total = scale
+    k = 0
+    while term > total >> 220:
+        k += 1
+        term = term * epsilon.numerator // (epsilon.denominator * k)
+        total += term
+    return Fraction(total, scale)

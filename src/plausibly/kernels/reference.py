@@ -1,0 +1,247 @@
+"""NumPy twins of the C kernels: the readable specification, the tests' reference, and the fallback.
+
+Same names, arguments and results as `native`, bit for bit. Where the definition is a table of reports by
+values, reports are taken in chunks, so that memory does not grow with their number.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+U8 = npt.NDArray[np.uint8]
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+
+# Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
+_TABLE = 1 << 18
+# A sum of this many zeros and ones fits a byte, and adding bytes is eight times faster than adding int64.
+_BYTE_ROWS = 248
+
+
+def _chunks(total: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` (at least one) that cover range(total)."""
+    size = max(1, size)
+    return (slice(start, min(start + size, total)) for start in range(0, total, size))
+
+
+def _below(words: U64, m: int) -> tuple[U64, npt.NDArray[np.bool_]]:
+    """Remainder of each word modulo m, and whether `below(m)` refuses the word."""
+    last = np.uint64(2**64 - 1 - 2**64 % m)
+    return words % np.uint64(m), words > last
+
+
+def direct_response(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U32, I64]:
+    """Reported value of each user, and the reports to redo.
+
+    y = x if kept else u + [u ≥ x], with kept = words[:, column] < keep and u = below(size − 1) from the next
+    column.
+    """
+    u, rejected = _below(words[:, column + 1], size - 1)
+    other = u + (u >= values)
+    y = np.where(words[:, column] < np.uint64(keep), values, other)
+    return y.astype(np.uint32), np.flatnonzero(rejected).astype(np.int64)
+
+
+def _premix(j: U32) -> U32:
+    """lowbias32 of each character: neighbouring characters become unrelated words."""
+    j = j ^ (j >> np.uint32(16))
+    j = j * np.uint32(0x21F0AAAD)
+    j = j ^ (j >> np.uint32(15))
+    j = j * np.uint32(0xD35A2D97)
+    return j ^ (j >> np.uint32(15))
+
+
+def _entry(premixed: U32, first: U32, second: U32, size: int) -> U32:
+    """Entry of a table in Z_size at each premixed character; first and second are the halves of the seed."""
+    t = premixed ^ first
+    t *= np.uint32(0x21F0AAAD)
+    t ^= t >> np.uint32(15)
+    t ^= second
+    t *= np.uint32(0xD35A2D97)
+    t ^= t >> np.uint32(15)
+    t >>= np.uint32(8)
+    return ((t.astype(np.uint64) * np.uint64(size)) >> np.uint64(24)).astype(np.uint32)
+
+
+def _halves(seeds: U64) -> tuple[U32, U32]:
+    """Low and high 32 bits of each seed."""
+    return seeds.astype(np.uint32), (seeds >> np.uint64(32)).astype(np.uint32)
+
+
+def _characters(values: U64, split: int) -> tuple[U32, U32]:
+    """Premixed low and high character of each value: x mod split and x div split."""
+    low, high = values % np.uint64(split), values // np.uint64(split)
+    return _premix(low.astype(np.uint32)), _premix(high.astype(np.uint32))
+
+
+def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
+    """Hash of each value under its seed, in range(size): the sum of two table entries modulo `size`."""
+    first, second = _halves(seeds)
+    low, high = _characters(values, split)
+    total = _entry(low, first, second, size) + _entry(high, second, first, size)
+    return total % np.uint32(size)
+
+
+def _domain_characters(domain_size: int, split: int) -> tuple[U32, U32]:
+    """Premixed characters that values below `domain_size` can have: the low ones, the high ones."""
+    lows, highs = min(split, domain_size), -(-domain_size // split)
+    return _premix(np.arange(lows, dtype=np.uint32)), _premix(np.arange(highs, dtype=np.uint32))
+
+
+def support_counts(seeds: U64, hashes: U32, domain_size: int, split: int, size: int) -> I64:
+    """Number of reports that support each value of the domain: #{i : local_hash(seeds_i, x) = hashes_i}.
+
+    A report supports x = high · split + low when its low entry equals (hash − high entry) mod size.
+    """
+    low, high = _domain_characters(domain_size, split)
+    lane = np.uint8 if size <= 256 else np.uint16
+    counts = np.zeros((len(high), len(low)), dtype=np.int64)
+    for block in _chunks(len(seeds), _BYTE_ROWS):
+        first, second = (half[:, None] for half in _halves(seeds[block]))
+        table = _entry(low, first, second, size).astype(lane)
+        wanted = hashes[block, None] + np.uint32(size) - _entry(high, second, first, size)
+        targets = (wanted % np.uint32(size)).astype(lane)
+        for part in _chunks(len(high), _TABLE // (_BYTE_ROWS * len(low) + 1)):
+            support = table[:, None, :] == targets[:, part, None]
+            counts[part] += support.view(np.uint8).sum(axis=0, dtype=np.uint8)
+    return counts.reshape(-1)[:domain_size]
+
+
+def support_of(seeds: U64, hashes: U32, candidates: U64, split: int, size: int) -> I64:
+    """Number of reports that support each candidate, which may be any 64-bit number."""
+    counts = np.zeros(len(candidates), dtype=np.int64)
+    for chunk in _chunks(len(seeds), _TABLE // (len(candidates) + 1)):
+        hashed = local_hash(seeds[chunk, None], candidates, split, size)
+        counts += np.count_nonzero(hashed == hashes[chunk, None], axis=0)
+    return counts
+
+
+def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
+    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
+    low, high = _domain_characters(domain_size, split)
+    size = table.shape[1]
+    sums = np.zeros(len(high) * len(low), dtype=np.int64)
+    # Written twice in a row, a table can be indexed with the plain sum of the two entries.
+    for chunk in _chunks(len(seeds), _TABLE // (len(sums) + 2 * size)):
+        first, second = (half[:, None] for half in _halves(seeds[chunk]))
+        twice = np.concatenate([table[chunk], table[chunk]], axis=1)
+        start = np.arange(len(twice))[:, None] * (2 * size)
+        left, right = start + _entry(high, second, first, size), _entry(low, first, second, size)
+        index = (left[:, :, None] + right[:, None, :]).reshape(len(twice), -1)
+        sums += twice.reshape(-1)[index].sum(axis=0)
+    return sums[:domain_size]
+
+
+def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64:
+    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
+    size = table.shape[1]
+    sums = np.zeros(len(candidates), dtype=np.int64)
+    for chunk in _chunks(len(seeds), _TABLE // (len(candidates) + 1)):
+        hashed = local_hash(seeds[chunk, None], candidates, split, size)
+        sums += np.take_along_axis(table[chunk], hashed.astype(np.int64), axis=1).sum(axis=0)
+    return sums
+
+
+def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int) -> tuple[U8, I64, I64]:
+    """Bitmap of each report, with the report and bit numbers of the ties that the head bytes leave open.
+
+    A bit is one if its head byte is below the top byte of its threshold; an equal byte is a tie, left zero.
+    """
+    n, d = head.shape
+    true_byte, other_byte = np.uint8(true_threshold >> 56), np.uint8(other_threshold >> 56)
+    bitmaps = np.zeros((n, -(-d // 8)), dtype=np.uint8)
+    ties: list[tuple[I64, I64]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+    for chunk in _chunks(n, _TABLE // (d + 1)):
+        rows = head[chunk]
+        at = np.arange(len(rows)), values[chunk].astype(np.int64)
+        less, equal = rows < other_byte, rows == other_byte
+        less[at], equal[at] = rows[at] < true_byte, rows[at] == true_byte
+        bitmaps[chunk] = np.packbits(less, axis=1, bitorder="little")
+        report, bit = np.divmod(np.flatnonzero(equal), d)
+        ties.append((report + chunk.start, bit))
+    reports, bits = zip(*ties, strict=True)
+    return bitmaps, np.concatenate(reports), np.concatenate(bits)
+
+
+def column_sums(bitmaps: U8, size: int) -> I64:
+    """Number of ones in each of the first `size` columns of the bitmaps."""
+    n, row_bytes = bitmaps.shape
+    counts = np.zeros(8 * row_bytes, dtype=np.int64)
+    # Short rows are read several at a time as one long row; those left over, one by one.
+    together = max(1, 128 // row_bytes)
+    whole = n - n % together
+    for rows in (bitmaps[:whole].reshape(n // together, together * row_bytes), bitmaps[whole:]):
+        for block in _chunks(len(rows), _BYTE_ROWS):
+            sums = np.unpackbits(rows[block], axis=1, bitorder="little").sum(axis=0, dtype=np.uint8)
+            counts += sums.reshape(-1, 8 * row_bytes).sum(axis=0, dtype=np.int64)
+    return counts[:size]
+
+
+def walsh_hadamard(a: I64) -> None:
+    """Nothing: each row of `a`, of length 2^m, is replaced by its unnormalised transform in natural order."""
+    rows, length = a.shape
+    half = 1
+    while half < length:
+        pairs = a.reshape(rows, length // (2 * half), 2, half)
+        left, right = pairs[:, :, 0], pairs[:, :, 1]
+        difference = left - right
+        left += right
+        right[...] = difference
+        half *= 2
+
+
+def _parity(words: U64) -> U64:
+    """Exclusive or of the bits of each word."""
+    for shift in (32, 16, 8, 4, 2, 1):
+        words = words ^ (words >> np.uint64(shift))
+    return words & np.uint64(1)
+
+
+def parity_hash(values: U64, rows: U64) -> U32:
+    """Linear hash of each value over GF(2): bit j is the parity of rows[i, j] & values[i]."""
+    hashed = np.zeros(len(values), dtype=np.uint64)
+    for j in range(rows.shape[1]):
+        hashed |= _parity(rows[:, j] & values) << np.uint64(j)
+    return hashed.astype(np.uint32)
+
+
+def gray_scatter(rows: U64, hashes: U32, bits: int, weights: I64) -> I64:
+    """Weighted characters of all reports at the 2^bits frequencies.
+
+    For each report and each s in 1 … 2^t − 1, the exclusive or of the rows that s selects receives
+    weights[s] · (−1)^popcount(s & hash).
+    """
+    n, t = rows.shape
+    out = np.zeros(1 << bits, dtype=np.int64)
+    negated = -weights
+    for chunk in _chunks(n, _TABLE >> t):
+        # The selections with highest bit j are all the earlier ones together with row j.
+        places = [np.zeros(chunk.stop - chunk.start, dtype=np.uint64)]
+        for j in range(t):
+            places += [place ^ rows[chunk, j] for place in places]
+        for s in range(1, 1 << t):
+            odd = _parity((hashes[chunk] & np.uint32(s)).astype(np.uint64)) == 1
+            np.add.at(out, places[s].astype(np.int64), np.where(odd, negated[s], weights[s]))
+    return out
+
+
+def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int) -> tuple[U32, I64]:
+    """Reported cell of each user, and the reports to redo: block · order + u.
+
+    A value x has block x mod blocks and row r = 1 + x div blocks. In its own block u gets even parity with r
+    if kept, odd if not; any other block takes u as drawn.
+    """
+    own, row = values % np.uint64(blocks), values // np.uint64(blocks) + np.uint64(1)
+    kept = words[:, 0] < np.uint64(keep)
+    draw, rejected = _below(words[:, 1], 2 * blocks - 1)
+    u = words[:, 2] % np.uint64(order)
+    same = kept | (draw == 0)
+    # Where draw = 0 the value wraps around and is not selected.
+    other = (draw - np.uint64(1)) >> np.uint64(1)
+    other += other >= own
+    wrong = same & (_parity(u & row) == kept)
+    u = np.where(wrong, u ^ (row & -row), u)
+    z = np.where(same, own, other) * np.uint64(order) + u
+    return z.astype(np.uint32), np.flatnonzero(rejected).astype(np.int64)

@@ -1,0 +1,157 @@
+"""HM: the Hadamard mechanism, a few sampled signs of the item's Hadamard transform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.domain import whole_number
+from ..core.errors import ParameterError, nearest
+from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
+from ..core.probability import WORD, exp_enclosure, keep_threshold
+from ..core.randomness import Layout, Stream
+from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports, unsigned
+
+_MOST_COEFFICIENTS = 8
+_FULL, _PAPER = 0, 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HM(Scheme):
+    """The Hadamard mechanism with t = ``coefficients`` sampled signs, g = 2^t (paper, section 3.4).
+
+    Privacy: p(g-1)/(1-p) <= e^eps with p = floor(2^64 * e^eps/(e^eps + g - 1))/2^64, for every choice of rows.
+    Decoder "full" (the default) uses all g-1 products of the reported signs, which makes it local hashing with a
+    hash that is exactly pairwise uniform: the variance is OLH's at q = 1/g. Decoder "paper" averages the t signs:
+    n/(t*rho^2) + f*((t-1)/(t*rho) - 1), rho = (p*g - 1)/(g - 1).
+    Cost: t row numbers and one byte a report, O(t) client, O(n*2^t + d log d) decode.
+
+    >>> import plausibly
+    >>> scheme = plausibly.make("HM", epsilon=3, domain_size=1000)
+    >>> scheme.t, round(scheme.variance(n=1), 3)
+    (4, 0.225)
+    """
+
+    name = "HM"
+    max_increment = 2**_MOST_COEFFICIENTS  # one more than a cell can grow: the decoder adds n to the sum
+
+    coefficients: int | None = None
+
+    def settle(self) -> None:
+        super().settle()
+        if self.coefficients is not None:
+            number = whole_number("coefficients", self.coefficients, 1, _MOST_COEFFICIENTS)
+            object.__setattr__(self, "coefficients", number)
+
+    @cached_property
+    def t(self) -> int:
+        """Number of sampled signs; by default the one with the lowest variance, up to log2 d and at most 8."""
+        if self.coefficients is not None:
+            return self.coefficients
+        most = min(_MOST_COEFFICIENTS, self.size.bit_length() - 1)
+        e = exp_enclosure(self.epsilon, 96)[0]
+        return min(range(1, most + 1), key=lambda t: (e + 2**t - 1) ** 2 / (2**t - 1))
+
+    @property
+    def g(self) -> int:
+        """Number of sign patterns."""
+        return 1 << self.t
+
+    @property
+    def order_bits(self) -> int:
+        """log2 of the order of the Hadamard matrix."""
+        return (self.size - 1).bit_length()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"coefficients": self.t}
+
+    @cached_property
+    def keep(self) -> int:
+        """p * 2^64."""
+        return keep_threshold(self.epsilon, 1, self.g - 1)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"keep": str(self.keep)}
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return np.dtype([("rows", unsigned(1 << self.order_bits), (self.t,)), ("signs", "u1")])
+
+    @property
+    def report_bits(self) -> int:
+        return self.t * self.order_bits + self.t
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=self.t + 2)
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        # Sums of signs by row of the matrix: of all products for the full decoder, of the t alone for the paper's.
+        return (2, 1 << self.order_bits)
+
+    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
+        words = stream.words(self.layout, first, len(values))
+        rows = np.ascontiguousarray(words[:, : self.t] & np.uint64((1 << self.order_bits) - 1))
+        signs = kernels.parity_hash(values, rows)
+        out["rows"] = rows
+        out["signs"], redo = kernels.direct_response(signs.astype(np.uint64), words, self.t, self.keep, self.g)
+        return redo
+
+    def check(self, reports: Reports) -> None:
+        order = 1 << self.order_bits
+        refuse_reports(reports["rows"].max(axis=1) >= order, f"rows below {order}")
+        refuse_reports(reports["signs"] >= self.g, f"a sign pattern below {self.g}")
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        rows = reports["rows"].astype(np.uint64)
+        signs = reports["signs"].astype(np.uint32)
+        everything = np.ones(self.g, dtype=np.int64)
+        cells[_FULL] += kernels.gray_scatter(rows, signs, self.order_bits, everything)
+        order = cells.shape[1]
+        for j in range(self.t):
+            row = reports["rows"][:, j]
+            minus = (signs >> np.uint32(j) & np.uint32(1)).astype(bool)
+            cells[_PAPER] += np.bincount(row, minlength=order) - 2 * np.bincount(row[minus], minlength=order)
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        refuse_cells(max(int(cells.max()), -int(cells.min())) > n * (self.g - 1))
+
+    def estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
+        p = Fraction(self.keep, WORD)
+        if decoder == "full":
+            return pure(p, Fraction(1, self.g), self._supports)
+        if decoder == "paper":
+            rho = (p * self.g - 1) / (self.g - 1)
+            law = VarianceLaw(1 / (self.t * rho**2), (self.t - 1) / (self.t * rho) - 1)
+            return Estimator(1 / (self.t * rho), Fraction(0), law, self._sign_sums)
+        raise ParameterError(f"decoder: unknown {decoder!r}; {nearest(str(decoder), ['full', 'paper'])}")
+
+    def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        # The g-1 products of one report sum to g*[its hash of x is the reported one] - 1.
+        transformed = _transform(cells[_FULL])
+        return ((transformed[: self.size] if codes is None else transformed[codes]) + n) // self.g
+
+    def _sign_sums(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        transformed = _transform(cells[_PAPER])
+        return transformed[: self.size] if codes is None else transformed[codes]
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        p = Fraction(self.keep, WORD)
+        signs = sum(((int(row) & item).bit_count() & 1) << j for j, row in enumerate(report["rows"]))
+        return p if int(report["signs"]) == signs else (1 - p) / (self.g - 1)
+
+
+def _transform(cells: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    transformed = cells.reshape(1, -1).copy()
+    kernels.walsh_hadamard(transformed)
+    transformed_row: npt.NDArray[np.int64] = transformed[0]
+    return transformed_row

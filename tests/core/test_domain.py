@@ -1,0 +1,248 @@
+"""Domains: what is an item, which integer it is, and how a domain travels."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from plausibly import DomainError, Integers, Keys, Labels, ParameterError, from_json, make
+from plausibly.core.domain import Domain, domain_from_dict, make_domain
+
+deterministic = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+DOMAINS = [Integers(5), Labels(("b", "a")), Labels(("b", "a"), other=True), Keys(), Keys(hash_seed=2**64 - 1)]
+
+
+# --- integers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [0, 3, 4],
+        (0, 3, 4),
+        np.array([0, 3, 4], dtype=np.uint8),
+        np.array([0, 3, 4], dtype=np.int16),
+        np.array([0, 3, 4], dtype=">i8"),
+        np.array([0, 9, 3, 9, 4])[::2],
+        np.array([0, 3, 4], dtype=object),
+        [np.int8(0), 3, np.uint64(4)],
+        range(0, 5),
+        pd.Series([0, 3, 4]),
+        pd.array([0, 3, 4], dtype="Int64"),
+    ],
+    ids=lambda items: f"{type(items).__name__}-{getattr(items, 'dtype', '')}",
+)
+def test_integers_of_any_kind_are_their_own_codes(items: object) -> None:
+    codes = Integers(5).encode(items)
+    assert codes.dtype == np.uint64
+    assert codes.flags.c_contiguous
+    assert codes.tolist() == [int(item) for item in items]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wrong", [5, -1, 2**31, 2**63, 2**64, 10**40, -(2**63), -(10**40)])
+def test_integers_outside_are_refused_by_position(wrong: int) -> None:
+    for items in ([1, 2, wrong, 3], np.array([1, 2, wrong, 3], dtype=object)):
+        with pytest.raises(DomainError, match=r"item 2: expected integers in \[0, 5\), came a value outside"):
+            Integers(5).encode(items)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_negative_integers_do_not_wrap_to_the_end_of_the_domain(dtype: type) -> None:
+    for size in (5, 256, 2**16, 2**32):
+        with pytest.raises(DomainError, match="item 0"):
+            Integers(size).encode(np.array([-1], dtype=dtype))
+
+
+@deterministic
+@given(st.integers(2, 2**32), st.lists(st.integers(-(2**65), 2**65), min_size=1, max_size=5))
+def test_exactly_the_integers_of_the_domain_are_accepted(size: int, items: list[int]) -> None:
+    domain = Integers(size)
+    if all(0 <= item < size for item in items):
+        assert domain.encode(items).tolist() == items
+    else:
+        with pytest.raises(DomainError):
+            domain.encode(items)
+
+
+@pytest.mark.parametrize("size", [1, 0, -4, 2**32 + 1, 5.0, "5", None, True, np.float64(5)])
+def test_a_domain_needs_a_whole_number_of_at_least_two_items(size: object) -> None:
+    with pytest.raises(ParameterError, match="domain_size: expected"):
+        Integers(size)  # type: ignore[arg-type]
+
+
+def test_a_domain_of_integers_lists_them() -> None:
+    assert Integers(3).decode(np.array([2, 0], dtype=np.uint64)).tolist() == [2, 0]
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "items", [["b", "a", "b"], ("b", "a", "b"), np.array(["b", "a", "b"]), pd.Series(["b", "a", "b"])]
+)
+def test_labels_are_their_places(items: object) -> None:
+    assert Labels(("b", "a")).encode(items).tolist() == [0, 1, 0]
+
+
+def test_the_order_of_labels_matters() -> None:
+    assert make("DE", epsilon=1, domain=["a", "b"]) != make("DE", epsilon=1, domain=["b", "a"])
+
+
+def test_labels_are_compared_exactly() -> None:
+    # No case folding, no trimming, no Unicode normalisation: "e with acute" has two spellings.
+    domain = Labels(("é", "a"), other=True)
+    assert domain.encode(["é", "e\u0301", "A", "a ", "a"]).tolist() == [0, 2, 2, 2, 1]
+
+
+def test_other_is_the_last_item_and_its_name_cannot_be_a_label() -> None:
+    domain = Labels(("b", "a"), other=True)
+    assert domain.size == 3
+    assert domain.decode(np.arange(3)).tolist() == ["b", "a", "other"]
+    with pytest.raises(ParameterError, match="'other'"):
+        Labels(("a", "other"), other=True)
+    assert Labels(("a", "other")).encode(["other"]).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "labels", [("a",), (), ("a", "a"), ("a", 5), ("a", None), ("a", b"b"), ("a", "\ud800")], ids=repr
+)
+def test_labels_that_are_none_are_refused(labels: tuple[object, ...]) -> None:
+    with pytest.raises(ParameterError, match="domain"):
+        Labels(labels)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    ["ab", b"ab", {"a": 1, "b": 2}, 5, None, {"a", "b"}, frozenset("ab")],
+    ids=lambda domain: type(domain).__name__,
+)
+def test_what_has_no_order_or_is_no_list_of_labels_is_refused(domain: object) -> None:
+    # A set has another order in every process, and the order of labels is part of the scheme.
+    with pytest.raises(ParameterError, match="domain"):
+        make("DE", epsilon=1, domain=domain)
+
+
+def test_other_is_true_or_false() -> None:
+    for other in (1, 0, "yes"):
+        with pytest.raises(ParameterError, match="other: expected"):
+            make("DE", epsilon=1, domain=["a", "b"], other=other)
+    # Anything else would be written into the JSON as it is, and refused when that is read.
+    for other in (1, 0, "yes", None):
+        with pytest.raises(ParameterError, match="other: expected"):
+            Labels(("a", "b"), other=other)  # type: ignore[arg-type]
+
+
+def test_other_goes_with_labels_only() -> None:
+    for rest in ({"domain_size": 5}, {"domain": Keys()}, {"domain": Labels(("a", "b"))}):
+        with pytest.raises(ParameterError, match="other"):
+            make("OLH", epsilon=1, other=True, **rest)
+
+
+@pytest.mark.parametrize("item", [5, None, b"a", 1.5, float("nan"), True, ["a"], pd.NA], ids=repr)
+def test_what_is_no_text_is_refused_even_where_other_takes_every_text(item: object) -> None:
+    for domain in (Labels(("a", "b")), Labels(("a", "b"), other=True)):
+        with pytest.raises(DomainError, match=r"item 1: expected labels \(str\), came"):
+            domain.encode(["a", item])
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+@deterministic
+@given(st.one_of(st.text(), st.binary(), st.integers()), st.integers(0, 2**64 - 1))
+def test_a_key_is_its_keyed_hash(item: str | bytes | int, hash_seed: int) -> None:
+    assert Keys(hash_seed).encode([item]).tolist() == [naive.key(item, hash_seed)]
+
+
+def test_another_hash_seed_makes_other_keys() -> None:
+    items = ["a", b"a", 5]
+    assert not set(Keys(0).encode(items).tolist()) & set(Keys(1).encode(items).tolist())
+
+
+def test_arrays_of_keys_are_their_python_items() -> None:
+    assert Keys().encode(np.array(["a", "bc"])).tolist() == Keys().encode(["a", "bc"]).tolist()
+    assert Keys().encode(np.array([b"a", b"bc"])).tolist() == Keys().encode([b"a", b"bc"]).tolist()
+    assert Keys().encode(np.array([5, 6], dtype=np.uint8)).tolist() == Keys().encode([5, 6]).tolist()
+
+
+@pytest.mark.parametrize("item", [None, 1.5, float("nan"), True, ("a",), ["a"], "\ud800", pd.NA], ids=repr)
+def test_what_is_no_key_is_refused_by_position(item: object) -> None:
+    with pytest.raises(DomainError, match="item 1: expected keys"):
+        Keys().encode(["a", item, "b"])
+
+
+def test_integers_of_any_size_are_asked_about_as_they_are() -> None:
+    scheme = make("OLH", epsilon=1, domain=Keys())
+    asked = [-1, 2**63, 10**30]
+    assert scheme.accumulator().estimate(asked).items.tolist() == asked
+    assert [type(item) for item in scheme.accumulator().estimate([-1, 2**63]).items.tolist()] == [int, int]
+
+
+def test_keys_cannot_be_listed() -> None:
+    assert Keys().size is None
+    with pytest.raises(ParameterError, match="cannot be listed"):
+        Keys().decode(np.arange(3, dtype=np.uint64))
+
+
+@pytest.mark.parametrize("hash_seed", [-1, 2**64, 1.0, "1", None, True])
+def test_a_hash_seed_that_is_none_is_refused(hash_seed: object) -> None:
+    with pytest.raises(ParameterError, match="hash_seed: expected"):
+        Keys(hash_seed)  # type: ignore[arg-type]
+
+
+# --- all of them -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_nobody_s_items_are_no_codes(domain: Domain) -> None:
+    for nobody in ([], (), np.array([]), np.array([], dtype=object)):
+        assert domain.encode(nobody).tolist() == []
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+@pytest.mark.parametrize("items", ["ab", b"ab", 5, None, np.zeros((2, 2), dtype=int), np.array(3)], ids=repr)
+def test_one_item_or_a_table_is_not_a_sequence_of_items(domain: Domain, items: object) -> None:
+    with pytest.raises(DomainError, match="items: expected"):
+        domain.encode(items)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_domain_travels_as_json(domain: Domain) -> None:
+    assert domain_from_dict(json.loads(json.dumps(domain.to_dict()))) == domain
+    scheme = make("OLH", epsilon=1, domain=domain)
+    assert from_json(scheme.to_json()).domain == domain
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_damaged_fields_of_a_domain_are_refused(domain: Domain) -> None:
+    good = domain.to_dict()
+    for name in good:
+        for wrong in (None, -1, 1.5, [], {}, "x", [1, 2]):
+            with pytest.raises(ParameterError):
+                domain_from_dict({**good, name: wrong})
+        with pytest.raises(ParameterError, match="domain"):
+            domain_from_dict({key: good[key] for key in good if key != name})
+    with pytest.raises(ParameterError, match="domain: expected the fields"):
+        domain_from_dict({**good, "more": 1})
+    for wrong in (None, 5, "integers", [good]):
+        with pytest.raises(ParameterError, match="domain: expected an object"):
+            domain_from_dict(wrong)
+
+
+def test_a_domain_is_given_once() -> None:
+    for both_or_neither in ({}, {"domain_size": 5, "domain": Keys()}):
+        with pytest.raises(ParameterError, match="either domain_size= or domain="):
+            make_domain(**both_or_neither)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_domains_are_frozen_and_hashable(domain: Domain) -> None:
+    assert len({domain, domain_from_dict(domain.to_dict())}) == 1
+    with pytest.raises(AttributeError):
+        domain.size = 7

@@ -1,0 +1,319 @@
+// The device path in plain JavaScript, as a browser could run it: scheme JSON + value + words -> record.
+//
+// Hashes use 32-bit operations only; thresholds and random words are BigInt. Run by node, it answers
+// each line {"scheme": ..., "value": ..., "tape": ["...", ...]} with the record in hex, or "refused: why".
+// A key that JSON has no form for is written {"bytes": hex} or {"int": decimal}.
+
+const WORD = 1n << 64n;
+
+export class Refusal extends Error {}
+
+const refuse = (why) => {
+  throw new Refusal(why);
+};
+
+// --- the hash family and OLH -----------------------------------------------------------------------------
+
+const multiply = (t, by) => (t = Math.imul(t, by)) ^ (t >>> 15);
+
+const premix = (j) => multiply(multiply(j ^ (j >>> 16), 0x21f0aaad), 0xd35a2d97);
+
+const entry = (character, first, second, size) => {
+  const t = multiply(multiply(premix(character) ^ first, 0x21f0aaad) ^ second, 0xd35a2d97);
+  return Math.floor(((t >>> 8) * size) / 2 ** 24); // 24 and 17 bits: the product is exact in a double
+};
+
+export const localHash = (seed, value, split, size) => {
+  const low = Number(seed & 0xffffffffn);
+  const high = Number(seed >> 32n);
+  const characters = [Number(value % split), Number(value / split)];
+  return BigInt((entry(characters[0], low, high, size) + entry(characters[1], high, low, size)) % size);
+};
+
+// The two primitives; `next` hands out random words.
+const bernoulli = (next, threshold) => next() < threshold;
+
+const below = (next, size) => {
+  const limit = WORD - (WORD % size);
+  let word = next();
+  while (word >= limit) word = next();
+  return word % size;
+};
+
+// Both draws are always made, so that neither their number nor their order tells anything.
+const respond = (next, value, size, keep) => {
+  const kept = bernoulli(next, keep);
+  const lie = below(next, size - 1n);
+  return kept ? value : lie + (lie >= value ? 1n : 0n);
+};
+
+const field = (number, count) => {
+  const size = [1, 2, 4, 8].find((bytes) => count <= 1n << BigInt(8 * bytes));
+  return Array.from({ length: size }, (_, i) => Number((number >> BigInt(8 * i)) & 255n));
+};
+
+const respondRatio = (size, keep) => [keep * (size - 1n), WORD - keep];
+
+// The client draws the public number of a hash function; `seedOf` finds the function of that number.
+const hashing = (scheme, functions, seedOf) => {
+  const [size, split] = [integer(scheme, "hash_range", 2n), integer(scheme, "split", 1n)];
+  const keep = threshold(scheme, "keep");
+  return {
+    ratio: respondRatio(size, keep),
+    record(value, next) {
+      const number = below(next, functions);
+      const hashed = localHash(seedOf(number), value, split, Number(size));
+      return [...field(number, functions), ...field(respond(next, hashed, size, keep), size)];
+    },
+  };
+};
+
+const localHashing = (scheme) => hashing(scheme, WORD, (seed) => seed);
+
+// --- the other randomizers -------------------------------------------------------------------------------
+
+const parity = (word) => {
+  let odd = 0n;
+  for (; word; word >>= 1n) odd ^= word & 1n;
+  return odd;
+};
+
+const direct = (scheme) => {
+  const [size, keep] = [domainSize(scheme.domain), threshold(scheme, "keep")];
+  return {
+    ratio: respondRatio(size, keep),
+    record: (value, next) => field(respond(next, value, size, keep), size),
+  };
+};
+
+const unary = (scheme) => {
+  const size = domainSize(scheme.domain);
+  const [keep, flip] = [threshold(scheme, "keep"), threshold(scheme, "flip")];
+  return {
+    ratio: [keep * (WORD - flip), flip * (WORD - keep)],
+    record(value, next) {
+      const bitmap = new Array(Number((size + 7n) / 8n)).fill(0);
+      for (let i = 0; i < size; i++)
+        bitmap[i >> 3] |= bernoulli(next, BigInt(i) === value ? keep : flip) << (i & 7);
+      return bitmap;
+    },
+  };
+};
+
+const fastLocalHashing = (scheme) => {
+  const hashSeed = integer(scheme, "hash_seed", 0n, WORD);
+  const seedOf = (number) => key64(field(number, WORD), hashSeed, "FLH seed");
+  return hashing(scheme, integer(scheme, "hashes", 1n), seedOf);
+};
+
+const hadamardMechanism = (scheme) => {
+  const order = 1n << BigInt((domainSize(scheme.domain) - 1n).toString(2).length);
+  const [coefficients, keep] = [Number(integer(scheme, "coefficients", 1n)), threshold(scheme, "keep")];
+  const size = 1n << BigInt(coefficients);
+  return {
+    ratio: respondRatio(size, keep),
+    record(value, next) {
+      const rows = Array.from({ length: coefficients }, () => below(next, order));
+      const signs = rows.reduce((pattern, row, j) => pattern | (parity(row & value) << BigInt(j)), 0n);
+      const answer = respond(next, signs, size, keep);
+      return [...rows.flatMap((row) => field(row, order)), ...field(answer, size)];
+    },
+  };
+};
+
+const hadamardResponse = (scheme) => {
+  const [blocks, order] = [integer(scheme, "blocks", 1n), integer(scheme, "order", 2n)];
+  const keep = threshold(scheme, "keep");
+  // Without a code for every item among the rows, records would leave the range the ratio speaks of.
+  if (order & (order - 1n) || blocks * (order - 1n) < domainSize(scheme.domain))
+    refuse("the order does not fit the domain");
+  return {
+    ratio: respondRatio(2n * blocks, keep),
+    record(value, next) {
+      const [code, own] = [value / blocks + 1n, value % blocks];
+      const kept = bernoulli(next, keep);
+      const part = below(next, 2n * blocks - 1n);
+      let row = below(next, order);
+      const elsewhere = !kept && part > 0n;
+      const other = (part - 1n) / 2n;
+      const block = elsewhere ? other + (other >= own ? 1n : 0n) : own;
+      if (!elsewhere && parity(row & code) !== (kept ? 0n : 1n)) row ^= code & -code;
+      return field(block * order + row, blocks * order);
+    },
+  };
+};
+
+const RANDOMIZERS = new Map([
+  ["DE", direct],
+  ["SUE", unary],
+  ["OUE", unary],
+  ["BLH", localHashing],
+  ["OLH", localHashing],
+  ["FLH", fastLocalHashing],
+  ["HM", hadamardMechanism],
+  ["HR", hadamardResponse],
+]);
+
+// --- keys: BLAKE2s (RFC 7693) with an 8-byte digest, salt and personalisation ----------------------------
+
+const IV = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+const SIGMA = (
+  "0123456789abcdef ea489fd61c02b753 b8c052fdae367194 7931dcbe265a40f8 905724afe1bc683d " +
+  "2c6a0b834d75fe19 c51fed4a0763928b db7ec13950f4862a 6fe9b308c2d714a5 a2847615fb9e3cd0"
+)
+  .split(" ")
+  .map((round) => Array.from(round, (digit) => parseInt(digit, 16)));
+const LANES = [
+  [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
+  [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
+];
+
+const rotate = (word, by) => (word >>> by) | (word << (32 - by));
+
+const words32 = (bytes) =>
+  Array.from({ length: bytes.length / 4 }, (_, i) =>
+    bytes[4 * i] | (bytes[4 * i + 1] << 8) | (bytes[4 * i + 2] << 16) | (bytes[4 * i + 3] << 24),
+  );
+
+const compress = (state, block, count, last) => {
+  const v = [...state, ...IV];
+  v[12] ^= count;
+  v[14] ^= last ? -1 : 0;
+  const m = words32(block);
+  for (const sigma of SIGMA) {
+    LANES.forEach(([a, b, c, d], i) => {
+      for (const [word, r1, r2] of [[m[sigma[2 * i]], 16, 12], [m[sigma[2 * i + 1]], 8, 7]]) {
+        v[a] = (v[a] + v[b] + word) | 0;
+        v[d] = rotate(v[d] ^ v[a], r1);
+        v[c] = (v[c] + v[d]) | 0;
+        v[b] = rotate(v[b] ^ v[c], r2);
+      }
+    });
+  }
+  return state.map((word, i) => word ^ v[i] ^ v[i + 8]);
+};
+
+const padded = (bytes, size) => [...bytes, ...new Array(size - bytes.length).fill(0)];
+
+const key64 = (content, hashSeed, tag) => {
+  const salt = padded(new TextEncoder().encode(tag), 8);
+  const parameters = [8, 0, 1, 1, ...new Array(12).fill(0), ...salt, ...field(hashSeed, WORD)];
+  let state = words32(parameters).map((word, i) => word ^ IV[i]);
+  for (let start = 0, last = false; !last; start += 64) {
+    last = start + 64 >= content.length;
+    const block = content.slice(start, start + 64);
+    state = compress(state, padded(block, 64), start + block.length, last);
+  }
+  return (BigInt(state[1] >>> 0) << 32n) | BigInt(state[0] >>> 0);
+};
+
+// --- domains: a value -> the integer a randomizer sees ---------------------------------------------------
+
+const integersEncoder = (domain) => {
+  const size = domainSize(domain);
+  return (value) => {
+    if (!Number.isSafeInteger(value)) refuse("expected an integer");
+    if (value < 0 || value >= size) refuse(`the value is outside the domain of ${size} items`);
+    return BigInt(value);
+  };
+};
+
+const labelsEncoder = (domain) => {
+  domainSize(domain);
+  const index = new Map(domain.labels.map((label, i) => [label, BigInt(i)]));
+  const other = domain.other ? BigInt(domain.labels.length) : undefined;
+  return (value) => {
+    if (typeof value !== "string") refuse("expected a label");
+    return index.get(value) ?? other ?? refuse("the value is not among the labels");
+  };
+};
+
+const keysEncoder = (domain) => {
+  const hashSeed = integer(domain, "hash_seed", 0n, WORD);
+  return (value) => {
+    if (value instanceof Uint8Array) return key64(value, hashSeed, "");
+    if (typeof value === "bigint" || Number.isSafeInteger(value))
+      return key64(new TextEncoder().encode(BigInt(value).toString()), hashSeed, "int");
+    if (typeof value !== "string") refuse("expected a key");
+    // TextEncoder would put the same character in the place of every lone surrogate.
+    if (/\p{Surrogate}/u.test(value)) refuse("expected text that has a UTF-8 form");
+    return key64(new TextEncoder().encode(value), hashSeed, "str");
+  };
+};
+
+const ENCODERS = new Map([
+  ["integers", integersEncoder],
+  ["labels", labelsEncoder],
+  ["keys", keysEncoder],
+]);
+
+// --- the client ------------------------------------------------------------------------------------------
+
+const integer = (fields, name, least, limit = Infinity) => {
+  const written = fields[name];
+  if (!Number.isSafeInteger(written) && !(typeof written === "string" && /^[0-9]+$/.test(written)))
+    refuse(`${name}: expected an integer`);
+  const number = BigInt(written);
+  return number >= least && number < limit ? number : refuse(`${name}: outside its range`);
+};
+
+const threshold = (scheme, name) => integer(scheme, name, 1n, WORD);
+
+const domainSize = (domain) => {
+  if (domain.type !== "labels") return integer(domain, "size", 2n);
+  if (!Array.isArray(domain.labels) || typeof domain.other !== "boolean") refuse("the labels are not a list");
+  const size = domain.labels.length + domain.other;
+  return size >= 2 ? BigInt(size) : refuse("expected at least two items");
+};
+
+// Whether ratio and its inverse are at most e^epsilon; partial sums of the series lie below it.
+const withinEpsilon = ([above, under], epsilon) => {
+  const fraction = /^([0-9]+)(?:\/([1-9][0-9]*))?$/;
+  const [, numerator, denominator] = fraction.exec(epsilon) ?? refuse("epsilon: expected a fraction");
+  const [a, b] = [BigInt(numerator), BigInt(denominator ?? 1)];
+  if (a <= 0n || a > 1000n * b) return false;
+  const scale = 1n << 300n;
+  let [term, total] = [scale, scale];
+  for (let k = 1n; term > total >> 220n; k++) {
+    term = (term * a) / (b * k);
+    total += term;
+  }
+  return above * scale <= under * total && under * scale <= above * total;
+};
+
+// The client of a parsed scheme: (value, next) -> record bytes, where `next` hands out random words.
+export const load = (scheme) => {
+  const [randomizer, encoder] = [RANDOMIZERS.get(scheme?.scheme), ENCODERS.get(scheme?.domain?.type)];
+  if (scheme?.version !== 1 || !randomizer || !encoder) refuse("a version or kind that is not known here");
+  const [encode, { ratio, record }] = [encoder(scheme.domain), randomizer(scheme)];
+  if (!withinEpsilon(ratio, scheme.epsilon)) refuse("the probabilities exceed epsilon");
+  return (value, next) => Uint8Array.from(record(encode(value), next));
+};
+
+// --- run by node: vectors in, records out ----------------------------------------------------------------
+
+const native = (value) => {
+  if (typeof value?.int === "string") return BigInt(value.int);
+  if (typeof value?.bytes === "string") return Uint8Array.from(Buffer.from(value.bytes, "hex"));
+  return value;
+};
+
+const answer = ({ scheme, value, tape, hash }) => {
+  if (hash) return String(localHash(...hash.slice(0, 3).map(BigInt), hash[3])); // seed, value, split, size
+  let used = 0;
+  const next = () => (used < tape.length ? BigInt(tape[used++]) : refuse("the tape has run out"));
+  const record = load(scheme)(native(value), next);
+  return used === tape.length ? Buffer.from(record).toString("hex") : refuse("the tape has words left");
+};
+
+if (globalThis.process?.argv[1]?.endsWith("probe.mjs")) {
+  const { readFileSync } = await import("node:fs");
+  for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+    try {
+      console.log(answer(JSON.parse(line)));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      console.log(`refused: ${error.message}`);
+    }
+  }
+}

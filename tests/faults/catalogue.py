@@ -1,0 +1,1152 @@
+"""The catalogue of planted faults: what each one breaks, how it is planted, and the detector that must see it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import faults.detectors as detect
+from faults.detectors import Detector, audit
+from faults.planting import Edit, Step, Twin, Value, kernel
+from plausibly.core.randomness import Stream
+
+# What the audit says of a fault.
+EXCEEDS = "a likelihood ratio exceeds e^epsilon"
+THRESHOLDS = "the thresholds exceed e^epsilon"
+LAW = "the stated likelihood is not the client's law"
+DRAWS = "the draws depend on the item or on a coin"
+WORDS = "more or fewer words than it says"
+SIZE = "the size of a record is not the stated one"
+REFUSED = "the server refuses what the client sends"
+BULK = "the bulk path and the client differ"
+COINS = "the device does not turn words into coins as defined"
+BIAS = "the estimate is biased"
+VARIANCE = "the variance is not the stated one"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One deliberate mistake; ``sees`` is part of what the detector must say about it."""
+
+    id: str
+    breaks: str
+    steps: tuple[Step, ...]
+    detector: Detector
+    sees: str
+
+
+def fault(id: str, breaks: str, *steps: Step, by: Detector, sees: str) -> Fault:
+    return Fault(id, breaks, steps, by, sees)
+
+
+DE, SUE, OUE, BLH, OLH, FLH, HR_PURE, HR_BLOCK = (
+    audit(name, epsilon=epsilon, domain_size=size, **more)
+    for name, epsilon, size, more in (
+        ("DE", 1, 6, {}),
+        ("SUE", 1, 5, {}),
+        ("OUE", 1, 5, {}),
+        ("BLH", 1, 5, {}),
+        ("OLH", 1, 5, {}),
+        ("FLH", 1, 5, {"hashes": 10}),
+        ("HR", 1, 5, {"variant": "pure"}),
+        ("HR", 2, 12, {"variant": "block"}),
+    )
+)
+HM = audit("HM", epsilon=1, domain_size=5, coefficients=2)
+OUE_BYTE = audit("OUE", epsilon=1, domain_size=8)
+DE_TWO_BYTES = audit("DE", epsilon=1, domain_size=300)
+
+
+# --- thresholds: one part in 2^64, for every oracle, in the scheme, in the client, in bulk -----------------------
+
+
+def _one_part_in_2_to_the_64() -> list[Fault]:
+    flips = {"SUE", "OUE"}
+    # Oracle: its audit, where the scheme computes the threshold, where the client reads it, where bulk uses it.
+    places: dict[str, tuple[Detector, str, str, str]] = {
+        "DE": (DE, "oracles.direct:DE.keep", "Direct", "oracles.direct:DE.respond"),
+        "SUE": (SUE, "oracles.unary:SUE.keep", "Unary", "oracles.unary:Unary.respond"),
+        "OUE": (OUE, "oracles.unary:OUE.flip", "Unary", "oracles.unary:Unary.respond"),
+        "BLH": (BLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
+        "OLH": (OLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
+        "FLH": (FLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
+        "HM": (HM, "oracles.hadamard_mechanism:HM.keep", "HadamardMechanism", "oracles.hadamard_mechanism:HM.respond"),
+        "HR": (
+            HR_BLOCK,
+            "oracles.hadamard_response:HR.keep",
+            "HadamardResponse",
+            "oracles.hadamard_response:HR.respond",
+        ),
+    }
+    found = []
+    for name, (by, scheme, client, bulk) in places.items():
+        louder, quieter = ("- 1", "+ 1") if name in flips else ("+ 1", "- 1")
+        up, down = ("-1", "1") if name == "OUE" else ("1", "-1")
+        threshold = "flip" if name in flips else "keep"
+        computed = "WORD - keep_threshold(" if name == "OUE" else "keep_threshold("
+        read, used = f'_threshold(scheme, "{threshold}")', f"self.{threshold}"
+        used, at_use = (f"_low56({used})", f"_low56({used} {{}})") if name in flips else (used, f"{used} {{}}")
+        found += [
+            fault(
+                f"{name}-scheme-threshold-up",
+                "one word in 2^64 too many tells the truth: epsilon is exceeded, by nothing one could measure",
+                Edit(scheme, computed, f"{up} + {computed}"),
+                by=by,
+                sees=THRESHOLDS,
+            ),
+            fault(
+                f"{name}-scheme-threshold-down",
+                "one word in 2^64 too few tells the truth: private, but not what other implementations compute",
+                Edit(scheme, computed, f"{down} + {computed}"),
+                by=detect.tight_thresholds,
+                sees=f"{name}: the threshold is not the largest private one",
+            ),
+            *(
+                fault(
+                    f"{name}-client-threshold-{way}",
+                    "the client samples with another threshold than the scheme states",
+                    Edit(f"device:{client}.__init__", read, f"{read} {change}"),
+                    by=by,
+                    sees=LAW,
+                )
+                for way, change in (("up", louder), ("down", quieter))
+            ),
+            *(
+                fault(
+                    f"{name}-bulk-threshold-{way}",
+                    "the bulk path samples with another threshold than the client",
+                    Edit(bulk, used, at_use.format(change)),
+                    by=by,
+                    sees=BULK,
+                )
+                for way, change in (("up", louder), ("down", quieter))
+            ),
+        ]
+    return found
+
+
+# --- randomizers, as they run on a device ------------------------------------------------------------------------
+
+CLIENT = [
+    fault(
+        "scheme-threshold-from-floats",
+        "e^epsilon in 53 bits: half of all settings exceed it",
+        Edit(
+            "oracles.direct:DE.keep",
+            "keep_threshold(self.epsilon, 1, self.size - 1)",
+            "int(WORD * (e := float(np.exp(float(self.epsilon)))) / (e + self.size - 1))",
+        ),
+        by=DE,
+        sees=THRESHOLDS,
+    ),
+    fault(
+        "lie-may-equal-truth",
+        "a lie is drawn without leaving out the truth, and never is the last item",
+        Edit("device:_respond", "lie + (lie >= value)", "lie"),
+        by=DE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "lie-from-all-items",
+        "a lie is uniform on all items: the truth is told more often than stated",
+        Edit(
+            "device:_respond",
+            "lie = source.below(size - 1)\n    return value if kept else lie + (lie >= value)",
+            "lie = source.below(size)\n    return value if kept else lie",
+        ),
+        by=DE,
+        sees=LAW,
+    ),
+    fault(
+        "lie-skips-the-wrong-item",
+        "> for >=: a lie may equal the truth, and never its neighbour",
+        Edit("device:_respond", "lie >= value", "lie > value"),
+        by=DE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "lie-out-of-range",
+        "below(d) for below(d-1): a lie beyond the last item",
+        Edit("device:_respond", "source.below(size - 1)", "source.below(size)"),
+        by=DE,
+        sees=REFUSED,
+    ),
+    fault(
+        "lie-drawn-only-when-needed",
+        "the number of draws tells whether the answer is a lie",
+        Edit("device:_respond", "lie = source", "lie = 0 if kept else source"),
+        by=DE,
+        sees=DRAWS,
+    ),
+    fault(
+        "lie-range-depends-on-item",
+        "the chance of a refused word depends on the item",
+        Edit("device:_respond", "source.below(size - 1)", "source.below(size - 1 - (value == 0))"),
+        by=DE,
+        sees=DRAWS,
+    ),
+    fault(
+        "truth-told-twice",
+        "one of the lies is replaced by the truth",
+        Edit("device:_respond", "value if kept", "value if kept or lie == 0"),
+        by=DE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "record-size-tells-the-item",
+        "a number takes as many bytes as it needs",
+        Edit("device:_field", "field_bytes(count)", "max(1, (number.bit_length() + 7) // 8)"),
+        by=DE_TWO_BYTES,
+        sees=SIZE,
+    ),
+    fault(
+        "words-not-reserved",
+        "a client that reads its words at once reads too few",
+        Value("device:Direct.words", 1),
+        by=DE,
+        sees=WORDS,
+    ),
+    fault(
+        "true-bit-never-cleared",
+        "a set bit proves that another item is not the truth: no privacy at any epsilon",
+        Edit("device:Unary.perturb", "source.bernoulli", "(lambda t: source.bernoulli(t) | (i == value))"),
+        by=OUE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "only-the-true-bit-is-noisy",
+        "every other bit is zero",
+        Edit("device:Unary.perturb", "source.bernoulli", "(lambda t: source.bernoulli(t) & (i == value))"),
+        by=OUE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "keep-and-flip-swapped",
+        "the ratio stays, the meaning turns round",
+        Edit(
+            "device:Unary.perturb", "self.keep if i == value else self.flip", "self.flip if i == value else self.keep"
+        ),
+        by=OUE,
+        sees=LAW,
+    ),
+    fault(
+        "bits-in-big-endian-order",
+        "bit 0 is the highest of its byte",
+        Edit("device:Unary.perturb", "(i & 7)", "(7 - (i & 7))"),
+        by=OUE_BYTE,
+        sees=LAW,
+    ),
+    fault(
+        "true-bit-drawn-first",
+        "the order of the draws depends on the item; the law is the same",
+        Edit("device:Unary.perturb", "in range(self.size)", "in sorted(range(self.size), key=value.__ne__)"),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "seed-leaks-the-item",
+        "the public seed is altered by the value",
+        Edit("device:LocalHashing.perturb", "seed.to_bytes", "(seed ^ value).to_bytes"),
+        by=OLH,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "item-instead-of-its-hash",
+        "the value is sent modulo g under a seed that has nothing to do with it",
+        Edit("device:LocalHashing.perturb", "local_hash(seed, value, self.split, self.size)", "value % self.size"),
+        by=OLH,
+        sees=LAW,
+    ),
+    fault(
+        "function-leaks-the-item",
+        "the index of the hash function is shifted by the value",
+        Edit("device:FastLocalHashing.perturb", "_field(index,", "_field((index + value) % self.hashes,"),
+        by=FLH,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "rows-without-zero",
+        "row 0 is left out, so that the hash is no longer uniform",
+        Edit("device:HadamardMechanism.public", "source.below(self.order)", "1 + source.below(self.order - 1)"),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "rows-without-repetition",
+        "rows are drawn without putting back",
+        Edit(
+            "device:HadamardMechanism.public",
+            "return tuple(source.below(self.order) for _ in range(self.coefficients))",
+            "row, other = source.below(self.order), source.below(self.order)\n"
+            "    return (row, other if other != row else other ^ 1)",
+        ),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "one-row-for-all-signs",
+        "the first row is used for every sign",
+        Edit("device:HadamardMechanism.perturb", "in enumerate(public)", "in enumerate(public[:1] * len(public))"),
+        by=HM,
+        sees=LAW,
+    ),
+    fault(
+        "sign-flipped",
+        "-1 for +1 in the first of the signs",
+        Edit("device:HadamardMechanism.perturb", "answer = _respond(signs,", "answer = _respond(signs ^ 1,"),
+        by=HM,
+        sees=LAW,
+    ),
+    fault(
+        "rows-in-reverse",
+        "the record lists the rows in another order than the signs",
+        Edit("device:HadamardMechanism.perturb", "for row in public) +", "for row in public[::-1]) +"),
+        by=HM,
+        sees=LAW,
+    ),
+    fault(
+        "published-block-assignment",
+        "x div (b-1) for x mod B, which leaves blocks empty",
+        Edit(
+            "device:HadamardResponse.perturb",
+            "divmod(value, self.blocks)",
+            "divmod(value, self.order - 1)[::-1]",
+        ),
+        by=HR_BLOCK,
+        sees=LAW,
+    ),
+    fault(
+        "pivot-on-the-wrong-bit",
+        "flipping bit 0 does not change the parity under an even code",
+        Edit("device:HadamardResponse.perturb", "row ^= code & -code", "row ^= 1"),
+        by=HR_PURE,
+        sees=LAW,
+    ),
+    fault(
+        "too-many-half-blocks",
+        "2B for 2B-1: a lie beyond the last block",
+        Edit("device:HadamardResponse.perturb", "2 * self.blocks - 1", "2 * self.blocks"),
+        by=HR_PURE,
+        sees=REFUSED,
+    ),
+    fault(
+        "own-half-block-twice",
+        "the other half of the own block is drawn for two of the parts",
+        Edit("device:HadamardResponse.perturb", "part > 0", "part > 1"),
+        by=HR_BLOCK,
+        sees=LAW,
+    ),
+]
+
+
+# --- from words to coins, on a device ----------------------------------------------------------------------------
+
+COIN = [
+    fault(
+        "below-by-plain-modulo",
+        "the first remainders come up more often",
+        Edit("device:WordSource.below", "while word >= limit", "while word >= _WORD"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "below-refuses-one-too-few",
+        "> for >= at the limit",
+        Edit("device:WordSource.below", "word >= limit", "word > limit"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "bernoulli-at-most",
+        "<= for <: one word in 2^64 too many",
+        Edit("device:WordSource.bernoulli", "< threshold", "<= threshold"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "threshold-cut-to-32-bits",
+        "epsilon is off by 2^-32",
+        Edit("device:WordSource.bernoulli", "self._word() < threshold", "self._word() >> 32 < threshold >> 32"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "threshold-as-a-float",
+        "53 bits of a probability",
+        Edit("device:WordSource.bernoulli", "self._word() < threshold", "self._word() / 2**64 < threshold / 2**64"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "words-in-big-endian-order",
+        "random all the same, but not on a given tape",
+        Edit("device:WordSource._word", '"little"', '"big"'),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "one-word-for-all-draws",
+        "the lie is decided by the word that decided to lie",
+        Edit("device:WordSource._word", "self._position - 8 : self._position", ":8"),
+        by=DE,
+        sees=COINS,
+    ),
+    fault(
+        "tape-below-by-plain-modulo",
+        "the scalar code of the bulk path accepts every word",
+        Edit("core.randomness:TapeSource.below", "while word >= limit", "while word > 2**64"),
+        by=DE,
+        sees=COINS,
+    ),
+]
+
+
+# --- the same and other mistakes in the bulk path ----------------------------------------------------------------
+
+BULK_PATH = [
+    fault(
+        "bulk-lie-skips-the-wrong-item",
+        "> for >=: a lie may equal the truth",
+        kernel("direct_response", "u >= values", "u > values"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-lie-may-equal-truth",
+        "no item is skipped",
+        kernel("direct_response", "u + (u >= values)", "u"),
+        by=OLH,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-bernoulli-at-most",
+        "<= for <",
+        kernel("direct_response", "< np.uint64(keep)", "<= np.uint64(keep)"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-one-word-for-both-draws",
+        "the lie is decided by the word that decided to lie",
+        kernel("direct_response", "column + 1], size - 1", "column], size - 1"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-threshold-cut-to-32-bits",
+        "epsilon is off by 2^-32",
+        kernel("direct_response", "< np.uint64(keep)", ">> np.uint64(32) < np.uint64(keep >> 32)"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-threshold-as-a-float",
+        "53 bits of a probability",
+        kernel("direct_response", "< np.uint64(keep)", ".astype(np.float64) < float(keep)"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-below-by-plain-modulo",
+        "refused words are not listed",
+        kernel("direct_response", "np.flatnonzero(rejected)", "np.flatnonzero(rejected[:0])"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-refused-words-are-not-redone",
+        "the list of refused words is ignored",
+        Edit("core.scheme:Scheme._respond_exactly", ".tolist()", ".tolist()[:0]"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-refused-words-are-redone-at-another-address",
+        "a call that starts in the middle finds the words of its beginning",
+        Edit("core.scheme:Scheme._respond_exactly", "first + i", "i"),
+        by=DE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-function-by-plain-modulo",
+        "the choice of the hash function is not quite uniform",
+        Edit("oracles.fast_local_hashing:FLH.respond", "union1d(refused,", "union1d(refused[:0],"),
+        by=FLH,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-head-byte-at-most",
+        "<= for < on the first byte of a bit's word",
+        kernel("unary_response", "rows < other_byte", "rows <= other_byte"),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-true-bit-like-any-other",
+        "the true bit has the others' threshold",
+        kernel(
+            "unary_response",
+            "true_byte, other_byte = np.uint8(true_threshold >> 56)",
+            "true_byte, other_byte = np.uint8(other_threshold >> 56)",
+        ),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-bits-in-big-endian-order",
+        "bit 0 is the highest of its byte",
+        kernel("unary_response", 'bitorder="little"', 'bitorder="big"'),
+        by=OUE_BYTE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-ties-are-zero",
+        "a threshold of eight bits",
+        Edit("oracles.unary:Unary.respond", "won = low < threshold", "won = low > np.uint64(2**63)"),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-tail-shifted-wrongly",
+        "the low 56 bits are taken from the other end",
+        Edit("oracles.unary:Unary.respond", ">> np.uint64(8)", "& np.uint64(2**56 - 1)"),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-tail-of-another-report",
+        "a call that starts in the middle reuses the low bits of its beginning",
+        Edit("oracles.unary:Unary.respond", "first + tied", "tied"),
+        by=OUE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-tie-sets-the-wrong-bit",
+        "bits counted from the other end, for one word in 256",
+        Edit("oracles.unary:Unary.respond", "1 << (bit & 7)", "1 << (7 - (bit & 7))"),
+        by=OUE_BYTE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-rows-never-odd",
+        "a mask that is one off",
+        Edit("oracles.hadamard_mechanism:HM.respond", "(1 << self.order_bits) - 1", "(1 << self.order_bits) - 2"),
+        by=HM,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-parity-of-or",
+        "| for & in the parity",
+        kernel("parity_hash", "rows[:, j] & values", "rows[:, j] | values"),
+        by=HM,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-published-block-assignment",
+        "x div (b-1) for x mod B",
+        kernel(
+            "hadamard_response",
+            "values % np.uint64(blocks), values // np.uint64(blocks)",
+            "values // np.uint64(order - 1), values % np.uint64(order - 1)",
+        ),
+        by=HR_BLOCK,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-sign-flipped",
+        "the half-block where the code is -1",
+        kernel("hadamard_response", "== kept)", "!= kept)"),
+        by=HR_PURE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-own-block-among-the-others",
+        "the own block is not skipped",
+        kernel("hadamard_response", "other += other >= own", "other += other > own"),
+        by=HR_BLOCK,
+        sees=BULK,
+    ),
+]
+
+
+# --- the hash family ---------------------------------------------------------------------------------------------
+
+DEVICE_HASH, BULK_HASH = "the device hashes otherwise", "the bulk path hashes otherwise"
+
+HASH = [
+    fault(
+        "seed-halves-not-swapped",
+        "equal characters collide under every seed",
+        Edit("device:local_hash", "_entry(high, low,", "_entry(low, high,"),
+        by=detect.hash_family,
+        sees=DEVICE_HASH,
+    ),
+    fault(
+        "premix-without-its-first-step",
+        "seen on keys only: characters of small domains have no high bits",
+        Edit("device:_entry", "character ^ character >> 16", "character"),
+        by=detect.hash_family,
+        sees=DEVICE_HASH,
+    ),
+    fault(
+        "premix-constant-off-by-one",
+        "a family that nobody has tested",
+        Edit("device:_entry", "j * 0x21F0AAAD", "j * 0x21F0AAAC"),
+        by=detect.hash_family,
+        sees=DEVICE_HASH,
+    ),
+    fault(
+        "hash-never-reaches-its-range",
+        "g-1 for g",
+        Edit("device:_entry", "* size >> 24", "* (size - 1) >> 24"),
+        by=detect.hash_family,
+        sees=DEVICE_HASH,
+    ),
+    fault(
+        "characters-not-premixed",
+        "neighbouring items have related hashes",
+        Edit("device:_entry", "t = (j ^ first)", "t = (character ^ first)"),
+        by=detect.hash_family,
+        sees=DEVICE_HASH,
+    ),
+    fault(
+        "device-hash-alone",
+        "a client that hashes otherwise than the server",
+        Edit("device:local_hash", "_entry(high, low,", "_entry(low, high,"),
+        by=OLH,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-seed-halves-not-swapped",
+        "equal characters collide under every seed",
+        kernel("local_hash", "_entry(high, second, first, size)", "_entry(high, first, second, size)"),
+        by=detect.hash_family,
+        sees=BULK_HASH,
+    ),
+    fault(
+        "bulk-characters-not-premixed",
+        "neighbouring items have related hashes",
+        Value("kernels.reference:_premix", lambda j: j),
+        Twin("local_hash"),
+        by=detect.hash_family,
+        sees=BULK_HASH,
+    ),
+    fault(
+        "bulk-hash-alone",
+        "a bulk path that hashes otherwise than the client",
+        kernel("local_hash", "_entry(high, second, first, size)", "_entry(high, first, second, size)"),
+        by=BLH,
+        sees=BULK,
+    ),
+    fault(
+        "fold-looks-up-another-hash",
+        "h + high for h - high: supports what nobody holds",
+        kernel("support_counts", "+ np.uint32(size) - _entry", "+ _entry"),
+        by=detect.hash_family,
+        sees="the fold does not see the support",
+    ),
+    fault(
+        "functions-count-from-zero",
+        "the same k' functions for ever, whatever hash_seed says",
+        Edit("device:public_hash_seed", "return key64(", "return index or key64("),
+        by=detect.fresh_functions,
+        sees="another hash_seed does not give other hash functions",
+    ),
+    fault(
+        "keys-forget-their-type",
+        "5 and '5' are one key",
+        Edit("device:item_key", 'b"int"', 'b"str"'),
+        by=detect.keys_apart,
+        sees="are not three keys",
+    ),
+    fault(
+        "keys-forget-their-seed",
+        "a collision of two keys is for ever",
+        Edit("device:key64", "person=hash_seed.to_bytes", "person=bytes(1).hex() and (0).to_bytes"),
+        by=detect.keys_apart,
+        sees="another hash_seed does not give other keys",
+    ),
+]
+
+
+# --- noise that is used again ------------------------------------------------------------------------------------
+
+
+def _key_from_before_the_fork() -> Any:
+    key, calls = os.urandom(32), itertools.count()
+    return lambda self: Stream(key, next(calls))
+
+
+HEAD, TAIL = "a byte of the head lane is not at its address", "a word of the tail lane is not at its address"
+
+NOISE = [
+    fault(
+        "one-key-for-all-calls",
+        "every call of a process has the same noise",
+        Edit("core.randomness:SecureRandom.stream", "os.urandom(32)", "hashlib.sha256(b'%d' % os.getpid()).digest()"),
+        by=detect.fresh_noise,
+        sees="two calls have the same noise",
+    ),
+    fault(
+        "key-from-before-the-fork",
+        "a key and a counter of calls are copied into every child",
+        Value("core.randomness:SecureRandom.stream", _key_from_before_the_fork()),
+        by=detect.noise_after_fork,
+        sees="forked processes have the same noise",
+    ),
+    fault(
+        "seeded-calls-repeat",
+        "the call number does not advance",
+        Edit("core.randomness:SeededRandom.stream", "self._call += 1", "self._call += 0"),
+        by=detect.fresh_noise,
+        sees="two calls have the same noise",
+    ),
+    fault(
+        "seed-cut-to-a-byte",
+        "256 different simulations, and no more",
+        Edit("core.randomness:SeededRandom.__init__", "str(self.seed)", "str(self.seed % 256)"),
+        by=detect.fresh_noise,
+        sees="two calls have the same noise",
+    ),
+    fault(
+        "chunks-share-their-noise",
+        "every chunk starts at the first address",
+        Edit("core.scheme:Scheme._privatize", "first_report + first", "first_report"),
+        by=detect.fresh_noise,
+        sees="the chunks of a call have other noise",
+    ),
+    fault(
+        "continued-call-starts-anew",
+        "first_report is ignored",
+        Edit("core.scheme:Scheme._privatize", "first_report + first", "first"),
+        by=detect.fresh_noise,
+        sees="a continued call has other noise",
+    ),
+    fault(
+        "simulated-chunks-share-their-noise",
+        "every chunk of a simulated crowd starts at the first address",
+        Edit("core.scheme:Scheme.simulate", "stream, first, reports", "stream, 0, reports"),
+        by=detect.fresh_noise,
+        sees="a simulated crowd has other noise",
+    ),
+    fault(
+        "buffer-wraps-around",
+        "after 64 KB the noise starts again",
+        Edit("core.randomness:Stream.head", "divmod(first_byte, _BLOCK)", "divmod(first_byte % 2**16, _BLOCK)"),
+        by=detect.addresses,
+        sees=HEAD,
+    ),
+    fault(
+        "head-starts-at-a-block",
+        "reports that share a block share bytes",
+        Edit("core.randomness:Stream.head", "buffer[skip : skip + count]\n", "buffer[:count]\n"),
+        by=detect.addresses,
+        sees=HEAD,
+    ),
+    fault(
+        "call-number-forgotten",
+        "all seeded calls have the same head lane",
+        Edit("core.randomness:Stream.head", "(self.call << 96) | block", "block"),
+        by=detect.addresses,
+        sees=HEAD,
+    ),
+    fault(
+        "lanes-overlap",
+        "the low bits of one word are another report's words",
+        Edit("core.randomness:Stream.tail", "(1 << 31)", "(0 << 31)"),
+        by=detect.addresses,
+        sees=TAIL,
+    ),
+    fault(
+        "repeats-repeat-themselves",
+        "a refused word is drawn again, for ever",
+        Edit("core.randomness:Stream.tail", "(attempt << 24)", "(0 << 24)"),
+        by=detect.addresses,
+        sees=TAIL,
+    ),
+    fault(
+        "report-number-cut-to-24-bits",
+        "low bits repeat every 16 million reports",
+        Edit("core.randomness:Stream.tail", "report >> np.uint64(24)", "report >> np.uint64(63)"),
+        by=detect.addresses,
+        sees=TAIL,
+    ),
+    fault(
+        "tail-from-the-other-half",
+        "the last 8 bytes of the block for the first",
+        Edit("core.randomness:Stream.tail", "blocks[::2]", "blocks[1::2]"),
+        by=detect.addresses,
+        sees=TAIL,
+    ),
+]
+
+
+# --- estimators --------------------------------------------------------------------------------------------------
+
+CROWD_BIASED, CROWD_SPREAD = "estimates are biased", "the spread of estimates is not the stated one"
+OLH_CROWD = detect.crowd("OLH", epsilon=2, domain_size=70)
+FLH_CROWD = detect.crowd("FLH", epsilon=2, domain_size=70, hashes=30)
+KEYS_CROWD = detect.crowd("OLH", epsilon=2, domain=detect.plausibly.Keys())
+
+ESTIMATOR = [
+    fault(
+        "ideal-q-for-the-realised-one",
+        "an estimator of the real-valued scheme, off by 2^-53",
+        Edit(
+            "oracles.direct:DE.estimator",
+            "(1 - p) / (self.size - 1)",
+            "Fraction(1 / (np.exp(float(self.epsilon)) + self.size - 1))",
+        ),
+        by=DE,
+        sees=BIAS,
+    ),
+    fault(
+        "ideal-flip-for-the-realised-one",
+        "the same of unary encoding",
+        Edit(
+            "oracles.unary:Unary.estimator",
+            "Fraction(self.flip, WORD)",
+            "Fraction(1 / (np.exp(float(self.epsilon)) + 1))",
+        ),
+        by=OUE,
+        sees=BIAS,
+    ),
+    fault(
+        "q-of-a-lie-for-q-of-a-hash",
+        "1/(g-1) for 1/g in the full decoder",
+        Edit("oracles.hadamard_mechanism:HM.estimator", "Fraction(1, self.g), self", "Fraction(1, self.g - 1), self"),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "q-of-a-lie-for-q-of-a-local-hash",
+        "1/(g-1) for 1/g in local hashing",
+        Edit("oracles.local_hashing:LocalHashing.estimator", "Fraction(1, self.g)", "Fraction(1, self.g - 1)"),
+        by=OLH_CROWD,
+        sees=CROWD_BIASED,
+    ),
+    fault(
+        "offset-of-one-report",
+        "q for n*q",
+        Edit("core.laws:Estimator.estimate", "n * self.offset", "self.offset"),
+        by=OUE,
+        sees=BIAS,
+    ),
+    fault(
+        "holder-term-forgotten",
+        "the variance of an item nobody holds, for every item",
+        Edit("core.laws:pure", "(1 - p - q) / gap", "Fraction(0)", at="oracles.direct:pure"),
+        by=DE,
+        sees=VARIANCE,
+    ),
+    fault(
+        "holder-term-forgotten-in-floating-point",
+        "the exact law is right, the one that intervals use is not",
+        Edit("core.laws:VarianceLaw.at", "f * float(self.per_holder)", "0 * f"),
+        by=OUE,
+        sees=VARIANCE,
+    ),
+    fault(
+        "block-mates-forgotten",
+        "a giant item spoils its block-mates, and their intervals do not say so",
+        Edit("oracles.hadamard_response:_law", "per_mate=scale**2 * (near - far)", "per_mate=Fraction(0)"),
+        by=HR_BLOCK,
+        sees=VARIANCE,
+    ),
+    fault(
+        "decoder-sign-flipped",
+        "minus the count",
+        Edit("oracles.hadamard_response:HR._scores", "= transformed[", "= -transformed["),
+        by=HR_PURE,
+        sees=BIAS,
+    ),
+    fault(
+        "decoder-code-off-by-one",
+        "row x for row x+1",
+        Edit("oracles.hadamard_response:HR._code_of", " + 1", ""),
+        by=HR_PURE,
+        sees=BIAS,
+    ),
+    fault(
+        "full-decoder-forgets-n",
+        "g*[match] - 1 taken for g*[match]",
+        Edit("oracles.hadamard_mechanism:HM._supports", " + n) // self.g", ") // self.g"),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "paper-decoder-half-sign",
+        "1 - [minus] for 1 - 2[minus]",
+        Edit("oracles.hadamard_mechanism:HM.fold", "- 2 * np", "- np"),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "one-product-of-signs-missing",
+        "the first of the 2^t - 1 products is left out",
+        kernel("gray_scatter", "range(1, 1 << t)", "range(2, 1 << t)"),
+        by=HM,
+        sees=BIAS,
+    ),
+    fault(
+        "transform-with-a-sign-wrong",
+        "b - a for a - b in the butterfly",
+        kernel("walsh_hadamard", "left - right", "right - left"),
+        by=HR_PURE,
+        sees=BIAS,
+    ),
+    fault(
+        "columns-in-big-endian-order",
+        "the server counts the bits of a byte from the other end",
+        kernel("column_sums", 'bitorder="little"', 'bitorder="big"'),
+        by=OUE_BYTE,
+        sees=BIAS,
+    ),
+    fault(
+        "support-counts-overflow",
+        "512 supports added in a byte",
+        Value("kernels.reference:_BYTE_ROWS", 512),
+        Twin("support_counts"),
+        by=OLH_CROWD,
+        sees=CROWD_BIASED,
+    ),
+    fault(
+        "keys-decoded-with-a-small-split",
+        "the server cuts keys elsewhere than the client",
+        Edit("oracles.local_hashing:LocalHashing._scores", "codes, self.split, self.g", "codes, 64, self.g"),
+        by=KEYS_CROWD,
+        sees=CROWD_BIASED,
+    ),
+    fault(
+        "collision-term-forgotten",
+        "FLH with the variance of OLH",
+        Edit("oracles.fast_local_hashing:FLH.estimator", "collision=collision", "collision=Fraction(0)"),
+        by=FLH_CROWD,
+        sees=CROWD_SPREAD,
+    ),
+    fault(
+        "collisions-of-a-flat-crowd",
+        "F2 is taken for n",
+        Edit("oracles.fast_local_hashing:FLH._context", "n + self.hashes *", "n + 0 *"),
+        by=FLH_CROWD,
+        sees=CROWD_SPREAD,
+    ),
+    fault(
+        "table-read-at-another-hash",
+        "the last function's cells are never read",
+        Edit(
+            "oracles.fast_local_hashing:FLH._scores",
+            "(self._seeds, cells, codes,",
+            "(self._seeds[:-9], cells[:-9], codes,",
+        ),
+        by=FLH_CROWD,
+        sees="other estimates than in the whole domain",
+    ),
+    fault(
+        "one-sided-quantile",
+        "90 % intervals sold as 95 %",
+        Edit("core.estimates:Estimates.interval", "(1 + level) / 2", "level"),
+        by=detect.intervals,
+        sees="the interval is not the central 95 %",
+    ),
+]
+
+
+# --- states, bytes, identity -------------------------------------------------------------------------------------
+
+STATE = [
+    fault(
+        "merge-drops-n",
+        "the cells are added, the number of reports is not",
+        Edit("core.accumulator:CellAccumulator._unite", "self.n += other.n", "self.n += 0"),
+        by=detect.states,
+        sees="merging loses the number of reports",
+    ),
+    fault(
+        "merge-drops-cells",
+        "the number of reports is added, the cells are not",
+        Edit("core.accumulator:CellAccumulator._unite", "self.state += other.state", "self.state += 0"),
+        by=detect.states,
+        sees="merged parts are not the whole",
+    ),
+    fault(
+        "log-keeps-the-order-of-arrival",
+        "bytes that tell who came first",
+        Edit("core.accumulator:LogAccumulator._payload", "rows[np.lexsort(rows.T[::-1])]", "rows"),
+        by=detect.states,
+        sees="merged parts are not the whole",
+    ),
+    fault(
+        "log-keeps-the-callers-array",
+        "what the caller writes later changes the state",
+        Edit("core.accumulator:LogAccumulator._absorb", "reports.astype(self.scheme.report_dtype)", "reports"),
+        by=detect.states,
+        sees="merged parts are not the whole",
+    ),
+    fault(
+        "merge-of-anything",
+        "states of different schemes are added",
+        Edit("core.accumulator:Accumulator.merge", "other.scheme != self.scheme", "False"),
+        by=detect.refusals,
+        sees="another scheme's state is accepted",
+    ),
+    fault(
+        "reports-of-anything",
+        "records that look alike are taken for one's own",
+        Edit("core.scheme:Scheme.accept", "tag != self.fingerprint()", "False"),
+        by=detect.refusals,
+        sees="another scheme's reports is accepted",
+    ),
+    fault(
+        "counters-may-overflow",
+        "a sum beyond 2^63 wraps around",
+        Edit("core.accumulator:Accumulator._check_room", ">= 2**63", ">= 2**80"),
+        by=detect.refusals,
+        sees="too many reports is accepted",
+    ),
+    *(
+        fault(
+            f"{what}-{name}",
+            breaks,
+            Edit(where, old, new),
+            by=detect.refusals,
+            sees=sees.format(what),
+        )
+        for what, where in (
+            ("batch", "core.codec:decode_reports"),
+            ("state", "core.accumulator:Accumulator.from_bytes"),
+        )
+        for name, breaks, old, new, sees in (
+            (
+                "checksum-ignored",
+                "flipped bits are counted",
+                "if zlib.crc32(",
+                "if 0 and zlib.crc32(",
+                "a bit flip in a {}",
+            ),
+            ("magic-ignored", "any version is read as ours", "magic != _MAGIC", "False", "a {} with another magic"),
+            (
+                "fingerprint-ignored",
+                "another scheme's bytes are read as ours",
+                "fingerprint != bytes",
+                "False and bytes",
+                "a {} with another fingerprint",
+            ),
+        )
+    ),
+    fault(
+        "batch-left-over-bytes",
+        "what follows the records is dropped silently",
+        Edit("core.codec:decode_reports", "len(view) != expected", "len(view) < expected - 10**9"),
+        by=detect.refusals,
+        sees="a batch with another count is accepted",
+    ),
+    fault(
+        "batch-ranges-unchecked",
+        "forged records reach the fold",
+        Edit("core.codec:decode_reports", "scheme.accept(scheme.tag(records.copy()))", "scheme.tag(records.copy())"),
+        by=detect.out_of_range,
+        sees="DE: item out of range is accepted",
+    ),
+    *(
+        fault(
+            f"{name}-range-off-by-one",
+            "the first value beyond the range is counted",
+            Edit(where, old, new),
+            by=detect.out_of_range,
+            sees=f"{name}: {key} out of range is accepted",
+        )
+        for name, key, where, old, new in (
+            ("DE", "item", "oracles.direct:DE.check", '"] >=', '"] >'),
+            ("OLH", "hash", "core.hashing:HashedScheme.check", '"] >=', '"] >'),
+            ("HM", "rows", "oracles.hadamard_mechanism:HM.check", ">= order", "> order"),
+            ("HR", "position", "oracles.hadamard_response:HR.check", '"] >=', '"] >'),
+        )
+    ),
+    fault(
+        "spare-bits-accepted",
+        "bits beyond the last item carry whatever a client likes",
+        Edit("oracles.unary:Unary.check", "if self.size % 8", "if self.size % 8 == 1"),
+        by=detect.out_of_range,
+        sees="OUE: bits out of range is accepted",
+    ),
+    fault(
+        "forged-cells-accepted",
+        "three reports that count for fifty",
+        Edit("core.accumulator:CellAccumulator._restore", "self.scheme.check_cells(state[0], count)", "pass"),
+        by=detect.out_of_range,
+        sees="DE: cells that three reports cannot make is accepted",
+    ),
+    fault(
+        "domain-one-too-large",
+        "item d is taken",
+        Edit("core.domain:Integers.encode", "codes >= self.size", "codes > self.size"),
+        by=detect.domains,
+        sees="an item outside the domain, in bulk is accepted",
+    ),
+    fault(
+        "unknown-label-becomes-the-first",
+        "a value that is not there is counted as one that is",
+        Edit("core.domain:Labels.encode", "index.get(x, missing)", "index.get(x, 0)"),
+        by=detect.domains,
+        sees="an unknown label, in bulk is accepted",
+    ),
+    fault(
+        "device-domain-one-too-large",
+        "item d is taken",
+        Edit("device:_encoder", "0 <= value < size", "0 <= value <= size"),
+        by=detect.domains,
+        sees="an item outside the domain, on a device is accepted",
+    ),
+    fault(
+        "fingerprint-without-hash-seed",
+        "states of different hash functions merge",
+        Edit(
+            "oracles.fast_local_hashing:FLH.parameters", '"hash_seed": json_integer(self.hash_seed)', '"hash_seed": 0'
+        ),
+        by=detect.identity,
+        sees="two different schemes have one fingerprint",
+    ),
+    fault(
+        "fingerprint-without-the-order-of-labels",
+        "states whose cells mean different things merge",
+        Edit("core.domain:Labels.to_dict", "list(self.labels)", "sorted(self.labels)"),
+        by=detect.identity,
+        sees="two different schemes have one fingerprint",
+    ),
+    fault(
+        "fingerprint-without-the-size",
+        "states of different domains merge",
+        Edit("core.domain:Integers.to_dict", '"size": self.size', '"size": 8'),
+        by=detect.identity,
+        sees="two different schemes have one fingerprint",
+    ),
+    fault(
+        "json-thresholds-not-recomputed",
+        "whoever edits the JSON sets the noise",
+        Edit("core.scheme:Scheme.from_dict", "given[name] != value or", "False and"),
+        by=detect.identity,
+        sees="a scheme with another threshold than its epsilon's is accepted",
+    ),
+    fault(
+        "device-trusts-the-server",
+        "the client no longer computes the epsilon of its thresholds",
+        Edit("device:Client.__init__", "> _exp_lower_bound(epsilon)", "> 2 * _exp_lower_bound(epsilon)"),
+        by=detect.identity,
+        sees="thresholds beyond epsilon, on a device is accepted",
+    ),
+]
+
+
+FAULTS: list[Fault] = [
+    *_one_part_in_2_to_the_64(),
+    *CLIENT,
+    *COIN,
+    *BULK_PATH,
+    *HASH,
+    *NOISE,
+    *ESTIMATOR,
+    *STATE,
+]

@@ -1,0 +1,430 @@
+"""What is meant to catch faults: each detector says in words what it found wrong, and nothing if all is well.
+
+Statistical detectors have fixed seeds. Without a fault each would raise a false alarm with the probability stated.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
+
+import plausibly
+from plausibly import SecureRandom, SeededRandom, device, kernels
+from plausibly.core import codec
+from plausibly.core import scheme as scheme_module
+from plausibly.core.laws import Estimator
+from plausibly.core.probability import within_exp
+from plausibly.core.randomness import Layout
+from plausibly.oracles import HM
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A check by name; ``run`` yields what is wrong."""
+
+    name: str
+    run: Callable[[], Iterator[str]] = field(compare=False)
+
+
+class EveryDecoder(HM):
+    """HM with its choice of decoders spelled out, so that the audit takes both."""
+
+    def estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
+        return super().estimator(decoder)
+
+
+def make(name: str, **parameters: Any) -> plausibly.Scheme:
+    """The scheme of that name; HM with both decoders."""
+    scheme = plausibly.make(name, **parameters)
+    if not isinstance(scheme, HM):
+        return scheme
+    return EveryDecoder(epsilon=scheme.epsilon, domain=scheme.domain, coefficients=scheme.coefficients)
+
+
+# --- exact ------------------------------------------------------------------------------------------------------
+
+
+def audit(name: str, **parameters: Any) -> Detector:
+    """The exact audit of one scheme."""
+
+    def run() -> Iterator[str]:
+        yield from plausibly.audit(make(name, **parameters)).findings
+
+    shown = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return Detector(f"audit of {name}({shown})", run)
+
+
+def _tight_thresholds() -> Iterator[str]:
+    for name in plausibly.CATALOG:
+        for epsilon in ("0.1", 1, 5):
+            client = plausibly.make(name, epsilon=epsilon, domain_size=5).randomizer
+            noisier = "flip" if name == "OUE" else "keep"
+            setattr(client, noisier, getattr(client, noisier) + (-1 if name == "OUE" else 1))
+            if name == "SUE":
+                client.flip -= 1
+            if within_exp(client.worst_ratio(), Fraction(epsilon)):
+                yield f"{name}: the threshold is not the largest private one"
+
+
+tight_thresholds = Detector("thresholds are as large as privacy allows", _tight_thresholds)
+
+
+# --- the hash family --------------------------------------------------------------------------------------------
+
+_TABLE = [
+    (0x0, 0, 2, 64, 0),
+    (0x1, 1, 4, 64, 3),
+    (0x0123456789ABCDEF, 1023, 21, 64, 2),
+    (0xFFFFFFFFFFFFFFFF, 4095, 150, 64, 142),
+    (0xDEADBEEFCAFEF00D, 999_983, 21, 1024, 5),
+]
+"""Seed, item, range, split and hash, computed when the family was defined (docs/adr/0006-hash-family.md)."""
+
+
+def _defined_hash(seed: int, x: int, g: int, split: int) -> int:
+    def premix(j: int) -> int:
+        for shift, factor in ((16, 0x21F0AAAD), (15, 0xD35A2D97)):
+            j = (j ^ (j >> shift)) * factor % 2**32
+        return j ^ (j >> 15)
+
+    def entry(first: int, second: int, j: int) -> int:
+        t = premix(j)
+        for half, factor in ((first, 0x21F0AAAD), (second, 0xD35A2D97)):
+            t = (t ^ half) * factor % 2**32
+            t ^= t >> 15
+        return ((t >> 8) * g) >> 24
+
+    low, high = seed % 2**32, seed >> 32
+    return (entry(low, high, x % split) + entry(high, low, x // split)) % g
+
+
+def _hash_family() -> Iterator[str]:
+    for seed, x, g, split, wanted in _TABLE:
+        assert _defined_hash(seed, x, g, split) == wanted
+    seeds = SeededRandom(0).replay(0).words(Layout(dense=3), 0, 40)
+    rows = [(seed, x, g, split) for seed, x, g, split, _ in _TABLE]
+    rows += [(seed, x % 5000, 21, 128) for seed, x, _ in seeds.tolist()]
+    rows += [(seed, key, 300, 2**32) for seed, key, _ in seeds.tolist()]
+    for seed, x, g, split in rows:
+        wanted = _defined_hash(seed, x, g, split)
+        one_seed, one_item = np.array([seed], dtype=np.uint64), np.array([x], dtype=np.uint64)
+        if device.local_hash(seed, x, split, g) != wanted:
+            yield "the device hashes otherwise than defined"
+        if kernels.local_hash(one_seed, one_item, split, g)[0] != wanted:
+            yield "the bulk path hashes otherwise than defined"
+        hashes = np.array([wanted], dtype=np.uint32)
+        if split <= 1024 and kernels.support_counts(one_seed, hashes, x + 1, split, g)[x] != 1:
+            yield "the fold does not see the support of a report for its own item"
+        if kernels.support_of(one_seed, hashes, one_item, split, g)[0] != 1:
+            yield "the decoder of keys does not see the support of a report for its own item"
+
+
+hash_family = Detector("the hash family is the defined one", _hash_family)
+
+
+def _fresh_functions() -> Iterator[str]:
+    first, second = ({device.public_hash_seed(seed, i) for i in range(100)} for seed in (0, 1))
+    if len(first) != 100 or first & second:
+        yield "another hash_seed does not give other hash functions"
+
+
+fresh_functions = Detector("FLH's functions follow hash_seed", _fresh_functions)
+
+
+def _keys_apart() -> Iterator[str]:
+    forms = (5, "5", b"5")
+    if len({device.item_key(item, 0) for item in forms}) != 3:
+        yield "5, '5' and b'5' are not three keys"
+    if device.item_key("5", 0) == device.item_key("5", 1):
+        yield "another hash_seed does not give other keys"
+
+
+keys_apart = Detector("keys of different types differ", _keys_apart)
+
+
+# --- randomness -------------------------------------------------------------------------------------------------
+
+
+def _addresses() -> Iterator[str]:
+    # The definition, block by block: counter = call(32) lane(1) attempt(7) report(48) draw(40), big-endian.
+    stream = SeededRandom(5).replay(3)
+    encrypt = Cipher(AES(stream.key), ECB()).encryptor().update
+
+    def block(rest: int, lane: int) -> bytes:
+        return encrypt((stream.call << 96 | lane << 95 | rest).to_bytes(16, "big"))
+
+    for first_byte in (0, 5, 16, 1000, 2**16, 2**20 + 3):
+        start = first_byte // 16
+        head = b"".join(block(start + i, 0) for i in range(4))
+        skip = first_byte % 16
+        if stream.head(first_byte, 40).tobytes() != head[skip : skip + 40]:
+            yield "a byte of the head lane is not at its address"
+    for attempt, report, draw in ((0, 0, 0), (0, 2**24 + 7, 3), (1, 9, 2), (127, 2**48 - 1, 2**40 - 1)):
+        wanted = block(attempt << 88 | report << 40 | draw, 1)[:8]
+        found = stream.tail(np.array([report]), np.array([draw]), attempt)
+        if int(found[0]) != int.from_bytes(wanted, "little"):
+            yield "a word of the tail lane is not at its address"
+
+
+addresses = Detector("every random word is at its address", _addresses)
+
+
+def _fresh_noise() -> Iterator[str]:
+    scheme = plausibly.make("OLH", epsilon=1, domain_size=8)
+    values = np.arange(64, dtype=np.uint64) % np.uint64(8)
+    rng = SeededRandom(1)
+    calls = [scheme.privatize_encoded(values, source).tobytes() for source in (None, SecureRandom(), rng, rng)]
+    calls += [scheme.privatize_encoded(values, SeededRandom(seed)).tobytes() for seed in (2, 258)]
+    if len(set(calls)) != len(calls):
+        yield "two calls have the same noise"
+    whole = np.frombuffer(calls[2], dtype=scheme.report_dtype)
+    if len(np.unique(whole["seed"])) != len(whole):
+        yield "two reports of a call have the same noise"
+    if scheme.privatize_encoded(values[40:], SeededRandom(1), first_report=40).tobytes() != whole[40:].tobytes():
+        yield "a continued call has other noise than the whole one"
+    usual = scheme_module._CHUNK_BYTES
+    try:
+        scheme_module._CHUNK_BYTES = 24 * 10
+        if scheme.privatize_encoded(values, SeededRandom(1)).tobytes() != whole.tobytes():
+            yield "the chunks of a call have other noise than the whole call"
+        tally = scheme.accumulator()
+        tally.add(whole[np.argsort(values, kind="stable")])
+        honest = scheme.accumulator()
+        honest.add(scheme.privatize_encoded(np.sort(values), SeededRandom(1)))
+        if scheme.simulate([8] * 8, SeededRandom(1)).to_bytes() != honest.to_bytes():
+            yield "a simulated crowd has other noise than an honest one"
+    finally:
+        scheme_module._CHUNK_BYTES = usual
+
+
+fresh_noise = Detector("no noise is used twice", _fresh_noise)
+
+
+def _noise_after_fork() -> Iterator[str]:
+    reports = []
+    for _ in range(4):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.write(writer, SecureRandom().stream().head(0, 32).tobytes())
+            os._exit(0)
+        os.waitpid(child, 0)
+        reports.append(os.read(reader, 32))
+        os.close(reader)
+        os.close(writer)
+    if len(set(reports)) != len(reports):
+        yield "forked processes have the same noise"
+
+
+noise_after_fork = Detector("forked processes have noise of their own", _noise_after_fork)
+
+
+# --- crowds -----------------------------------------------------------------------------------------------------
+
+
+def crowd(name: str, **parameters: Any) -> Detector:
+    """Estimates of simulated crowds are off by what the variance says.
+
+    Half of 4,000 users hold item 0. Over 60 seeds (FLH: of the hashes, too) the mean z-score of each of eight items
+    must be within 6/sqrt(60) of 0, and the mean of all squares within 0.5 of 1, five times its measured standard
+    deviation of 0.1: a false alarm in fewer than one of 10,000 choices of seeds.
+    """
+
+    def run() -> Iterator[str]:
+        counts = [2000, 1000, 500, 300, 100, 50, 50, 0]
+        scores = []
+        for seed in range(60):
+            fresh = {"hash_seed": seed} if name == "FLH" else {}
+            scheme = make(name, **parameters, **fresh)
+            size = scheme.domain.size
+            items = list(range(8)) if size is None else [i * (size - 1) // 7 for i in range(8)]
+            tally = scheme.simulate(dict(zip(items, counts, strict=True)), SeededRandom(seed))
+            estimates = tally.estimate(items)
+            if size is not None and not np.array_equal(estimates.values, tally.estimate().values[items]):
+                yield "items asked for have other estimates than in the whole domain"
+            assert estimates.variance is not None
+            scores.append((estimates.values - counts) / np.sqrt(estimates.variance))
+        z = np.array(scores)
+        if np.abs(z.mean(axis=0)).max() > 6 / math.sqrt(len(z)):
+            yield "estimates are biased"
+        if abs(float((z**2).mean()) - 1) > 0.5:
+            yield "the spread of estimates is not the stated one"
+
+    shown = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return Detector(f"crowds of {name}({shown})", run)
+
+
+def _intervals() -> Iterator[str]:
+    scheme = plausibly.make("DE", epsilon=1, domain_size=4)
+    estimates = scheme.simulate([10, 20, 30, 40], SeededRandom(0)).estimate()
+    assert estimates.variance is not None
+    low, high = estimates.interval(0.95)
+    if not np.allclose(high - low, 2 * 1.959964 * np.sqrt(estimates.variance), rtol=1e-6):
+        yield "the interval is not the central 95 %"
+
+
+intervals = Detector("intervals have their level", _intervals)
+
+
+# --- states and bytes -------------------------------------------------------------------------------------------
+
+
+def _states() -> Iterator[str]:
+    for domain in ({"domain_size": 7}, {"domain": plausibly.Keys()}):
+        scheme = plausibly.make("OLH", epsilon=1, **domain)
+        reports = scheme.privatize([i % 7 for i in range(300)], SeededRandom(0))
+        whole = scheme.accumulator()
+        whole.add(reports)
+        first, second = scheme.accumulator(), scheme.accumulator()
+        handed_in = reports[:100].copy()
+        first.add(reports[100:])
+        second.add(handed_in)
+        handed_in["hash"] = 0  # What was added must not change with the caller's array.
+        first.merge(second)
+        if len(first) != 300:
+            yield "merging loses the number of reports"
+        if first.to_bytes() != whole.to_bytes():
+            yield "merged parts are not the whole"
+        if plausibly.Accumulator.from_bytes(scheme, whole.to_bytes()).to_bytes() != whole.to_bytes():
+            yield "a state changes on its way through bytes"
+
+
+states = Detector("parts merge to the whole", _states)
+
+
+def _refusals() -> Iterator[str]:
+    scheme, other = (plausibly.make("OLH", epsilon=e, domain_size=7, hash_range=4) for e in (1, 2))
+    reports = scheme.privatize(np.arange(7), SeededRandom(0))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    batch, state = plausibly.encode_reports(scheme, reports), tally.to_bytes()
+
+    def read_batch(blob: bytes) -> None:
+        codec.decode_reports(scheme, blob)
+
+    def read_state(blob: bytes) -> None:
+        plausibly.Accumulator.from_bytes(scheme, blob)
+
+    for what, blob, read in (("batch", batch, read_batch), ("state", state, read_state)):
+        flipped = [_flip(blob, 8 * i + i % 8) for i in range(len(blob))]
+        yield from _accepted(f"a bit flip in a {what}", (lambda b=b, read=read: read(b) for b in flipped))
+        cut = [blob[:-1], blob[: len(blob) // 2], blob + b"\0", b""]
+        yield from _accepted(f"a {what} of another length", (lambda b=b, read=read: read(b) for b in cut))
+        for name, forged in _forgeries(blob, scheme, other):
+            yield from _accepted(f"a {what} with {name}", [lambda b=forged, read=read: read(b)])
+    yield from _accepted("another scheme's state", [lambda: tally.merge(other.accumulator())])
+    yield from _accepted("another scheme's reports", [lambda: tally.add(other.privatize([1]))])
+    yield from _accepted("too many reports", [lambda: tally._check_room(2**63)])
+
+
+refusals = Detector("bytes and states that do not fit are refused", _refusals)
+
+
+def _out_of_range() -> Iterator[str]:
+    too_large = {
+        "DE": {"item": 5},
+        "SUE": {"bits": 1 << 5},
+        "OUE": {"bits": 1 << 5},
+        "BLH": {"hash": 2},
+        "OLH": {"hash": 4},
+        "FLH": {"index": 1000},
+        "HM": {"rows": 8},
+        "HR": {"position": 8},
+    }
+    for name, fields in too_large.items():
+        scheme = plausibly.make(name, epsilon=1, domain_size=5)
+        for key, value in fields.items():
+            record = scheme.privatize([0], SeededRandom(0))
+            record[key] = value
+            blob = plausibly.encode_reports(scheme, scheme.privatize([0], SeededRandom(0)))
+            forged = _sealed(blob[:28] + record.tobytes())
+            yield from _accepted(f"{name}: {key} out of range", [lambda s=scheme, b=forged: codec.decode_reports(s, b)])
+    for name in ("DE", "OUE", "HM"):
+        scheme = plausibly.make(name, epsilon=1, domain_size=5)
+        tally = scheme.accumulator()
+        tally.add(scheme.privatize([1, 2, 3], SeededRandom(0)))
+        cells = np.full(tally.state.shape, 50, dtype="<i8").tobytes()
+        forged = _sealed(tally.to_bytes()[:28] + cells)
+        yield from _accepted(
+            f"{name}: cells that three reports cannot make",
+            [lambda s=scheme, b=forged: plausibly.Accumulator.from_bytes(s, b)],
+        )
+
+
+out_of_range = Detector("records and cells out of range are refused", _out_of_range)
+
+
+def _domains() -> Iterator[str]:
+    scheme = plausibly.make("DE", epsilon=1, domain_size=5)
+    labels = plausibly.make("DE", epsilon=1, domain=["a", "b"])
+    clients = [device.load(s.to_json()) for s in (scheme, labels)]
+    for value in (5, -1, True, 1.0, "1"):
+        yield from _accepted("an item outside the domain, in bulk", [lambda v=value: scheme.privatize([v])])
+        yield from _accepted("an item outside the domain, on a device", [lambda v=value: clients[0].privatize(v)])
+    yield from _accepted("an unknown label, in bulk", [lambda: labels.privatize(["c"])])
+    yield from _accepted("an unknown label, on a device", [lambda: clients[1].privatize("c")])
+
+
+domains = Detector("items outside the domain are refused", _domains)
+
+
+def _identity() -> Iterator[str]:
+    families: list[list[plausibly.Scheme]] = [
+        [plausibly.make("OLH", epsilon=e, domain_size=8, hash_range=4) for e in ("0.1", "0.10001", 1)],
+        [plausibly.make("OLH", epsilon=1, domain_size=8, hash_range=g) for g in (2, 3, 4)],
+        [plausibly.make("OLH", epsilon=1, domain=plausibly.Keys(seed)) for seed in (0, 1)],
+        [plausibly.make("FLH", epsilon=1, domain_size=8, hash_seed=seed) for seed in (0, 1, 2**63)],
+        [plausibly.make("FLH", epsilon=1, domain_size=8, hashes=k) for k in (10, 11)],
+        [plausibly.make("HM", epsilon=1, domain_size=8, coefficients=t) for t in (1, 2)],
+        [plausibly.make("OUE", epsilon=1, domain_size=d) for d in (7, 8)],
+        [plausibly.make("HR", epsilon=3, domain_size=8, variant=v) for v in ("pure", "block")],
+        [plausibly.make("DE", epsilon=1, domain=labels) for labels in (["a", "b"], ["b", "a"])],
+        [plausibly.make(name, epsilon=1, domain_size=8) for name in plausibly.CATALOG],
+    ]
+    for family in families:
+        if len({scheme.fingerprint() for scheme in family}) != len(family):
+            yield "two different schemes have one fingerprint"
+    text = plausibly.make("DE", epsilon=1, domain_size=5).to_json()
+    keep = str(plausibly.make("DE", epsilon=1, domain_size=5).keep)
+    louder = text.replace(keep, str(int(keep) + 1))
+    yield from _accepted("a scheme with another threshold than its epsilon's", [lambda: plausibly.from_json(louder)])
+    yield from _accepted("thresholds beyond epsilon, on a device", [lambda: device.load(louder)])
+
+
+identity = Detector("a scheme is what its fingerprint and thresholds say", _identity)
+
+
+def _accepted(what: str, attempts: Any) -> Iterator[str]:
+    for attempt in attempts:
+        try:
+            attempt()
+        except (plausibly.PlausiblyError, device.DeviceError):
+            continue
+        yield f"{what} is accepted"
+
+
+def _flip(blob: bytes, bit: int) -> bytes:
+    flipped = bytearray(blob)
+    flipped[bit >> 3] ^= 1 << (bit & 7)
+    return bytes(flipped)
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
+def _forgeries(blob: bytes, scheme: plausibly.Scheme, other: plausibly.Scheme) -> Iterator[tuple[str, bytes]]:
+    # Sealed again with a fitting checksum, so that only the field itself gives them away.
+    yield "another magic", _sealed(b"XX" + blob[2:-4])
+    yield "another fingerprint", _sealed(blob[:4] + bytes.fromhex(other.fingerprint())[:16] + blob[20:-4])
+    yield "another count", _sealed(blob[:20] + bytes(8) + blob[28:-4])

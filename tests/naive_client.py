@@ -1,0 +1,312 @@
+"""A slow, obvious client of every scheme, written from the definitions and sharing no line with the package.
+
+The test vectors are made with it, so that they pin what device, bulk and browser code must do instead of echoing
+what one of them does. Thresholds come from `decimal`, hashes are spelled out, sets are listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from hashlib import blake2s, sha256
+from math import floor
+from typing import Any
+
+N = 2**64
+
+Value = int | str | bytes
+Fields = dict[str, Any]
+
+
+class TapeEndError(Exception):
+    """The client asked for a word after the last one."""
+
+
+class Tape:
+    """The two primitives over a given list of words. Remembers which words each draw took."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        self._words = iter(words)
+        self.draws: list[list[int]] = []
+
+    def bernoulli(self, threshold: int) -> bool:
+        self.draws.append([self._next()])
+        return self.draws[-1][-1] < threshold
+
+    def below(self, size: int) -> int:
+        self.draws.append([self._next()])
+        while self.draws[-1][-1] >= N - N % size:
+            self.draws[-1].append(self._next())
+        return self.draws[-1][-1] % size
+
+    def _next(self) -> int:
+        for word in self._words:
+            return word
+        raise TapeEndError
+
+    @property
+    def words(self) -> list[int]:
+        """All words taken so far, in order."""
+        return [word for draw in self.draws for word in draw]
+
+
+# --- schemes ----------------------------------------------------------------------------------------------------
+
+
+def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
+    """The JSON fields of a scheme, with everything that is derived."""
+    eps = Fraction(epsilon)
+    d = size_of(domain)
+    fields: Fields = {"scheme": name, "version": 1, "epsilon": str(eps), "domain": domain}
+    if name == "DE":
+        return fields | {"keep": str(_keep(eps, d - 1))}
+    if name == "SUE":
+        keep = _keep(eps / 2, 1)
+        return fields | {"keep": str(keep), "flip": str(N - keep)}
+    if name == "OUE":
+        # ceil = -floor(-...)
+        flip = -_floor(eps, lambda e: -N / (e + 1))
+        return fields | {"keep": str(N // 2), "flip": str(flip)}
+    if name in ("BLH", "OLH", "FLH"):
+        g = own.pop("hash_range", 2 if name == "BLH" else min(_floor(eps, lambda e: e + Decimal("0.5")) + 1, 2**16))
+        fields |= {"hash_range": g, "keep": str(_keep(eps, g - 1)), "split": split_of(domain)}
+        if name == "FLH":
+            hash_seed = own.pop("hash_seed", 0)
+            fields |= {"hashes": own.pop("hashes", 1000), "hash_seed": written_integer(hash_seed)}
+    elif name == "HM":
+        t = own.pop("coefficients", None) or _best_coefficients(eps, d)
+        fields |= {"coefficients": t, "keep": str(_keep(eps, 2**t - 1))}
+    elif name == "HR":
+        blocks = _blocks(eps, d, own.pop("variant", "auto"))
+        order = next(2**k for k in range(64) if blocks * (2**k - 1) >= d)
+        fields |= {"variant": "pure" if blocks == 1 else "block", "blocks": blocks, "order": order}
+        fields |= {"keep": str(_keep(eps, 2 * blocks - 1))}
+    assert not own, f"{name} has no {own}"
+    return fields
+
+
+def canonical(scheme: Fields) -> str:
+    """The one text of a scheme: keys sorted, no spaces."""
+    return json.dumps(scheme, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint(scheme: Fields) -> bytes:
+    """SHA-256 of the canonical text."""
+    return sha256(canonical(scheme).encode()).digest()
+
+
+def size_of(domain: Fields) -> int:
+    """Number of items; 0 for keys, which have none."""
+    if domain["type"] == "labels":
+        return len(domain["labels"]) + domain["other"]
+    return domain.get("size", 0)
+
+
+def split_of(domain: Fields) -> int:
+    """L of the hash: max(64, 2^ceil(ceil(log2 d)/2)), or 2^32 for keys."""
+    if domain["type"] == "keys":
+        return 2**32
+    bits = next(k for k in range(64) if 2**k >= size_of(domain))
+    return max(64, 2 ** ((bits + 1) // 2))
+
+
+def written_integer(number: int) -> int | str:
+    """An integer as JSON writes it: decimal text from 2^53 on."""
+    return number if number < 2**53 else str(number)
+
+
+def _floor(exponent: Fraction, expression: Callable[[Decimal], Decimal]) -> int:
+    # The floor of an expression in e^exponent, which is irrational: 60 and 120 digits must agree.
+    floors = set()
+    for digits in (60, 120):
+        with localcontext() as context:
+            context.prec = digits
+            e = (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+            floors.add(floor(expression(e)))
+    (agreed,) = floors
+    return agreed
+
+
+def _keep(exponent: Fraction, outside: int) -> int:
+    return _floor(exponent, lambda e: N * e / (e + outside))
+
+
+def _best_coefficients(eps: Fraction, d: int) -> int:
+    e = Decimal(_floor(eps, lambda e: e * 10**30)) / 10**30
+    candidates = [t for t in range(1, 9) if 2**t <= d]
+    return min(candidates, key=lambda t: (e + 2**t - 1) ** 2 / (2**t - 1))
+
+
+def _blocks(eps: Fraction, d: int, variant: str) -> int:
+    whole = _floor(eps, lambda e: e)  # e^eps lies strictly between this and the next integer
+    most = next(2**k for k in range(1100) if 2**k >= min(whole + 1, 2 * d)) // 2
+    if variant == "auto":
+        e = Fraction(_floor(eps, lambda e: e * 10**30), 10**30)
+        pure = ((e + 1) / (e - 1)) ** 2
+        block = 2 * (e - 1 + 2 * most) / (e - 1) ** 2 + (e - 1 + 2 * most) / (e - 1) / most
+        variant = "block" if block < pure else "pure"
+    return most if variant == "block" else 1
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+def encode(domain: Fields, value: Value) -> int:
+    """The integer that a randomizer sees of a value."""
+    if domain["type"] == "integers":
+        assert isinstance(value, int)
+        return value
+    if domain["type"] == "labels":
+        labels = domain["labels"]
+        return labels.index(value) if value in labels else len(labels)
+    seed = int(domain["hash_seed"])
+    if isinstance(value, bytes):
+        return key64(value, seed, b"")
+    return key64(str(value).encode(), seed, b"str" if isinstance(value, str) else b"int")
+
+
+def key64(content: bytes, hash_seed: int, salt: bytes) -> int:
+    """The 64-bit key: little-endian BLAKE2s of 8 bytes, personalised by the hash seed."""
+    person = hash_seed.to_bytes(8, "little")
+    return int.from_bytes(blake2s(content, digest_size=8, person=person, salt=salt).digest(), "little")
+
+
+def portable(value: Any, *, keys: bool) -> Any:
+    """A value as the vector files write it: bytes, and integers that are keys, have no JSON form of their own."""
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    return {"int": str(value)} if keys and type(value) is int else value
+
+
+def native(written: Any) -> Any:
+    """The value that ``portable`` wrote."""
+    if isinstance(written, dict) and written.keys() == {"bytes"}:
+        return bytes.fromhex(written["bytes"])
+    return int(written["int"]) if isinstance(written, dict) and written.keys() == {"int"} else written
+
+
+# --- records ----------------------------------------------------------------------------------------------------
+
+
+def record(scheme: Fields, value: Value, tape: Tape) -> bytes:
+    """The record that a client holding ``value`` makes from the words of the tape."""
+    x = encode(scheme["domain"], value)
+    return _RECORDS[scheme["scheme"]](scheme, x, tape)
+
+
+def field_size(count: int) -> int:
+    """Bytes of a field for numbers below ``count``."""
+    return 1 if count <= 2**8 else 2 if count <= 2**16 else 4 if count <= 2**32 else 8
+
+
+def _packed(number: int, count: int) -> bytes:
+    assert 0 <= number < count
+    return number.to_bytes(field_size(count), "little")
+
+
+def _answer(x: int, size: int, keep: int, tape: Tape) -> int:
+    kept = tape.bernoulli(keep)
+    u = tape.below(size - 1)
+    if kept:
+        return x
+    return u if u < x else u + 1
+
+
+def _direct(scheme: Fields, x: int, tape: Tape) -> bytes:
+    d = size_of(scheme["domain"])
+    return _packed(_answer(x, d, int(scheme["keep"]), tape), d)
+
+
+def _unary(scheme: Fields, x: int, tape: Tape) -> bytes:
+    d = size_of(scheme["domain"])
+    bits = sum(tape.bernoulli(int(scheme["keep" if i == x else "flip"])) << i for i in range(d))
+    return bits.to_bytes((d + 7) // 8, "little")
+
+
+def local_hash(seed: int, x: int, split: int, g: int) -> int:
+    """h(lo, hi) of the hash family: one table entry of each character, the seed's halves swapped for the second."""
+    low, high = seed % 2**32, seed // 2**32
+    return (table_entry(low, high, x % split, g) + table_entry(high, low, x // split, g)) % g
+
+
+def premix(j: int) -> int:
+    """lowbias32."""
+    j ^= j >> 16
+    j = j * 0x21F0AAAD % 2**32
+    j ^= j >> 15
+    j = j * 0xD35A2D97 % 2**32
+    return j ^ j >> 15
+
+
+def table_entry(low: int, high: int, j: int, g: int) -> int:
+    """entry(seed, j) for a seed of these halves."""
+    t = (premix(j) ^ low) * 0x21F0AAAD % 2**32
+    t ^= t >> 15
+    t = (t ^ high) * 0xD35A2D97 % 2**32
+    t ^= t >> 15
+    return (t >> 8) * g >> 24
+
+
+def function_seed(scheme: Fields, index: int) -> int:
+    """The seed of the public hash function of that number (FLH)."""
+    return key64(index.to_bytes(8, "little"), int(scheme["hash_seed"]), b"FLH seed")
+
+
+def _local_hashing(scheme: Fields, x: int, tape: Tape) -> bytes:
+    g = scheme["hash_range"]
+    seed = tape.below(N)
+    h = local_hash(seed, x, scheme["split"], g)
+    return _packed(seed, N) + _packed(_answer(h, g, int(scheme["keep"]), tape), g)
+
+
+def _fast_local_hashing(scheme: Fields, x: int, tape: Tape) -> bytes:
+    g, hashes = scheme["hash_range"], scheme["hashes"]
+    index = tape.below(hashes)
+    h = local_hash(function_seed(scheme, index), x, scheme["split"], g)
+    return _packed(index, hashes) + _packed(_answer(h, g, int(scheme["keep"]), tape), g)
+
+
+def hadamard_order(d: int) -> int:
+    """The smallest power of two that is at least d."""
+    return next(2**k for k in range(64) if 2**k >= d)
+
+
+def sign(row: int, column: int) -> int:
+    """The entry of the Hadamard matrix: 0 for +1, 1 for -1."""
+    return bin(row & column).count("1") % 2
+
+
+def _hadamard_mechanism(scheme: Fields, x: int, tape: Tape) -> bytes:
+    t, order = scheme["coefficients"], hadamard_order(size_of(scheme["domain"]))
+    rows = [tape.below(order) for _ in range(t)]
+    h = sum(sign(row, x) << j for j, row in enumerate(rows))
+    answer = _answer(h, 2**t, int(scheme["keep"]), tape)
+    return b"".join(_packed(row, order) for row in rows) + _packed(answer, 2**t)
+
+
+def _hadamard_response(scheme: Fields, x: int, tape: Tape) -> bytes:
+    blocks, order = scheme["blocks"], scheme["order"]
+    own, code = x % blocks, 1 + x // blocks
+    kept = tape.bernoulli(int(scheme["keep"]))
+    part = tape.below(2 * blocks - 1)
+    row = tape.below(order)
+    # Half-blocks outside the item's set: the rest of its own block, then every other block twice, in whole.
+    outside = [own] + [block for block in range(blocks) if block != own for _ in range(2)]
+    block = own if kept else outside[part]
+    if block == own and sign(row, code) != (0 if kept else 1):
+        row ^= code & -code
+    return _packed(block * order + row, blocks * order)
+
+
+_RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
+    "DE": _direct,
+    "SUE": _unary,
+    "OUE": _unary,
+    "BLH": _local_hashing,
+    "OLH": _local_hashing,
+    "FLH": _fast_local_hashing,
+    "HM": _hadamard_mechanism,
+    "HR": _hadamard_response,
+}

@@ -1,0 +1,351 @@
+"""The audits: exact certificates for every oracle, honest texts, and a statistical bound that means what it says."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import plausibly
+from faults.detectors import EveryDecoder
+from faults.detectors import make as make_with_every_decoder
+from plausibly import Integers, Keys, Scheme, SeededRandom, audit, audit_statistically
+from plausibly.certify import StatisticalAudit, clopper_pearson
+from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_outcomes, worst_ratio
+from plausibly.core.probability import WORD, within_exp
+
+EPSILONS = ("0.1", "0.5", "1", "2", "3", "5", "8")
+SIZES = (2, 3, 5, 8, 16)
+# The corners are quick and part of every run; the whole grid takes about ten seconds.
+GRID = [
+    pytest.param(name, epsilon, size, marks=() if epsilon in ("0.1", "1", "8") and size in (2, 5) else pytest.mark.full)
+    for name in plausibly.CATALOG
+    for epsilon in EPSILONS
+    for size in SIZES
+]
+ENUMERABLE = ("DE", "SUE", "OUE", "HM", "HR")
+
+
+# --- every oracle holds -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "epsilon", "size"), GRID)
+def test_every_oracle_delivers_its_epsilon_and_hardly_less(name: str, epsilon: str, size: int) -> None:
+    scheme = make_with_every_decoder(name, epsilon=epsilon, domain_size=size)
+    certificate = audit(scheme)
+    assert certificate.findings == ()
+    assert Fraction("0.999") * scheme.epsilon < certificate.epsilon <= scheme.epsilon
+    assert certificate.epsilon == scheme.privacy_loss()
+    assert certificate.attained
+    assert isinstance(certificate.worst_ratio, Fraction)
+    assert within_exp(certificate.worst_ratio, scheme.epsilon)
+    expected = True if name in ENUMERABLE else None
+    assert (certificate.unbiased, certificate.variance_exact) == (expected, expected)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("variant", ["pure", "block"])
+def test_both_variants_of_hadamard_response_are_exact(variant: str, epsilon: str) -> None:
+    certificate = audit(plausibly.make("HR", epsilon=epsilon, domain_size=11, variant=variant))
+    assert certificate.holds
+    assert certificate.unbiased
+    assert certificate.variance_exact
+    assert certificate.moment_items == 11
+
+
+@pytest.mark.parametrize("coefficients", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+def test_both_decoders_of_the_hadamard_mechanism_are_exact(epsilon: str, coefficients: int) -> None:
+    certificate = audit(make_with_every_decoder("HM", epsilon=epsilon, domain_size=4, coefficients=coefficients))
+    assert certificate.holds
+    assert certificate.unbiased
+    assert certificate.variance_exact
+
+
+def test_a_wrong_decoder_among_several_is_found() -> None:
+    class Careless(EveryDecoder):
+        def _sign_sums(self, cells: Any, n: int, codes: Any) -> Any:
+            return super()._sign_sums(cells, n, codes) + 1
+
+    certificate = audit(Careless(epsilon="1", domain=Integers(4)))
+    assert certificate.findings == ("the estimate is biased",)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        plausibly.make("OLH", epsilon=1, domain=Keys()),
+        plausibly.make("FLH", epsilon=2, domain=Keys(7), hashes=20),
+        plausibly.make("BLH", epsilon="0.1", domain=Keys()),
+        plausibly.make("OUE", epsilon=1, domain=["ant", "bee", "cat"], other=True),
+        plausibly.make("DE", epsilon=1, domain=["ant", "bee"]),
+        plausibly.make("HM", epsilon=3, domain=[str(i) for i in range(100)]),
+    ],
+    ids=repr,
+)
+def test_keys_and_labels_are_audited_as_encoded_items(scheme: Scheme) -> None:
+    certificate = audit(scheme)
+    assert certificate.holds
+    assert certificate.attained
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("DE", 10**6), ("OUE", 1024), ("SUE", 300), ("HR", 10**5), ("HM", 10**5), ("OLH", 10**6)]
+)
+def test_large_domains_hold_and_say_what_was_run(name: str, size: int) -> None:
+    certificate = audit(plausibly.make(name, epsilon=3, domain_size=size))
+    assert certificate.holds
+    assert certificate.attained
+    cut = certificate.enumerated.size < size
+    assert cut == (name not in ("HM", "OLH"))
+    assert ("the domain cut to" in str(certificate)) == cut
+
+
+# --- what the certificate says ----------------------------------------------------------------------------------
+
+
+def test_certificate_reads_well() -> None:
+    assert str(audit(plausibly.make("OLH", epsilon=1, domain_size=1024))).splitlines() == [
+        "OLH(epsilon=1, domain_size=1024, hash_range=4) holds",
+        "  privacy   epsilon <= 1, attained",
+        "  client    run on all private coins, 384 paths: 8 of 1024 items; a sample of 8 public outcomes",
+        "  bulk      compared with the client on 256 tapes of words",
+        "  unbiased  given a pairwise uniform hash family",
+        "  variance  given a pairwise uniform hash family",
+    ]
+    assert str(audit(plausibly.make("OUE", epsilon="0.5", domain_size=3))).splitlines() == [
+        "OUE(epsilon=1/2, domain_size=3) holds",
+        "  privacy   epsilon <= 0.5, attained",
+        "  client    run on all private coins, 24 paths: 3 of 3 items",
+        "  bulk      compared with the client on 256 tapes of words",
+        "  unbiased  exactly, over all coins, on 3 items",
+        "  variance  exactly, over all coins, on 3 items",
+    ]
+
+
+def test_certificate_of_a_fault_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = plausibly.make("DE", epsilon=1, domain_size=4)
+    monkeypatch.setattr(scheme.randomizer, "perturb", lambda value, public, source: bytes([value]))
+    certificate = audit(scheme)
+    assert not certificate.holds
+    assert certificate.worst_ratio == certificate.epsilon == math.inf
+    lines = str(certificate).splitlines()
+    assert lines[0] == "DE(epsilon=1, domain_size=4) DOES NOT HOLD"
+    assert lines[1] == "  privacy   epsilon <= infinity"
+    assert "  FINDING   a likelihood ratio exceeds e^epsilon" in lines
+
+
+def test_the_epsilon_shown_is_never_below_the_one_delivered() -> None:
+    for epsilon in ("1/3", "0.7", "2.718281828459045", "1e-9"):
+        certificate = audit(plausibly.make("DE", epsilon=Fraction(epsilon), domain_size=2))
+        shown = str(certificate).splitlines()[1].removeprefix("  privacy   epsilon <= ").removesuffix(", attained")
+        assert Fraction(shown) >= certificate.epsilon
+
+
+def test_the_same_scheme_gets_the_same_certificate() -> None:
+    first, second = (audit(plausibly.make("FLH", epsilon=3, domain_size=50)) for _ in range(2))
+    assert first == second
+
+
+def test_hashes_that_send_all_items_to_one_value_are_not_mistaken_for_privacy() -> None:
+    # One public function of two values, chosen so that both items collide: nothing can be learned, and the
+    # certificate claims no more than the thresholds allow.
+    for hash_seed in range(20):
+        scheme = plausibly.make("FLH", epsilon=1, domain_size=2, hashes=1, hash_range=2, hash_seed=hash_seed)
+        certificate = audit(scheme)
+        assert certificate.holds
+        assert certificate.epsilon == scheme.privacy_loss()
+        if not certificate.attained:
+            assert certificate.worst_ratio == 1
+            return
+    pytest.fail("no colliding function among twenty")
+
+
+# --- enumeration ------------------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """A client whose perturb is given."""
+
+    words = 1
+
+    def __init__(self, perturb: Any) -> None:
+        self._perturb = perturb
+
+    def public(self, source: Any) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Any) -> bytes:
+        return bytes([self._perturb(value, source)])
+
+    def worst_ratio(self) -> Fraction:
+        return Fraction(1)
+
+
+def test_laws_are_exact_even_when_draws_depend_on_a_coin() -> None:
+    def perturb(value: int, source: Any) -> int:
+        return source.below(3) if source.bernoulli(WORD // 4) else 7
+
+    law = output_law(Scripted(perturb), 0, ())
+    shares = {record[0]: Fraction(weight, law.denominator) for record, weight in law.weights.items()}
+    assert shares == {0: Fraction(1, 12), 1: Fraction(1, 12), 2: Fraction(1, 12), 7: Fraction(3, 4)}
+    assert law.shapes == {(0, 3), (0,)}
+    assert law.paths == 4
+
+
+@pytest.mark.parametrize(
+    ("threshold", "share"),
+    [(0, 0), (-5, 0), (WORD, 1), (WORD + 9, 1), (1, Fraction(1, WORD)), (1.5, Fraction(2, WORD))],
+)
+def test_a_threshold_counts_the_words_below_it(threshold: Any, share: Any) -> None:
+    law = output_law(Scripted(lambda value, source: int(source.bernoulli(threshold))), 0, ())
+    assert Fraction(law.weights.get(b"\1", 0), law.denominator) == share
+
+
+def test_a_record_that_one_item_cannot_send_has_an_infinite_ratio() -> None:
+    laws = [output_law(Scripted(lambda value, source: min(value, source.below(2))), x, ()) for x in (0, 1)]
+    assert worst_ratio(laws) == math.inf
+
+
+def test_a_record_that_nobody_can_send_has_no_ratio() -> None:
+    laws = [output_law(Scripted(lambda value, source: int(source.bernoulli(0))), x, ()) for x in (0, 1)]
+    assert worst_ratio(laws) == 1
+
+
+def test_mixtures_weigh_laws_alike_whatever_their_denominators() -> None:
+    laws = [output_law(Scripted(lambda value, source: source.below(value)), m, ()) for m in (2, 3)]
+    law = mixture(laws)
+    assert Fraction(law.weights[b"\0"], law.denominator) == Fraction(5, 12)
+    assert sum(law.weights.values()) == law.denominator
+
+
+def test_public_coins_are_enumerated_if_few_and_equally_likely() -> None:
+    client = plausibly.make("HM", epsilon=1, domain_size=4, coefficients=2).randomizer
+    assert public_outcomes(client, 15) is None
+    assert sorted(public_outcomes(client, 16) or []) == [(i, j) for i in range(4) for j in range(4)]
+
+
+def test_probe_knows_the_words_at_which_draws_change_their_mind() -> None:
+    probe = Probe()
+    probe.bernoulli(1000)
+    probe.below(3)
+    assert probe.shape == [0, 3]
+    assert probe.paths == 6
+    # 2^64 = 3 * 6148914691236517205 + 1: only the last word is refused.
+    assert probe.critical == {0, 2, 3, 999, 1000, WORD - 2, WORD - 1}
+
+
+def test_branching_source_takes_first_options_beyond_its_path() -> None:
+    source = Branching([1])
+    assert source.bernoulli(WORD // 4) is False
+    assert source.below(5) == 0
+    assert source.path == [1, 0]
+    assert source.weight == WORD - WORD // 4
+
+
+# --- the statistical audit --------------------------------------------------------------------------------------
+
+
+def exact_tail(trials: int, successes: range, p: float) -> Fraction:
+    share = Fraction(p)
+    return sum((math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in successes), Fraction(0))
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(1, 1), (3, 10), (9, 10), (50, 100), (1, 200), (199, 200)])
+@pytest.mark.parametrize("alpha", [0.05, 1e-6])
+def test_clopper_pearson_bounds_leave_exactly_alpha(successes: int, trials: int, alpha: float) -> None:
+    low, high = clopper_pearson(successes, trials, alpha)
+    at_least, at_most = range(successes, trials + 1), range(successes + 1)
+    assert exact_tail(trials, at_least, low) == pytest.approx(alpha, rel=1e-6)
+    if successes < trials:
+        assert exact_tail(trials, at_most, high) == pytest.approx(alpha, rel=1e-6)
+
+
+def test_clopper_pearson_at_the_ends_has_its_closed_form() -> None:
+    assert clopper_pearson(0, 50, 0.01) == (0.0, pytest.approx(1 - 0.01 ** (1 / 50), rel=1e-9))
+    assert clopper_pearson(50, 50, 0.01) == (pytest.approx(0.01 ** (1 / 50), rel=1e-9), 1.0)
+    # By hand for two trials: p^2 + 2p(1-p) = alpha and (1-p)^2 + 2p(1-p) = alpha.
+    assert clopper_pearson(1, 2, 0.19) == (pytest.approx(0.1, rel=1e-9), pytest.approx(0.9, rel=1e-9))
+
+
+def leak(scheme: Scheme, factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the bulk path of the scheme really deliver ``factor`` times its epsilon."""
+    louder = replace(scheme, epsilon=scheme.epsilon * Fraction(factor), **scheme.parameters)
+    respond = type(scheme).respond
+    monkeypatch.setattr(type(scheme), "respond", lambda self, *arguments: respond(louder, *arguments))
+
+
+@pytest.mark.parametrize("name", plausibly.CATALOG)
+def test_honest_reports_are_consistent_and_the_bound_comes_close(name: str) -> None:
+    # False alarm: one choice of seed in a thousand for each oracle.
+    found = audit_statistically(plausibly.make(name, epsilon=1, domain_size=8), reports=3_000, rng=SeededRandom(1))
+    assert found.consistent
+    assert found.lower_bound > 0.6
+    assert found.reports == 9_000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", plausibly.CATALOG)
+def test_thirty_percent_too_much_epsilon_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = plausibly.make(name, epsilon=2, domain_size=8)
+    leak(scheme, "1.3", monkeypatch)
+    found = audit_statistically(scheme, reports=6_000, rng=SeededRandom(1))
+    assert not found.consistent
+    assert 2 < found.lower_bound < 2.6
+    assert "VIOLATES its epsilon" in str(found)
+
+
+def test_a_leak_in_a_large_bitmap_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = plausibly.make("OUE", epsilon=1, domain_size=2000)
+    honest = audit_statistically(scheme, reports=4_000, rng=SeededRandom(2))
+    leak(scheme, "1.5", monkeypatch)
+    assert honest.consistent
+    assert not audit_statistically(scheme, reports=4_000, rng=SeededRandom(2)).consistent
+
+
+def test_a_leak_outside_the_stated_likelihood_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = plausibly.make("OLH", epsilon=1, domain_size=8)
+    respond = type(scheme).respond
+
+    def careless(self: Scheme, values: Any, stream: Any, first: int, out: Any) -> npt.NDArray[np.int64]:
+        redo = respond(self, values, stream, first, out)
+        out["seed"] = out["seed"] & ~np.uint64(1) | values & np.uint64(1)
+        return redo
+
+    monkeypatch.setattr(type(scheme), "respond", careless)
+    assert audit_statistically(scheme, reports=1_000, rng=SeededRandom(3)).lower_bound > 3
+
+
+def test_statistical_audit_is_reproducible_and_secure_by_default() -> None:
+    scheme = plausibly.make("HR", epsilon=1, domain_size=5)
+    first, second = (audit_statistically(scheme, reports=500, rng=SeededRandom(4)) for _ in range(2))
+    assert first == second
+    assert audit_statistically(scheme, reports=500) != audit_statistically(scheme, reports=500)
+
+
+def test_the_bound_is_wrong_no_more_often_than_stated() -> None:
+    # Two items of direct encoding: the event has the worst ratio, so the bound is as tight as it gets. At confidence
+    # 1/2 at most half of the bounds may exceed epsilon; more than 45 of 60 would be a four-sigma accident.
+    scheme = plausibly.make("DE", epsilon=1, domain_size=2)
+    found = [audit_statistically(scheme, reports=300, confidence=0.5, rng=SeededRandom(s)) for s in range(60)]
+    wrong = sum(not one.consistent for one in found)
+    assert 0 < wrong <= 45
+
+
+def test_statistical_audit_reads_well() -> None:
+    found = StatisticalAudit(plausibly.make("DE", epsilon=1, domain_size=4), 0.91234, 0.999, 60_000)
+    assert str(found) == (
+        "DE(epsilon=1, domain_size=4) is consistent with its epsilon: "
+        "60,000 reports show epsilon >= 0.9123 with confidence 0.999"
+    )
+
+
+@pytest.mark.parametrize("wrong", [{"confidence": 0}, {"confidence": 1.0}, {"reports": 7}])
+def test_statistical_audit_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
+    with pytest.raises(plausibly.ParameterError, match="at least 8 reports"):
+        audit_statistically(plausibly.make("DE", epsilon=1, domain_size=4), **wrong)

@@ -1,0 +1,325 @@
+"""The device path: one file that needs nothing, tells nothing, and refuses what would harm its user."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+import traceback
+from hashlib import shake_256
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naive_client as naive
+import plausibly
+from plausibly import device
+
+FILE = Path(device.__file__)
+NAMES = sorted(plausibly.CATALOG)
+INTEGERS = {"type": "integers", "size": 9}
+LABELS = {"type": "labels", "labels": ["yes", "no"], "other": False}
+KEYS = {"type": "keys", "hash_seed": 0}
+
+
+def fields(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> dict[str, Any]:
+    return naive.scheme_of(name, epsilon, domain, **own)
+
+
+def client(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> device.Client:
+    return device.load(json.dumps(fields(name, epsilon, domain, **own)))
+
+
+class Shake:
+    """Bytes of SHAKE-256: as good as the operating system's, and the same in every run. Counts what is read."""
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self.reads: list[int] = []
+
+    def __call__(self, count: int) -> bytes:
+        self.reads.append(count)
+        return shake_256(f"{self.seed}/{len(self.reads)}".encode()).digest(count)
+
+
+# --- it needs nothing -------------------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> list[str]:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_importing_the_device_path_loads_neither_numpy_nor_the_package() -> None:
+    source = f"import sys; sys.path.insert(0, {str(FILE.parents[1])!r}); import plausibly.device; print(*sys.modules)"
+    loaded = run("-I", "-c", source)
+    assert sorted(m for m in loaded if m.split(".")[0] == "plausibly") == ["plausibly", "plausibly.device"]
+    assert "numpy" not in loaded
+    assert "cryptography" not in loaded
+
+
+def test_the_copied_file_works_alone_without_any_installed_package(tmp_path: Path) -> None:
+    shutil.copy(FILE, tmp_path / "device.py")
+    (tmp_path / "scheme.json").write_text(json.dumps(fields("OLH", domain=KEYS)))
+    source = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import device;"
+        f"client = device.load(open({str(tmp_path / 'scheme.json')!r}).read());"
+        "print(client.privatize('example.org').hex(), *sys.modules)"
+    )
+    # -S: without site-packages there is nothing to import but the standard library.
+    record, *loaded = run("-I", "-S", "-c", source)
+    assert len(bytes.fromhex(record)) == 9
+    assert "plausibly" not in loaded
+    assert {m.split(".")[0] for m in loaded} <= {*sys.stdlib_module_names, "device", "__main__"}
+
+
+def test_the_file_imports_only_the_standard_library_and_no_weak_generator() -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(FILE.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import needs the package"
+            imported.add(str(node.module))
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
+    assert "secrets" in imported
+    assert "random" not in imported
+
+
+def test_the_file_computes_nothing_in_floats() -> None:
+    tree = ast.parse(FILE.read_text(encoding="utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is float]
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in ("float", "round")]
+    # The one true division is that of fractions, in a ratio that is checked before any value is seen.
+    divisions = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+    assert [ast.unparse(node) for node in divisions] == ["1 / ratio"]
+
+
+# --- it tells nothing -------------------------------------------------------------------------------------------
+
+
+SECRETS: list[tuple[dict[str, Any], object, str]] = [
+    (INTEGERS, 7_654_321, "7654321"),
+    (INTEGERS, -7_654_321, "7654321"),
+    (INTEGERS, 7654.321, "7654.321"),
+    (INTEGERS, "my secret", "secret"),
+    (INTEGERS, ["my secret"], "secret"),
+    (LABELS, "my secret", "secret"),
+    (LABELS, b"my secret", "secret"),
+    (LABELS, 7_654_321, "7654321"),
+    (KEYS, ["my secret"], "secret"),
+    (KEYS, "my secret \ud800", "secret"),
+    (KEYS, 7654.321, "7654.321"),
+    (KEYS, 10**5000 + 7_654_321, "7654321"),
+]
+
+
+def test_an_error_never_repeats_the_value() -> None:
+    for domain, value, secret in SECRETS:
+        with pytest.raises(device.DeviceError) as caught:
+            client("OLH", domain=domain).privatize(value)
+        assert secret not in "".join(traceback.format_exception(caught.value))
+        assert secret not in repr(caught.value)
+
+
+def test_nothing_is_read_from_the_source_for_a_value_that_is_refused() -> None:
+    for bad in (9, -1, None):
+        with pytest.raises(device.DeviceError):
+            client("DE").privatize(bad, source=Untouchable())
+
+
+class Untouchable:
+    """A source that must not be asked."""
+
+    def bernoulli(self, threshold: int) -> bool:
+        raise AssertionError
+
+    def below(self, size: int) -> int:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_words_are_read_at_once_and_their_number_depends_on_nothing(name: str) -> None:
+    chosen = client(name)
+    sizes = set()
+    for value in range(9):
+        for coin in range(8):
+            source = Shake(f"words/{coin}")
+            record = chosen.privatize(value, device.WordSource(chosen.randomizer.words, read=source))
+            assert source.reads == [8 * chosen.randomizer.words]
+            sizes.add(len(record))
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_word_that_is_read_is_used(name: str) -> None:
+    scheme = plausibly.from_json(json.dumps(fields(name)))
+    chosen = client(name)
+    for value in range(9):
+        tape = naive.Tape(int.from_bytes(Shake(f"used/{value}/{i}")(8), "little") for i in range(100))
+        chosen.privatize(value, tape)
+        assert len(tape.draws) == chosen.randomizer.words == scheme.layout.words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_records_have_one_size_whatever_the_words(name: str) -> None:
+    scheme = plausibly.from_json(json.dumps(fields(name)))
+    chosen = client(name)
+    for word in (0, 1, 2**63, 2**64 - 1000, int(fields(name)["keep"])):
+        for value in range(9):
+            record = chosen.privatize(value, naive.Tape([word] * 100))
+            assert len(record) == scheme.report_dtype.itemsize
+
+
+@pytest.mark.parametrize("served", [b"", b"\0" * 7, b"\0" * 8, b"\0" * 23, b"\0" * 25])
+def test_a_source_that_gives_too_little_or_too_much_is_refused(served: bytes) -> None:
+    with pytest.raises(device.DeviceError, match="random source"):
+        device.WordSource(3, read=lambda count: served)
+
+
+def test_a_repeat_that_cannot_be_read_is_refused() -> None:
+    reads = iter([b"\xff" * 16, b""])
+    source = device.WordSource(2, read=lambda count: next(reads))
+    with pytest.raises(device.DeviceError, match="random source"):
+        client("DE", domain={"type": "integers", "size": 4}).privatize(0, source)
+
+
+# --- it refuses what would harm its user ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1/2", "1", "2", "3", "5", "8", "20"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str) -> None:
+    honest = fields(name, epsilon)
+    device.Client(honest)
+    field, step = ("flip", -1) if name == "OUE" else ("keep", 1)
+    # SUE rounds the square root of the ratio twice, so that half a step may be left.
+    step *= 2 if name == "SUE" else 1
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**honest, field: str(int(honest[field]) + step)})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
+    # By a millionth of a millionth; a higher one promises less than the thresholds keep, which harms nobody.
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**fields(name), "epsilon": "999999999999/1000000000000"})
+    assert device.Client({**fields(name), "epsilon": "2"}).privatize(0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scheme_that_lies_more_often_than_it_may_is_refused(name: str) -> None:
+    # Below the uniform probability it is the lies that tell.
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**fields(name), "keep": "12345"})
+
+
+def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_away() -> None:
+    # Of order 8, the code of item 8 flips a bit that no row has: its lies would be records of nobody else.
+    honest = fields("HR", "1/2")
+    assert (honest["blocks"], honest["order"]) == (1, 16)
+    for order in (2, 8, 12, 31):
+        with pytest.raises(device.DeviceError, match=r"^order: "):
+            device.Client({**honest, "order": order})
+
+
+def test_text_that_is_no_scheme_is_refused() -> None:
+    for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000):
+        with pytest.raises(device.DeviceError):
+            device.load(text)
+
+
+# --- it works ---------------------------------------------------------------------------------------------------
+
+
+def test_a_domain_of_a_million_labels_works() -> None:
+    labels = {"type": "labels", "labels": [f"label {i}" for i in range(10**6)], "other": True}
+    chosen = client("DE", "20", labels)
+    # A word of zeros keeps the value.
+    assert int.from_bytes(chosen.privatize("label 999999", naive.Tape([0, 0])), "little") == 999_999
+    assert int.from_bytes(chosen.privatize("anything else", naive.Tape([0, 0])), "little") == 10**6
+    assert len(chosen.privatize("label 0")) == 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_domain_of_seventy_thousand_items_works(name: str) -> None:
+    domain = {"type": "integers", "size": 70_000}
+    scheme = plausibly.from_json(json.dumps(fields(name, domain=domain)))
+    chosen = client(name, domain=domain)
+    records = b"".join(chosen.privatize(value) for value in (0, 69_999))
+    tally = scheme.accumulator()
+    tally.add(np.frombuffer(records, dtype=scheme.report_dtype))
+    assert len(tally) == 2
+
+
+def test_the_source_of_the_operating_system_never_repeats_a_report() -> None:
+    chosen = client("OLH")
+    assert len({chosen.privatize(4) for _ in range(1000)}) == 1000
+
+
+# Runs of one value; 8 schemes x 2 probabilities, each to within 5 standard deviations of its law: a correct client
+# with fresh words fails with probability below 16 * 6e-7 = 1e-5, and the words are the same in every run.
+RUNS = 3000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_client_follows_the_law_of_its_scheme(name: str) -> None:
+    domain = {"type": "integers", "size": 6}
+    written = fields(name, "3/2", domain)
+    chosen = client(name, "3/2", domain)
+    read = Shake(f"law/{name}")
+    records = [chosen.privatize(2, device.WordSource(chosen.randomizer.words, read=read)) for _ in range(RUNS)]
+    # In every scheme, "keep" is the probability that the report supports the item its user holds.
+    keep = int(written["keep"]) / 2**64
+    for item, probability in ((2, keep), (5, support_of_others(written, keep))):
+        share = sum(supports(written, record, item) for record in records) / RUNS
+        assert abs(share - probability) < 5 * sqrt(probability * (1 - probability) / RUNS)
+
+
+def support_of_others(written: dict[str, Any], keep: float) -> float:
+    """The probability that a report supports item 5 although its user holds item 2."""
+    name = written["scheme"]
+    if name == "DE":
+        return (1 - keep) / 5
+    if name in ("SUE", "OUE"):
+        return int(written["flip"]) / 2**64
+    if name == "FLH":
+        # The functions are fixed, and so is how often the two items share a hash.
+        g, hashes = written["hash_range"], written["hashes"]
+        seeds = [naive.function_seed(written, i) for i in range(hashes)]
+        agree = sum(same_hash(seed, written, 2, 5) for seed in seeds) / hashes
+        return agree * keep + (1 - agree) * (1 - keep) / (g - 1)
+    if name == "HR":
+        # One block: half of the rows. Several: an even number of them, so that items 2 and 5 live apart.
+        return 0.5 if written["blocks"] == 1 else (1 - keep) / (2 * written["blocks"] - 1)
+    return 1 / (2 ** written["coefficients"] if name == "HM" else written["hash_range"])
+
+
+def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
+    """Whether a record speaks for an item."""
+    name = written["scheme"]
+    number = int.from_bytes(record, "little")
+    if name == "DE":
+        return number == item
+    if name in ("SUE", "OUE"):
+        return bool(number >> item & 1)
+    if name == "HR":
+        block, row = divmod(number, written["order"])
+        return block == item % written["blocks"] and not naive.sign(row, 1 + item // written["blocks"])
+    if name == "HM":
+        return record[-1] == sum(naive.sign(row, item) << j for j, row in enumerate(record[:-1]))
+    seed = int.from_bytes(record[:8], "little")
+    if name == "FLH":
+        seed = naive.function_seed(written, int.from_bytes(record[:-1], "little"))
+    return record[-1] == naive.local_hash(seed, item, written["split"], written["hash_range"])
+
+
+def same_hash(seed: int, written: dict[str, Any], x: int, y: int) -> bool:
+    first, second = (naive.local_hash(seed, item, written["split"], written["hash_range"]) for item in (x, y))
+    return first == second

@@ -1,0 +1,65 @@
+"""The README tells the truth: its code runs, its output is what comes out, its links and targets exist."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import plausibly
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/**/*.md")])
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_python_blocks_print_what_they_show() -> None:
+    failed, attempted = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
+    assert attempted >= 10
+    assert failed == 0
+
+
+def test_demo_prints_the_shown_table_and_draws_a_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "demo.png"
+    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--seed", "7", "--output", str(picture)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+    printed = [line.rstrip() for line in run.stdout.splitlines()]
+    shown = [line.rstrip() for block in blocks("text") for line in block.splitlines()]
+    assert shown
+    assert [line for line in shown if line not in printed] == []
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_refuses_a_crowd_too_small_with_a_helpful_message(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--users", "5"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, encoding="utf-8")
+    assert run.returncode == 2
+    assert "at least 1000 users" in run.stderr
+
+
+def test_shown_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = re.findall(r"make ([a-z-]+)", "".join(blocks("sh")))
+    assert shown
+    for target in shown:
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/oracles.md"])
+def test_every_scheme_has_its_row(page: str) -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(plausibly.CATALOG)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

@@ -1,0 +1,259 @@
+"""Rules that the source itself must keep: between a value and its record there are only integers and secure words."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+import pytest
+
+import plausibly
+from plausibly import Keys, Labels, SeededRandom
+
+PACKAGE = Path(plausibly.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+TREES = {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
+
+# The client's functions are searched in these; audits only look at them from outside, with sources of their own.
+CLIENT_FILES = [
+    name
+    for name in TREES
+    if name == "device.py" or (name.startswith(("core/", "oracles/", "kernels/")) and name != "core/enumeration.py")
+]
+ROOTS = {"privatize", "privatize_encoded", "respond", "encode", "public", "perturb"}
+
+BANNED_NAMES = {"float", "complex", "round", "math", "cmath", "random", "statistics", "Decimal"}
+BANNED_ATTRIBUTES = re.compile(
+    r"random|float\d*|double|half|single|longdouble|complex\d*|(true_)?divide|reciprocal|mean|average|std|var|sqrt|cbrt"
+    r"|exp\d?|expm1|log\w*|linspace|logspace|interp|float_power"
+)
+FLOAT_BY_DEFAULT = {"zeros", "ones", "empty"}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function or method of the package, with where it is."""
+
+    file: str
+    node: ast.FunctionDef
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.node.lineno} {self.node.name}"
+
+
+def functions() -> list[Function]:
+    return [
+        Function(file, node)
+        for file in CLIENT_FILES
+        for node in ast.walk(TREES[file])
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+def called_names(node: ast.AST) -> set[str]:
+    """The last names of everything called, NumPy aside: an over-approximation of the call graph."""
+    names = set()
+    for call in ast.walk(node):
+        called = call.func if isinstance(call, ast.Call) else None
+        if isinstance(called, ast.Name):
+            names.add(called.id)
+        elif isinstance(called, ast.Attribute) and not ast.unparse(called).startswith("np."):
+            names.add(called.attr)
+    return names
+
+
+def client_path() -> list[Function]:
+    """Every function that may run between a value and its record, by name, starting from the roots."""
+    known = functions()
+    reached, names, fresh = set(), set(ROOTS), set(ROOTS)
+    while fresh:
+        found = {function for function in known if function.node.name in fresh} - reached
+        reached |= found
+        fresh = set().union(*(called_names(function.node) for function in found)) - names if found else set()
+        names |= fresh
+    return sorted(reached, key=lambda function: function.place)
+
+
+CLIENT_PATH = client_path()
+
+
+def about_epsilon(function: Function) -> bool:
+    # The check of a scheme's own epsilon is in fractions, and says so in its signature.
+    returns = function.node.returns
+    return isinstance(returns, ast.Name) and returns.id == "Fraction"
+
+
+def offences(node: ast.AST) -> Iterator[str]:
+    """What a function on the client path must not contain."""
+    for part in ast.walk(node):
+        line = getattr(part, "lineno", 0)
+        if isinstance(part, ast.Constant) and isinstance(part.value, float | complex):
+            yield f"line {line}: the number {part.value}"
+        elif isinstance(part, ast.BinOp | ast.AugAssign) and isinstance(part.op, ast.Div):
+            yield f"line {line}: a division"
+        elif isinstance(part, ast.Name) and part.id in BANNED_NAMES:
+            yield f"line {line}: {part.id}"
+        elif isinstance(part, ast.Attribute) and BANNED_ATTRIBUTES.fullmatch(part.attr):
+            yield f"line {line}: .{part.attr}"
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            given = {keyword.arg for keyword in part.keywords}
+            if part.func.attr in FLOAT_BY_DEFAULT and "dtype" not in given and len(part.args) < 2:
+                yield f"line {line}: np.{part.func.attr} without a dtype"
+
+
+def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
+    found = {(function.file, function.node.name) for function in CLIENT_PATH}
+    expected = {
+        ("core/scheme.py", "privatize"),
+        ("core/domain.py", "encode"),
+        ("core/randomness.py", "head"),
+        ("core/randomness.py", "tail"),
+        ("core/randomness.py", "below"),
+        ("core/parallel.py", "in_chunks"),
+        ("device.py", "perturb"),
+        ("device.py", "local_hash"),
+        ("device.py", "item_key"),
+        ("kernels/native.py", "unary_response"),
+        ("kernels/reference.py", "unary_response"),
+        ("kernels/reference.py", "local_hash"),
+        ("oracles/unary.py", "respond"),
+    }
+    assert expected - found == set()
+    files = {file for file, name in found if name == "respond"}
+    assert files >= {kind.__module__.removeprefix("plausibly.").replace(".", "/") + ".py" for kind in with_respond()}
+
+
+def with_respond() -> list[type]:
+    """The class of each catalogue entry that defines its randomizer."""
+    return [next(parent for parent in kind.__mro__ if "respond" in vars(parent)) for kind in plausibly.CATALOG.values()]
+
+
+@pytest.mark.parametrize("function", CLIENT_PATH, ids=lambda function: function.place)
+def test_nothing_between_a_value_and_its_record_uses_floats(function: Function) -> None:
+    assert about_epsilon(function) or list(offences(function.node)) == []
+
+
+def test_the_device_file_uses_floats_nowhere() -> None:
+    exempt = {id(part) for f in functions() if f.file == "device.py" and about_epsilon(f) for part in ast.walk(f.node)}
+    whole = ast.Module([part for part in TREES["device.py"].body if id(part) not in exempt], [])
+    for node in ast.walk(whole):
+        if isinstance(node, ast.ClassDef):
+            node.body = [part for part in node.body if id(part) not in exempt]
+    assert list(offences(whole)) == []
+
+
+def test_the_walk_would_notice() -> None:
+    wrong = [
+        "x / 2",
+        "0.5",
+        "float(x)",
+        "math.floor(x)",
+        "np.random.rand()",
+        "x.astype(np.float64)",
+        "np.zeros(3)",
+        "x.mean()",
+    ]
+    assert [code for code in wrong if not list(offences(ast.parse(code)))] == []
+    right = "np.zeros(3, dtype=np.uint64) + x // 2 * 5 % 7 >> 2"
+    assert list(offences(ast.parse(right))) == []
+
+
+def is_float(value: object) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "fc"
+    return isinstance(value, float | complex)
+
+
+@pytest.mark.parametrize("name", sorted(plausibly.CATALOG))
+def test_no_variable_on_the_way_from_a_value_to_its_record_is_a_float(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAUSIBLY_THREADS", "1")
+    kind = plausibly.CATALOG[name]
+    domains = [plausibly.Integers(70), Labels(("a", "b", "c"), other=True), Keys()]
+    schemes = [kind(epsilon=1, domain=domain) for domain in domains if isinstance(domain, kind.accepts)]
+    found: set[str] = set()
+
+    def watch(frame: FrameType, event: str, result: object) -> None:
+        if event == "return" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            seen = {**frame.f_locals, "the result": result}
+            where = Path(frame.f_code.co_filename).relative_to(PACKAGE)
+            found.update(f"{where} {frame.f_code.co_name}: {key}" for key, value in seen.items() if is_float(value))
+
+    for scheme in schemes:
+        items = [["b", "x"], [3, 4]][isinstance(scheme.domain, plausibly.Integers)]
+        client = plausibly.device.load(scheme.to_json())
+        scheme.fingerprint()
+        sys.setprofile(watch)
+        try:
+            scheme.privatize(items * 200, rng=SeededRandom(1))
+            scheme.privatize(items)
+            client.privatize(items[0])
+        finally:
+            sys.setprofile(None)
+    assert found == set()
+
+
+def test_the_c_kernels_have_no_floating_point() -> None:
+    source = (PACKAGE / "kernels" / "native.c").read_text(encoding="utf-8")
+    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\])*\"", " ", source, flags=re.DOTALL)
+    assert re.findall(r"\b(?:float|double|_Float\w*|long double)\b", code) == []
+    assert re.findall(r"\b\d+\.\d*|\b\d+[eE][-+]?\d+\b", re.sub(r"\b0[xX][0-9a-fA-F]+\w*", " ", code)) == []
+    assert re.findall(r"#\s*include\s*<(?:math|tgmath|fenv|complex)\.h>", code) == []
+    assert re.findall(r"\b(?:s?rand|random|drand48|arc4random\w*)\s*\(", code) == []
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The absolute names of imported modules, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+@pytest.mark.parametrize("file", TREES)
+def test_no_file_uses_a_generator_that_is_not_cryptographic(file: str) -> None:
+    banned = re.compile(r"(random|numpy\.random|scipy\.stats|uuid)(\..*)?")
+    assert [(name, line) for name, line in imports(TREES[file]) if banned.fullmatch(name)] == []
+    names = ("random", "default_rng", "RandomState", "randint", "shuffle", "getrandbits", "SystemRandom")
+    used = [node for node in ast.walk(TREES[file]) if isinstance(node, ast.Attribute) and node.attr in names]
+    assert [ast.unparse(node) for node in used] == []
+
+
+@pytest.mark.parametrize("file", TREES)
+def test_functions_import_nothing_but_optional_extras(file: str) -> None:
+    hidden = []
+    for function in ast.walk(TREES[file]):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            hidden += [name for name, _ in imports(function) if name.split(".")[0] not in {"pandas", "matplotlib"}]
+            hidden += [
+                node.module or "." for node in ast.walk(function) if isinstance(node, ast.ImportFrom) and node.level
+            ]
+    assert hidden == []
+
+
+@pytest.mark.parametrize("file", TREES)
+def test_only_the_public_door_imports_by_name(file: str) -> None:
+    dynamic = called_names(TREES[file]) & {"import_module", "__import__", "exec", "eval"}
+    assert dynamic <= ({"import_module"} if file == "__init__.py" else set())
+
+
+@pytest.mark.parametrize("file", TREES)
+def test_nothing_is_printed_or_logged(file: str) -> None:
+    # A log is where private values go to be found.
+    assert [name for name, _ in imports(TREES[file]) if name.split(".")[0] in {"logging", "syslog"}] == []
+    assert "print" not in called_names(TREES[file])
+
+
+def test_the_device_file_imports_the_standard_library_alone() -> None:
+    names = {name.split(".")[0] for name, _ in imports(TREES["device.py"])}
+    assert names <= sys.stdlib_module_names
+    assert not [node for node in ast.walk(TREES["device.py"]) if isinstance(node, ast.ImportFrom) and node.level]

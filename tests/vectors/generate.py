@@ -1,0 +1,523 @@
+"""Writes the test vectors: `PYTHONPATH=tests python -m vectors.generate`.
+
+Everything comes from the naive client and from SHAKE-256, nothing from the package, so a run anywhere gives the same
+files. One file per scheme:
+
+    schemes   the scheme's JSON fields, and the arguments of plausibly.make that give it; all else refers by number
+    vectors   scheme, value, tape (words as decimal text) -> record
+    states    scheme, records -> wire batch, cells of the accumulator (or the records it keeps), its bytes
+    broken    what must be refused: values, tapes, schemes, batches, records, states
+
+Tapes are crafted: words at and around every threshold, the ends of the range, words that below(m) refuses (the next
+word of the tape takes their place).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from hashlib import shake_256
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import naive_client as naive
+from naive_client import Fields, N, Tape
+
+NAMES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
+UNARY = ("SUE", "OUE")
+HASHING = ("BLH", "OLH", "FLH")
+HERE = Path(__file__).parent
+
+BATCH_MAGIC, STATE_MAGIC = b"PLB\x01", b"PLA\x01"
+
+# Names that trip a client which looks labels up in a JavaScript object, and text beyond ASCII.
+LABELS = ["__proto__", "constructor", "", "Zürich", "東京", "🦉", "a", "A"]
+KEYS: list[naive.Value] = [
+    "", b"", 0, "a", b"a", "0", b"0", -1, 2**64, 10**40, "https://example.org/", "Zürich", "Zu\u0308rich", "🦉",
+    "\x00", bytes(range(64)), bytes(range(65)), "x" * 128, b"y" * 129, 5, "5", b"5",
+]  # fmt: skip
+
+
+def words(label: str) -> Iterator[int]:
+    """An endless stream of words that belongs to the label."""
+    for block in range(10**9):
+        chunk = shake_256(f"plausibly vectors/{label}/{block}".encode()).digest(1024)
+        yield from (int.from_bytes(chunk[i : i + 8], "little") for i in range(0, len(chunk), 8))
+
+
+# --- schemes ----------------------------------------------------------------------------------------------------
+
+
+def integers(d: int) -> Fields:
+    return {"type": "integers", "size": d}
+
+
+def labels(names: list[str], other: bool) -> Fields:
+    return {"type": "labels", "labels": names, "other": other}
+
+
+def keys(hash_seed: int) -> Fields:
+    return {"type": "keys", "hash_seed": naive.written_integer(hash_seed)}
+
+
+def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
+    """Epsilon, domain and own parameters of every scheme of a file."""
+    pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
+    for epsilon, d in pairs:
+        yield epsilon, integers(d), {}
+    yield "1", labels(LABELS, True), {}
+    yield "2", labels(["yes", "no"], False), {}
+    yield "3", integers(1024), {}
+    if name not in UNARY:
+        for epsilon in ("1/10", "1", "8", "20"):
+            yield epsilon, integers(70_000), {}
+    if name in HASHING:
+        for epsilon, hash_seed in (("1", 0), ("3", 7), ("8", 2**64 - 1)):
+            yield epsilon, keys(hash_seed), {}
+    if name in ("OLH", "FLH"):
+        for g in (2, 3, 256, 257, 2**16):
+            yield "2", integers(1000), {"hash_range": g}
+    if name == "FLH":
+        for hashes, hash_seed in ((1, 0), (3, 1), (256, 2**53), (257, 2**64 - 1), (70_000, 5)):
+            yield "1", integers(100), {"hashes": hashes, "hash_seed": hash_seed}
+        yield "1/2", integers(9), {"hashes": 5}
+        yield "2", keys(3), {"hashes": 6, "hash_seed": 3}
+    if name == "HM":
+        for t in range(1, 9):
+            yield "2", integers(300), {"coefficients": t}
+    if name == "HR":
+        for epsilon, variant in (("1/10", "block"), ("8", "pure"), ("3", "block"), ("20", "block")):
+            yield epsilon, integers(100), {"variant": variant}
+
+
+def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
+    """What plausibly.make is called with for a scheme; keys are written as the fields of their domain."""
+    if domain["type"] == "integers":
+        return {"epsilon": epsilon, "domain_size": domain["size"], **own}
+    if domain["type"] == "labels":
+        return {"epsilon": epsilon, "domain": domain["labels"], "other": domain["other"], **own}
+    return {"epsilon": epsilon, "keys": domain["hash_seed"], **own}
+
+
+# --- crafted tapes ----------------------------------------------------------------------------------------------
+
+
+class Crafted(Tape):
+    """A tape written while it is read: ``edges`` maps a draw to the place in the list of its edge words."""
+
+    def __init__(self, fill: Iterator[int], edges: dict[int, int], lie_at: int | None = None) -> None:
+        super().__init__(fill)
+        self.fill = fill
+        self.edges = edges
+        self.lie_at = lie_at
+        self.kinds: list[tuple[str, int]] = []
+
+    def bernoulli(self, threshold: int) -> bool:
+        draw = len(self.draws)
+        self.kinds.append(("bernoulli", threshold))
+        if draw in self.edges:
+            self._words = iter([_pick(bernoulli_edges(threshold), self.edges[draw])])
+        elif draw == self.lie_at:
+            self._words = iter([threshold + next(self.fill) % (N - threshold)])
+        result = super().bernoulli(threshold)
+        self._words = self.fill
+        return result
+
+    def below(self, size: int) -> int:
+        draw = len(self.draws)
+        self.kinds.append(("below", size))
+        if draw in self.edges:
+            # Whatever is refused is followed by the filling.
+            edge = _pick(below_edges(size), self.edges[draw])
+            self._words = iter([*edge, *islice(self.fill, 2)])
+        result = super().below(size)
+        self._words = self.fill
+        return result
+
+
+def _pick(options: list[Any], place: int) -> Any:
+    return options[place % len(options)]
+
+
+def bernoulli_edges(threshold: int) -> list[int]:
+    """Words around the threshold, the ends of the range, and words that share only the threshold's top byte."""
+    top = threshold >> 56 << 56
+    around = [threshold - 1, threshold, threshold + 1, 0, N - 1, top, top + 2**56 - 1]
+    return [word for word in around if word < N]
+
+
+def below_edges(size: int) -> list[list[int]]:
+    """Words at the ends, around the first multiple of the size, and around the last word that is taken."""
+    limit = N - N % size
+    single = {0, 1, size - 2, size - 1, size, limit - size, limit - 1, N - 1}
+    if limit < N:
+        single.add(limit)
+    refused = [[limit, N - 1], [N - 1, N - 1, limit]] if limit < N else []
+    return [[word] for word in sorted(single) if 0 <= word < N] + refused
+
+
+def edge_count(kind: tuple[str, int]) -> int:
+    """Number of edge words of a draw."""
+    return len(bernoulli_edges(kind[1]) if kind[0] == "bernoulli" else below_edges(kind[1]))
+
+
+def values_of(domain: Fields) -> list[naive.Value]:
+    """Values worth trying: ends, middle, everything where that is little."""
+    if domain["type"] == "labels":
+        extra: list[naive.Value] = ["other", "nowhere", "a "] if domain["other"] else []
+        return [*domain["labels"], *extra]
+    if domain["type"] == "keys":
+        return list(KEYS)
+    d = domain["size"]
+    return sorted({0, 1, 2 % d, d // 3, d // 2, d - 2, d - 1})
+
+
+def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterator[tuple[naive.Value, Crafted]]:
+    """Values and crafted tapes for one scheme: every edge of every draw for some, a sample for others."""
+    fill = words(f"{scheme['scheme']}/{number}")
+    if scheme["scheme"] in UNARY:
+        d = naive.size_of(scheme["domain"])
+        for i in range(12 if d < 64 else 10 if d < 257 else 6 if d < 1024 else 2):
+            # Half of the bits at an edge, in an order that changes from tape to tape.
+            yield next(values), Crafted(fill, {draw: draw + i for draw in range(i % 2, d, 1 + i % 3)})
+        return
+    probe = Crafted(fill, {})
+    naive.record(scheme, next(values), probe)
+    coin = next(i for i, kind in enumerate(probe.kinds) if kind[0] == "bernoulli")
+    every = [(draw, place) for draw, kind in enumerate(probe.kinds) for place in range(edge_count(kind))]
+    for draw, place in every if number < 4 else every[number % 3 :: 3]:
+        # An edge of what a liar draws shows only in a lie.
+        yield next(values), Crafted(fill, {draw: place}, lie_at=coin if draw > coin else None)
+    for _ in range(2):
+        yield next(values), Crafted(fill, {})
+    if scheme["domain"]["type"] != "integers":
+        # A kept coin for each, because only the truth shows how a label or key was encoded.
+        kept = bernoulli_edges(int(scheme["keep"])).index(0)
+        for value in values_of(scheme["domain"]):
+            yield value, Crafted(fill, {coin: kept})
+
+
+# --- states and batches -----------------------------------------------------------------------------------------
+
+
+def sealed(body: bytes) -> bytes:
+    """The body and its CRC-32."""
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def envelope(magic: bytes, scheme: Fields, count: int, payload: bytes) -> bytes:
+    """Magic and version, 16 bytes of fingerprint, count, payload, CRC-32."""
+    return sealed(magic + naive.fingerprint(scheme)[:16] + struct.pack("<q", count) + payload)
+
+
+def fold(scheme: Fields, records: list[bytes]) -> list[int]:
+    """The cells of an accumulator, by the definition of each scheme."""
+    name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name == "DE":
+        return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(d)]
+    if name in UNARY:
+        return [sum(int.from_bytes(r, "little") >> x & 1 for r in records) for x in range(d)]
+    if name in ("BLH", "OLH"):
+        g, split = scheme["hash_range"], scheme["split"]
+        pairs = [(int.from_bytes(r[:8], "little"), int.from_bytes(r[8:], "little")) for r in records]
+        return [sum(naive.local_hash(seed, x, split, g) == y for seed, y in pairs) for x in range(d)]
+    if name == "FLH":
+        cells = [0] * (scheme["hashes"] * scheme["hash_range"])
+        head = naive.field_size(scheme["hashes"])
+        for r in records:
+            index, y = int.from_bytes(r[:head], "little"), int.from_bytes(r[head:], "little")
+            cells[index * scheme["hash_range"] + y] += 1
+        return cells
+    if name == "HR":
+        places = scheme["blocks"] * scheme["order"]
+        return [sum(int.from_bytes(r, "little") == z for r in records) for z in range(places)]
+    # HM: signs of all products of the sampled rows, then signs of the rows themselves.
+    order, t = naive.hadamard_order(d), scheme["coefficients"]
+    size = naive.field_size(order)
+    full, paper = [0] * order, [0] * order
+    for r in records:
+        rows = [int.from_bytes(r[size * j : size * (j + 1)], "little") for j in range(t)]
+        y = r[-1]
+        for subset in range(1, 2**t):
+            row = 0
+            for j in range(t):
+                row ^= rows[j] if subset >> j & 1 else 0
+            full[row] += -1 if naive.sign(subset, y) else 1
+        for j in range(t):
+            paper[rows[j]] += -1 if y >> j & 1 else 1
+    return full + paper
+
+
+def state(scheme: Fields, number: int, records: list[bytes]) -> Fields:
+    """What a server makes of records: their batch, its cells or the records it keeps, its bytes."""
+    entry: Fields = {"scheme": number, "records": [r.hex() for r in records]}
+    entry["batch"] = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records)).hex()
+    if scheme["domain"]["type"] == "keys" and scheme["scheme"] != "FLH":
+        entry["kept"] = [r.hex() for r in sorted(records)]
+        payload = b"".join(sorted(records))
+    else:
+        entry["cells"] = fold(scheme, records)
+        payload = b"".join(struct.pack("<q", cell) for cell in entry["cells"])
+    entry["bytes"] = envelope(STATE_MAGIC, scheme, len(records), payload).hex()
+    return entry
+
+
+# --- what must be refused ---------------------------------------------------------------------------------------
+
+
+def broken_values(schemes: list[Fields]) -> Iterator[Fields]:
+    """Values that no client may randomize, by the kind of domain."""
+    kinds = {"integers": [-1, 1.5, True, None, "0", [0], {}, 2**53, -(2**31)], "labels": [0, None, True, ["yes"], 1.5]}
+    kinds["keys"] = [None, 1.5, True, ["a"], {}, "\ud800", "a\udfff"]
+    for kind, wrong in kinds.items():
+        found = [i for i, scheme in enumerate(schemes) if scheme["domain"]["type"] == kind]
+        for number in found[:2]:
+            domain = schemes[number]["domain"]
+            more: list[Any] = [domain["size"], domain["size"] + 1] if kind == "integers" else []
+            if kind == "labels" and not domain["other"]:
+                more = ["maybe", "Yes", "yes ", "", "other", "__proto__"]
+            for value in [*wrong, *more]:
+                yield {"scheme": number, "value": value}
+
+
+def broken_tapes(vectors: list[Fields], schemes: list[Fields]) -> Iterator[Fields]:
+    """Tapes that run out: without their last word, without any, and with a refused word at the end."""
+    for vector in vectors[:: len(vectors) // 6]:
+        for tape in (vector["tape"][:-1], []):
+            yield {"scheme": vector["scheme"], "value": vector["value"], "tape": tape}
+    for vector in vectors:
+        if len(vector["tape"]) > words_of(schemes[vector["scheme"]]):
+            yield {"scheme": vector["scheme"], "value": vector["value"], "tape": vector["tape"][:-1]}
+            break
+
+
+def words_of(scheme: Fields) -> int:
+    """Words of one report, repeats aside."""
+    if scheme["scheme"] in UNARY:
+        return naive.size_of(scheme["domain"])
+    return {"DE": 2, "HM": scheme.get("coefficients", 0) + 2}.get(scheme["scheme"], 3)
+
+
+def broken_schemes(scheme: Fields) -> Iterator[Fields]:
+    """Schemes that from_json must refuse; ``client`` says whether a client that only randomizes must, too."""
+    name = scheme["scheme"]
+
+    def changed(why: str, client: bool, **fields: Any) -> Fields:
+        return {"why": why, "client": client, "fields": {**scheme, **fields}}
+
+    def without(why: str, client: bool, field: str) -> Fields:
+        return {"why": why, "client": client, "fields": {k: v for k, v in scheme.items() if k != field}}
+
+    keep = int(scheme["keep"])
+    # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
+    yield changed("keep above what epsilon allows", True, keep=str(keep + 2))
+    yield changed("keep below the largest one allowed", False, keep=str(keep - 1))
+    if name not in UNARY:
+        yield changed("keep one step too high", True, keep=str(keep + 1))
+    else:
+        flip = int(scheme["flip"])
+        yield changed("flip below what epsilon allows", True, flip=str(flip - 2))
+        yield changed("flip above the smallest one allowed", False, flip=str(flip + 1))
+        yield changed("flip never", True, flip="0")
+        yield without("no flip", True, "flip")
+    yield changed("keep always", True, keep=str(N))
+    yield changed("keep never", True, keep="0")
+    yield changed("keep far below the uniform probability", True, keep="1")
+    yield changed("keep as text that is no number", True, keep="most")
+    yield changed("keep as null", True, keep=None)
+    yield changed("keep as a number, which a browser would round", False, keep=keep)
+    yield without("no keep", True, "keep")
+    yield changed("an unknown field", False, colour="blue")
+    yield changed("a misspelt field", False, domian=scheme["domain"])
+    for version in (0, 2, "1", None):
+        yield changed("another version", True, version=version)
+    yield without("no version", True, "version")
+    for other in ("XX", name.lower(), None, 7, [name]):
+        yield changed("an unknown scheme", True, scheme=other)
+    yield without("no name", True, "scheme")
+    yield changed("epsilon lowered after the thresholds were made", True, epsilon="1/7")
+    yield changed("epsilon raised after the thresholds were made", False, epsilon="7")
+    for epsilon in ("0", "-1", "nan", "1/0", "", "2000", None):
+        yield changed("an epsilon that is none", True, epsilon=epsilon)
+    yield without("no epsilon", True, "epsilon")
+    yield changed("an unknown kind of domain", True, domain={"type": "reals"})
+    yield changed("a domain that is no object", True, domain="integers")
+    yield changed("a domain without a size", True, domain={"type": "integers"})
+    yield changed("one item", True, domain=integers(1))
+    yield changed("one label", True, domain=labels(["yes"], False))
+    yield changed("an unknown field of the domain", False, domain={**scheme["domain"], "unit": "m"})
+    yield without("no domain", True, "domain")
+    if name not in HASHING:
+        yield changed("keys where items must be listed", True, domain=keys(0))
+    else:
+        yield changed("a hash seed of 65 bits", True, domain={"type": "keys", "hash_seed": str(N)})
+        yield changed("another split", False, split=2 * scheme["split"])
+        yield changed("no split at all", True, split=0)
+        yield changed("another hash range", True, hash_range=scheme["hash_range"] + 1)
+        yield changed("a hash range of one", True, hash_range=1)
+    if name == "FLH":
+        yield changed("no hash function", True, hashes=0)
+        yield changed("a hash seed below zero", True, hash_seed=-1)
+        yield changed("a hash seed of 65 bits", True, hash_seed=str(N))
+    if name == "HM":
+        yield changed("no coefficient", True, coefficients=0)
+        yield changed("a coefficient more", True, coefficients=scheme["coefficients"] + 1)
+    if name == "HR":
+        yield changed("an order too small for the domain", True, order=scheme["order"] // 2)
+        yield changed("an order that is no power of two", True, order=2 * scheme["order"] - 1)
+        yield changed("an order larger than needed", False, order=2 * scheme["order"])
+        yield changed("twice the blocks", True, blocks=2 * scheme["blocks"])
+        yield changed("no block", True, blocks=0)
+        yield changed("an unknown variant", False, variant="both")
+
+
+def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Wire batches that are cut, flipped, too long, of another scheme, or whose count does not fit."""
+    whole = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records))
+    yield "nothing", b""
+    yield "cut in the header", whole[:20]
+    yield "the last byte is missing", whole[:-1]
+    yield "the last record is missing", whole[: -len(records[0])]
+    for region, place in {"magic": 0, "version": 3, "fingerprint": 9, "count": 20, "record": 28, "sum": -1}.items():
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        yield f"a bit of the {region} flipped", bytes(flipped)
+    yield "a byte left over", whole + b"\0"
+    yield "left over before the sum", sealed(whole[:-4] + b"\0")
+    yield "fewer records than counted", envelope(BATCH_MAGIC, scheme, len(records), b"".join(records[1:]))
+    yield "more records than counted", envelope(BATCH_MAGIC, scheme, len(records) - 1, b"".join(records))
+    yield "a negative count", envelope(BATCH_MAGIC, scheme, -1, b"")
+    yield "a count that would wrap", envelope(BATCH_MAGIC, scheme, 2**62, b"")
+    yield "another scheme", envelope(BATCH_MAGIC, other, len(records), b"".join(records))
+    yield "another version", sealed(b"PLB\x02" + whole[4:-4])
+    yield "an accumulator", envelope(STATE_MAGIC, scheme, len(records), b"".join(records))
+
+
+def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Accumulators that are cut, flipped, too long, of another scheme, or that no reports can have made."""
+    cells = fold(scheme, records)
+    payload = b"".join(struct.pack("<q", cell) for cell in cells)
+    whole = envelope(STATE_MAGIC, scheme, len(records), payload)
+    yield "nothing", b""
+    yield "cut in the header", whole[:20]
+    yield "the last byte is missing", whole[:-1]
+    for region, place in {"magic": 0, "version": 3, "fingerprint": 9, "count": 20, "cells": 28, "sum": -1}.items():
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        yield f"a bit of the {region} flipped", bytes(flipped)
+    yield "a byte left over", whole + b"\0"
+    yield "a cell too many", envelope(STATE_MAGIC, scheme, len(records), payload + bytes(8))
+    yield "a cell too few", envelope(STATE_MAGIC, scheme, len(records), payload[:-8])
+    yield "a negative count", envelope(STATE_MAGIC, scheme, -1, bytes(len(payload)))
+    if scheme["scheme"] == "HM":
+        # One report adds more than one to a cell, so 64-bit cells hold fewer of them.
+        yield "a count that would overflow", envelope(STATE_MAGIC, scheme, 2**63 - 1, payload)
+    large = struct.pack("<q", 256 * len(records)) + payload[8:]
+    yield "a cell larger than its reports allow", envelope(STATE_MAGIC, scheme, len(records), large)
+    yield "cells without reports", envelope(STATE_MAGIC, scheme, 0, payload)
+    yield "another scheme", envelope(STATE_MAGIC, other, len(records), payload)
+    yield "another version", sealed(b"PLA\x02" + whole[4:-4])
+    yield "a batch", envelope(BATCH_MAGIC, scheme, len(records), payload)
+
+
+def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
+    """Records of the right size that no client of the scheme can have sent."""
+    name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name == "DE":
+        yield "an item outside the domain", d.to_bytes(len(good), "little")
+        yield "an item far outside", b"\xff" * len(good)
+    elif name in UNARY:
+        for bit in range(d, 8 * len(good)):
+            yield "a spare bit set", (1 << bit).to_bytes(len(good), "little")
+    elif name == "HM":
+        order = naive.hadamard_order(d)
+        yield "a row outside the matrix", bytes([order]) + good[1:]
+        yield "the last row outside the matrix", good[:-2] + bytes([order]) + good[-1:]
+        yield "a sign too many", good[:-1] + bytes([2 ** scheme["coefficients"]])
+    elif name == "HR":
+        yield "a position outside the blocks", (scheme["blocks"] * scheme["order"]).to_bytes(len(good), "little")
+        yield "a position far outside", b"\xff" * len(good)
+    else:
+        yield "a hash outside its range", good[:-1] + bytes([scheme["hash_range"]])
+        yield "a hash far outside", good[:-1] + b"\xff"
+    if name == "FLH":
+        head = naive.field_size(scheme["hashes"])
+        yield "a hash function too many", scheme["hashes"].to_bytes(head, "little") + good[head:]
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+
+def contents(name: str) -> dict[str, Any]:
+    """Everything in the file of one scheme."""
+    schemes, made, vectors = [], [], []
+    for number, (epsilon, domain, own) in enumerate(settings(name)):
+        scheme = naive.scheme_of(name, epsilon, domain, **own)
+        schemes.append(scheme)
+        made.append(arguments(epsilon, domain, own))
+        is_keys = domain["type"] == "keys"
+        for value, tape in tapes(scheme, number, cycle(values_of(domain))):
+            made_of = naive.record(scheme, value, tape)
+            written = naive.portable(value, keys=is_keys)
+            text = [str(word) for word in tape.words]
+            vectors.append({"scheme": number, "value": written, "tape": text, "record": made_of.hex()})
+
+    states = []
+    fill = words(f"{name}/states")
+    sampled = [i for i, scheme in enumerate(schemes) if is_small(scheme)]
+    for number in sampled:
+        scheme = schemes[number]
+        values = cycle(values_of(scheme["domain"]))
+        records = [naive.record(scheme, next(values), Tape(fill)) for _ in range((0, 1, 17, 40)[number % 4])]
+        states.append(state(scheme, number, records))
+
+    small = next(i for i in sampled if naive.size_of(schemes[i]["domain"]) == 9)
+    another = next(i for i in sampled if i != small)
+    scheme, other = schemes[small], schemes[another]
+    records = [naive.record(scheme, value, Tape(fill)) for value in islice(cycle(values_of(scheme["domain"])), 7)]
+    broken = {
+        "values": list(broken_values(schemes)),
+        "tapes": list(broken_tapes(vectors, schemes)),
+        "schemes": list(broken_schemes(scheme)),
+        "batches": [entry(small, why, blob) for why, blob in broken_batches(scheme, other, records)],
+        "records": [entry(small, why, r) for why, r in broken_records(scheme, records[0])],
+        "states": [entry(small, why, blob) for why, blob in broken_states(scheme, other, records)],
+    }
+    listed = [{"fields": scheme, "make": how} for scheme, how in zip(schemes, made, strict=True)]
+    return {"schemes": listed, "vectors": vectors, "states": states, "broken": broken}
+
+
+def entry(number: int, why: str, blob: bytes) -> Fields:
+    return {"scheme": number, "why": why, "bytes": blob.hex()}
+
+
+def is_small(scheme: Fields) -> bool:
+    """Whether the cells of a scheme are few enough to be written down."""
+    domain = scheme["domain"]
+    if scheme["scheme"] == "FLH":
+        return scheme["hashes"] * scheme["hash_range"] <= 100
+    if scheme["scheme"] == "HR":
+        return scheme["blocks"] * scheme["order"] <= 256
+    return domain["type"] == "keys" or naive.size_of(domain) <= 100
+
+
+def text_of(name: str) -> str:
+    """The file of one scheme: JSON, one entry per line."""
+
+    def lines(value: Any, indent: str) -> str:
+        deeper = indent + " "
+        if isinstance(value, list):
+            body = [json.dumps(each, separators=(", ", ": ")) for each in value]
+            return "[\n" + ",\n".join(deeper + each for each in body) + "\n" + indent + "]"
+        body = [f"{json.dumps(key)}: {lines(each, deeper)}" for key, each in value.items()]
+        return "{\n" + ",\n".join(deeper + each for each in body) + "\n" + indent + "}"
+
+    return lines(contents(name), "") + "\n"
+
+
+if __name__ == "__main__":
+    for each in NAMES:
+        (HERE / f"{each}.json").write_text(text_of(each), encoding="utf-8")
