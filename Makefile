@@ -69,7 +69,7 @@ $(VENV)/.python:
 	    fi; \
 	done; \
 	if [ -z "$$chosen" ]; then \
-	    echo 'plausibly needs Python 3.11 or newer; $(if $(PYTHON),$(PYTHON) is not one,none was found on the PATH).' >&2; \
+	    echo 'plausibly needs Python 3.11 or newer; $(if $(PYTHON),$(PYTHON) is older or does not start,none was found on the PATH).' >&2; \
 	    echo 'Install one (Debian 12, Ubuntu 24.04 or later: apt install python3 python3-venv),' >&2; \
 	    echo 'or name one: make PYTHON=/path/to/python3.12 …' >&2; \
 	    exit 1; \

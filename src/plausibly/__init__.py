@@ -1,4 +1,4 @@
-"""plausibly: learn what is common in a crowd without learning anything about a person."""
+"""plausibly: learn what is common in a crowd while each person keeps plausible deniability."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Resolved on first use (PEP 562), so that `import plausibly.device` loads no NumPy.
+    if name == "device":
+        return import_module(".device", __name__)
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'plausibly' has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
@@ -66,4 +68,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # For tab completion: what this file imports for its own use is nobody's business.
+    own = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
+    return sorted({*globals(), *__all__, "device"} - own)

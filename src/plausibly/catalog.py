@@ -22,7 +22,9 @@ CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
 def make(name: str, **parameters: Any) -> Scheme:
     """The scheme of that name: ``make("OLH", epsilon=1.0, domain_size=1024)``.
 
-    The domain is ``domain_size=d`` (integers), ``domain=[labels]`` with ``other=True`` or not, or ``domain=Keys()``.
+    The domain is ``domain_size=d`` for the integers 0 to d-1; or ``domain=[...]`` for a list of labels, where
+    ``other=True`` adds one more item for every text that is not in the list; or ``domain=Keys()`` for any text, with
+    the schemes that need no list. ``CATALOG`` has the names; ``help(CATALOG["FLH"])`` shows the parameters of one.
     """
     kind = _kind(name)
     own = {field.name for field in fields(kind)} - {"domain"}

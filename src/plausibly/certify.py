@@ -50,7 +50,7 @@ Counts = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What the exact audit found: ``holds`` is the verdict, ``findings`` says what is wrong, if anything."""
 
@@ -101,6 +101,8 @@ class Certificate:
         ]
         return "\n".join([*lines, *(f"  FINDING   {finding}" for finding in self.findings)])
 
+    __repr__ = __str__
+
 
 def audit(scheme: Scheme) -> Certificate:
     """The exact certificate of a scheme: the output law of the client that ships, decided in integers.
@@ -111,6 +113,8 @@ def audit(scheme: Scheme) -> Certificate:
     that the client states must bound the one found, and on the whole domain it must be below e^epsilon. How words
     become coins, and the bulk path, are compared on tapes full of the words at which a draw changes its mind.
     """
+    if not isinstance(scheme, Scheme):
+        raise ParameterError(f"scheme: expected a Scheme, came {type(scheme).__name__}")
     findings: list[str] = []
 
     def expect(holds: bool, otherwise: str) -> None:

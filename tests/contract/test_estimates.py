@@ -239,6 +239,47 @@ def test_comparing_two_results_is_no_error() -> None:
     assert isinstance(some() == some(), bool)
 
 
+def test_the_repr_is_a_table_with_intervals_largest_first() -> None:
+    assert repr(some()).splitlines() == [
+        "<estimates of 4 items from 13 reports>",
+        "  item  estimate  95 % interval",
+        "  c          8.0   [ 2.1, 13.9]",
+        "  a          3.0   [-0.9,  6.9]",
+        "  d          3.0   [ 1.0,  5.0]",
+        "  b         -1.0   [-4.9,  2.9]",
+    ]
+
+
+def test_the_repr_of_many_items_shows_ten_and_says_how_many_more() -> None:
+    many = Estimates(np.arange(1234), np.arange(1234) - 0.1, np.ones(1234), 1_000_000, complete=True)
+    lines = repr(many).splitlines()
+    assert lines[0] == "<estimates of 1,234 items from 1,000,000 reports, the largest>"
+    assert lines[2] == "  1233     1,233  [1,231, 1,235]"
+    assert lines[-1] == "  ... and 1,224 more"
+    assert len(lines) == 1 + 1 + 10 + 1
+
+
+def test_the_repr_without_variance_has_no_interval_and_says_what_was_done() -> None:
+    bare = replace(some(), variance=None, history=("norm-sub",))
+    assert repr(bare).startswith("<estimates of 4 items from 13 reports, norm-sub>")
+    assert "interval" not in repr(bare)
+
+
+def test_the_repr_keeps_one_line_per_item_whatever_the_labels() -> None:
+    labels = np.array(["a\nb\x1b[2J", "x" * 500 + "end", "\N{MAN}\u200d\N{GIRL}"], dtype=object)
+    shown = repr(Estimates(labels, np.array([3.0, 2.0, 1.0]), np.ones(3), 5, complete=True)).splitlines()
+    assert len(shown) == 5
+    assert r"a\nb\x1b[2J " in shown[2]
+    assert f" {'x' * 20}...{'x' * 14}end " in shown[3]
+    assert "\N{MAN}\u200d\N{GIRL}" in shown[4]
+    assert max(map(len, shown)) < 80
+
+
+def test_the_repr_of_nothing_is_one_line() -> None:
+    nothing = Estimates(np.zeros(0, dtype=object), np.zeros(0), np.zeros(0), 1, complete=False)
+    assert repr(nothing) == "<estimates of 0 items from 1 report>"
+
+
 def test_an_interval_is_normal_and_not_clipped() -> None:
     low, high = some().interval(0.95)
     half = NormalDist().inv_cdf(0.975) * np.sqrt([4.0, 4.0, 9.0, 1.0])
@@ -288,5 +329,23 @@ def test_a_picture_shows_the_largest_estimates_with_their_intervals() -> None:
         assert replace(some(), variance=None, history=("cut",)).plot(mine) is mine
         assert "interval" not in mine.get_xlabel()
         pyplot.figure().canvas.draw()
+    finally:
+        pyplot.close("all")
+
+
+def test_every_label_of_a_picture_lies_within_it() -> None:
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    # Dollar signs would be a formula to matplotlib, and this one a broken formula.
+    labels = np.array([r"$\frac$", "https://a-rather-long-name.example/with/a/long/path", "c", "d"], dtype=object)
+    try:
+        axes = replace(some(), items=labels).plot()
+        figure = axes.get_figure()
+        figure.canvas.draw()
+        for text in (*axes.get_yticklabels(), axes.xaxis.label):
+            box = text.get_window_extent()
+            assert figure.bbox.x0 <= box.x0
+            assert figure.bbox.y0 <= box.y0
     finally:
         pyplot.close("all")

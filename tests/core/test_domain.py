@@ -151,6 +151,29 @@ def test_what_is_no_text_is_refused_even_where_other_takes_every_text(item: obje
             domain.encode(["a", item])
 
 
+def test_a_table_is_refused_instead_of_taking_the_names_of_its_columns() -> None:
+    table = pd.DataFrame({"a": ["a", "b"], "b": ["b", "b"]})
+    for domain in (Labels(("a", "b")), Labels(("a", "b"), other=True), Keys(), Integers(5)):
+        with pytest.raises(DomainError, match="items: expected one dimension, came DataFrame; choose a column"):
+            domain.encode(table)
+    assert Labels(("a", "b")).encode(table["a"]).tolist() == [0, 1]
+
+
+def test_a_label_outside_the_list_is_refused_with_the_way_to_allow_it() -> None:
+    with pytest.raises(DomainError, match="other=True"):
+        Labels(("a", "b")).encode(["c"])
+
+
+def test_integers_instead_of_labels_are_refused_with_the_way_to_have_them() -> None:
+    with pytest.raises(ParameterError, match=r"expected labels \(str\), came int; domain_size="):
+        make("OLH", epsilon=1, domain=[1, 2, 3])
+
+
+def test_a_class_instead_of_a_domain_is_refused_by_its_name() -> None:
+    with pytest.raises(ParameterError, match="came the class Keys"):
+        make("OLH", epsilon=1, domain=Keys)
+
+
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 

@@ -276,6 +276,7 @@ def test_a_domain_size_that_is_no_integer_is_refused(name: str, size: object) ->
     ("word", "valid", "hint"),
     [
         ("epsilom", ["epsilon", "domain"], "did you mean 'epsilon'? valid: domain, epsilon"),
+        ("olh", ["OLH", "OUE"], "did you mean 'OLH'? valid: OLH, OUE"),
         ("zzz", ["epsilon", "domain"], "valid: domain, epsilon"),
         ("zzz", [], "valid: none"),
     ],
@@ -285,6 +286,16 @@ def test_the_nearest_valid_name_is_shown(word: str, valid: list[str], hint: str)
 
 
 # --- bytes and states ------------------------------------------------------------------------------------------------
+
+
+def test_bytes_instead_of_reports_are_refused_with_the_way_to_read_them() -> None:
+    message = assert_refused(lambda: INTEGERS.accumulator().add(b"records"), ReportError)
+    assert "decode_reports" in message
+    assert "numpy.frombuffer" in message
+
+
+def test_an_audit_of_what_is_no_scheme_is_refused() -> None:
+    assert "expected a Scheme, came str" in assert_refused(lambda: plausibly.audit("OLH"), ParameterError)
 
 
 def test_what_is_not_bytes_is_refused_with_a_typed_error() -> None:

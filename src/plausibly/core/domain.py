@@ -88,7 +88,8 @@ class Labels(Domain):
     def __post_init__(self) -> None:
         for label in self.labels:
             if not isinstance(label, str):
-                raise ParameterError(f"domain: expected labels (str), came {type(label).__name__}")
+                hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
+                raise ParameterError(f"domain: expected labels (str), came {type(label).__name__}{hint}")
         index = {str(label): i for i, label in enumerate(self.labels)}
         if len(index) != len(self.labels):
             raise ParameterError("domain: expected distinct labels, some occur more than once")
@@ -113,7 +114,7 @@ class Labels(Domain):
         missing = self.size - 1 if self.other else self.size
         index = self._index
         codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
-        _refuse(codes >= self.size, f"expected one of the {self.size} labels")
+        _refuse(codes >= self.size, f"expected one of the {self.size} labels (with other=True any text)")
         return codes
 
     def decode(self, codes: Encoded) -> Items:
@@ -158,7 +159,8 @@ class Keys(Domain):
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
     """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):
-        raise ParameterError("expected either domain_size= or domain=, came both or neither")
+        came = "neither" if domain is None else "both"
+        raise ParameterError(f"expected either domain_size= or domain=, came {came}")
     if other is not None and (domain is None or isinstance(domain, Domain)):
         raise ParameterError("other: goes with domain=[labels] only")
     if domain is None:
@@ -167,7 +169,8 @@ def make_domain(*, domain_size: object = None, domain: object = None, other: obj
         return domain
     # A set has no order that all processes agree on.
     if isinstance(domain, str | bytes | Mapping | Set) or not isinstance(domain, Iterable):
-        raise ParameterError(f"domain: expected labels in order or a Domain, came {type(domain).__name__}")
+        came = f"the class {domain.__name__}" if isinstance(domain, type) else type(domain).__name__
+        raise ParameterError(f"domain: expected labels in order or a Domain, came {came}")
     options: dict[str, Any] = {} if other is None else {"other": other}
     return Labels(tuple(domain), **options)
 
@@ -220,6 +223,9 @@ def listed(items: object) -> list[Any]:
         return as_list
     if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
         raise DomainError(f"items: expected a sequence of items, came one {type(items).__name__}")
+    # Iterating over a table of pandas would give the names of its columns.
+    if getattr(items, "ndim", 1) != 1:
+        raise DomainError(f"items: expected one dimension, came {type(items).__name__}; choose a column")
     return list(items)
 
 

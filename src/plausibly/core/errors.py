@@ -37,6 +37,6 @@ def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
 def nearest(name: str, valid: Iterable[str]) -> str:
     """A half sentence that names the valid words, and the one closest to the given word if there is one."""
     words = sorted(valid)
-    close = get_close_matches(name, words, n=1, cutoff=0.5)
+    close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}valid: {', '.join(words) or 'none'}"

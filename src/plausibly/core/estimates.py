@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+_SHOWN = 10
+_WIDEST = 40
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
     """Unbiased counts of items, each with its variance.
 
@@ -36,6 +42,28 @@ class Estimates:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __repr__(self) -> str:
+        size = f"{len(self):,} item{'s' * (len(self) != 1)} from {self.n:,} report{'s' * (self.n != 1)}"
+        steps = "".join(f", {step}" for step in self.history)
+        if len(self) == 0:
+            return f"<estimates of {size}{steps}>"
+        shown = self.top(_SHOWN)
+        digits = 0 if self.n >= 1000 else 1
+        columns = [["item", *map(_label, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
+        if shown.variance is not None:
+            low, high = (_numbers(end, digits) for end in shown.interval())
+            left, right = max(map(len, low)), max(map(len, high))
+            intervals = [f"[{a:>{left}}, {b:>{right}}]" for a, b in zip(low, high, strict=True)]
+            columns.append(["95 % interval", *intervals])
+        widths = [max(map(len, column)) for column in columns]
+        lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > _SHOWN else ''}>"]
+        for name, *numbers in zip(*columns, strict=True):
+            cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
+            lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
+        if len(self) > _SHOWN:
+            lines.append(f"  ... and {len(self) - _SHOWN:,} more")
+        return "\n".join(lines)
+
     @property
     def fractions(self) -> Floats:
         """The estimates as shares of the n reports."""
@@ -52,8 +80,12 @@ class Estimates:
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
 
-    def top(self, k: int) -> Estimates:
-        """The k largest estimates, largest first (ties in the order of the domain)."""
+    def top(self, k: int = 10) -> Estimates:
+        """The k largest estimates, largest first (ties in the order of the domain).
+
+        Their intervals are those of items named beforehand. What is chosen for being large tends to be estimated too
+        large, and among many items of like counts the largest estimates are mostly luck.
+        """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, came {k!r}")
         order = np.argsort(-self.values, kind="stable")[:k]
@@ -69,7 +101,7 @@ class Estimates:
         try:
             from pandas import DataFrame
         except ImportError as error:
-            raise ImportError("to_frame() needs pandas: pip install 'plausibly[frames]'") from error
+            raise ImportError("to_frame() needs pandas: pip install pandas") from error
         columns: dict[str, Any] = {"item": self.items, "estimate": self.values}
         if self.variance is not None:
             low, high = self.interval(level)
@@ -81,19 +113,36 @@ class Estimates:
         try:
             from matplotlib import pyplot
         except ImportError as error:
-            raise ImportError("plot() needs matplotlib: pip install 'plausibly[plots]'") from error
-        axes: Axes = pyplot.subplots(figsize=(8, 0.32 * min(k, len(self)) + 1.2))[1] if ax is None else ax
+            raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
         shown = self.top(k)
         rows = np.arange(len(shown))
-        axes.barh(rows, shown.values, color="#4477aa", height=0.7)
+        if ax is None:
+            ax = pyplot.subplots(figsize=(8, 0.3 * len(shown) + 0.9), layout="constrained")[1]
+        ax.barh(rows, shown.values, color="#4477aa", height=0.7)
+        ax.axvline(0, color="#222222", linewidth=0.8)
         if shown.variance is not None:
             low, high = shown.interval(level)
             errors = np.stack([shown.values - low, high - shown.values])
-            axes.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor="#222222", elinewidth=1, capsize=2)
-            axes.set_xlabel(f"estimated count, {level:.0%} interval ({self.n:,} reports)")
+            ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor="#222222", elinewidth=1, capsize=2)
+            ax.set_xlabel(f"estimated count, {100 * level:g} % interval ({self.n:,} reports)")
         else:
-            axes.set_xlabel(f"estimated count ({self.n:,} reports)")
-        axes.set_yticks(rows, [str(item) for item in shown.items])
-        axes.invert_yaxis()
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
+            ax.set_xlabel(f"estimated count ({self.n:,} reports)")
+        # A label with dollar signs is a label, not a formula.
+        ax.set_yticks(rows, [_label(item) for item in shown.items], parse_math=False)
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        ax.locator_params(axis="x", nbins=6)
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return ax
+
+
+def _label(item: object) -> str:
+    # Control characters would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
+    text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
+    # Shortened in the middle: long addresses tend to differ at their ends.
+    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+
+
+def _numbers(values: Floats, digits: int) -> list[str]:
+    return [f"{value:z,.{digits}f}" for value in values]

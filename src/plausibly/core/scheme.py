@@ -242,7 +242,10 @@ class Scheme(ABC):
         """The reports as an array of this scheme's records; refuses anything else."""
         expected = self.report_dtype
         if not isinstance(reports, np.ndarray):
-            raise ReportError(f"reports: expected an array of {expected}, came {type(reports).__name__}")
+            hint = ""
+            if isinstance(reports, bytes | bytearray | memoryview):
+                hint = "; decode_reports reads a batch, numpy.frombuffer(bytes, scheme.report_dtype) bare records"
+            raise ReportError(f"reports: expected an array of {expected}, came {type(reports).__name__}{hint}")
         if reports.dtype != expected or reports.ndim != 1:
             raise ReportError(
                 f"reports: expected {self.name} records {expected}, came {reports.dtype} of {reports.ndim} dimensions"
