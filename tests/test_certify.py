@@ -345,7 +345,9 @@ def test_statistical_audit_reads_well() -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", [{"confidence": 0}, {"confidence": 1.0}, {"reports": 7}])
+@pytest.mark.parametrize(
+    "wrong", [{"confidence": 0}, {"confidence": 1.0}, {"confidence": "high"}, {"reports": 7}, {"reports": 9.5}]
+)
 def test_statistical_audit_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
     with pytest.raises(plausibly.ParameterError, match="at least 8 reports"):
         audit_statistically(plausibly.make("DE", epsilon=1, domain_size=4), **wrong)

@@ -230,9 +230,9 @@ def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_aw
 
 
 def test_text_that_is_no_scheme_is_refused() -> None:
-    for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000):
+    for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000, None, {}, b"\xff"):
         with pytest.raises(device.DeviceError):
-            device.load(text)
+            device.load(text)  # type: ignore[arg-type]
 
 
 # --- it works ---------------------------------------------------------------------------------------------------

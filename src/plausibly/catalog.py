@@ -10,7 +10,7 @@ from typing import Any
 
 from . import oracles
 from .core.domain import make_domain
-from .core.errors import ParameterError, nearest
+from .core.errors import ParameterError, nearest, shown
 from .core.scheme import Scheme
 
 CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
@@ -31,7 +31,7 @@ def make(name: str, **parameters: Any) -> Scheme:
     valid = own | {"domain_size", "domain", "other"}
     for given in parameters:
         if given not in valid:
-            raise ParameterError(f"unknown parameter {given!r} for {name}; {nearest(given, valid)}")
+            raise ParameterError(f"unknown parameter {shown(given)} for {name}; {nearest(given, valid)}")
     if "epsilon" not in parameters:
         raise ParameterError(f"epsilon: expected for {name}, came nothing")
     shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
@@ -51,7 +51,7 @@ def from_json(text: str) -> Scheme:
 
 def _kind(name: str) -> type[Scheme]:
     if not isinstance(name, str) or name not in CATALOG:
-        raise ParameterError(f"unknown scheme {name!r}; {nearest(str(name), CATALOG)}")
+        raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, CATALOG)}")
     return CATALOG[name]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
+from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -33,7 +34,7 @@ from .core.errors import ParameterError, ReportError
 from .core.laws import choose_estimator
 from .core.probability import WORD, log_upper_bound, within_exp
 from .core.randomness import Layout, RandomLike, SeededRandom, Stream, TapeSource
-from .core.scheme import Encoded, Reports, Scheme
+from .core.scheme import Encoded, Reports, Scheme, expect_scheme
 from .device import Randomizer, Source, WordSource
 
 # What an audit may cost: a few hundredths of a second for most schemes.
@@ -113,8 +114,7 @@ def audit(scheme: Scheme) -> Certificate:
     that the client states must bound the one found, and on the whole domain it must be below e^epsilon. How words
     become coins, and the bulk path, are compared on tapes full of the words at which a draw changes its mind.
     """
-    if not isinstance(scheme, Scheme):
-        raise ParameterError(f"scheme: expected a Scheme, came {type(scheme).__name__}")
+    expect_scheme(scheme)
     findings: list[str] = []
 
     def expect(holds: bool, otherwise: str) -> None:
@@ -391,7 +391,9 @@ def audit_statistically(
     item the stated likelihood favours) and the other half bounds its probabilities (Clopper and Pearson 1934). If
     reports are independent, the bound exceeds the true epsilon with probability at most 1 - confidence.
     """
-    if not 0 < confidence < 1 or reports < 8:
+    expect_scheme(scheme)
+    numbers = isinstance(reports, Integral) and isinstance(confidence, Real)
+    if not numbers or not 0 < confidence < 1 or reports < 8:
         raise ParameterError("expected 0 < confidence < 1 and at least 8 reports")
     items = _spread(scheme, 3)
     seen = {item: _wire_records(scheme, item, reports, rng) for item in items}

@@ -364,7 +364,7 @@ def load(scheme_json: str) -> Client:
     """The client of a scheme given as JSON text."""
     try:
         scheme = json.loads(scheme_json)
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         raise DeviceError("the scheme is not valid JSON") from None
     if not isinstance(scheme, dict):
         raise DeviceError("the scheme is not a JSON object")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
 from statistics import NormalDist
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -291,10 +292,17 @@ def test_an_interval_is_normal_and_not_clipped() -> None:
     assert (wide[1] > high).all()
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan"), float("inf")])
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan"), float("inf"), "0.95", None, 1j])
 def test_an_impossible_level_is_refused(level: float) -> None:
     with pytest.raises(ParameterError, match="level: expected a number strictly between 0 and 1"):
         some().interval(level)
+
+
+@every_name
+@pytest.mark.parametrize("numbers", [(-1, 0), (5, 6), (5, -1), (5, float("nan")), ("5", 0), (5, 0, -1), (5, 0, "1")])
+def test_a_variance_for_an_impossible_crowd_is_refused(name: str, numbers: tuple[Any, ...]) -> None:
+    with pytest.raises(ParameterError, match="variance: expected numbers"):
+        build(name, Integers(5)).variance(*numbers)
 
 
 def test_without_variance_there_is_no_interval_but_a_table() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import struct
@@ -159,7 +160,7 @@ def test_a_state_comes_back_as_it_went(scheme: Scheme, count: int) -> None:
 def test_pickled_and_copied_states_are_equal_and_independent(scheme: Scheme) -> None:
     tally = tally_of(scheme, reports_of(scheme, 9))
     before = tally.to_bytes()
-    for again in (pickle.loads(pickle.dumps(tally)), copy.deepcopy(tally)):
+    for again in (pickle.loads(pickle.dumps(tally)), copy.deepcopy(tally), copy.copy(tally)):
         assert again.to_bytes() == before
         again.add(reports_of(scheme, 1))
         assert tally.to_bytes() == before
@@ -273,6 +274,7 @@ def test_bad_reports_are_refused_whole_and_change_nothing(scheme: Scheme) -> Non
     spoiled[-1:] = np.frombuffer(b"\xff" * scheme.report_dtype.itemsize, dtype=scheme.report_dtype)
     wrong: list[object] = [
         spoiled,
+        np.ma.masked_array(good, mask=False),
         good.reshape(2, 2),
         good.tolist(),
         good.tobytes(),
@@ -319,6 +321,34 @@ def test_an_error_in_the_middle_of_a_batch_changes_nothing(scheme: Scheme, monke
     assert len(tally) == 5
     tally.add(more)
     assert len(tally) == 45
+
+
+@every_scheme
+def test_an_interrupt_leaves_a_state_with_all_reports_or_none(scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, more = reports_of(scheme, 5), reports_of(scheme, 40)
+    before, after = tally_of(scheme, few).to_bytes(), tally_of(scheme, np.concatenate([few, more])).to_bytes()
+    for calls_left in range(12):
+        tally, left = tally_of(scheme, few), iter(range(calls_left))
+
+        def interrupted(sized: Any, left: Any = left) -> int:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return sized.__len__()
+
+        # An interrupt is delivered when a call returns; those of len() stand for all.
+        monkeypatch.setattr(module, "len", interrupted, raising=False)
+        with contextlib.suppress(KeyboardInterrupt):
+            tally.add(more)
+        monkeypatch.undo()
+        assert tally.to_bytes() == (before if len(tally) == 5 else after)
+
+
+def test_kept_reports_cannot_be_written_to() -> None:
+    scheme = plausibly.make("OLH", epsilon=1, domain=plausibly.Keys())
+    tally = scheme.accumulator()
+    for count in (0, 1, 2):
+        tally.add(scheme.privatize(["a"] * count))
+        assert not tally.reports.flags.writeable
 
 
 @every_scheme
@@ -450,6 +480,7 @@ def test_simulating_more_users_than_can_be_addressed_is_refused(
         raise AssertionError("the simulation was started")
 
     monkeypatch.setattr(plausibly.core.scheme, "in_chunks", started)
-    for counts in ([2**62, 2**62], [2**63 - 1] * 3, [2**48, 1], [2**64 - 1, 1]):
+    # The last two wrap around in 64 bits, one of them to two users.
+    for counts in ([2**62, 2**62], [2**63 - 1] * 3, [2**48, 1], [2**64 - 1, 1], [2**63 + 3, 2**63 - 1]):
         with pytest.raises(plausibly.PlausiblyError, match="counts"):
             scheme.simulate(dict(zip(items_of(scheme), counts, strict=False)), rng=SeededRandom(1))

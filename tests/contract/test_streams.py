@@ -189,7 +189,20 @@ def test_simulating_nobody_gives_an_empty_accumulator(scheme: Scheme) -> None:
 
 @every_name
 @pytest.mark.parametrize(
-    "counts", [[1] * 4, [1] * 6, [[1] * 5], [1.0] * 5, [1, 1, 1, 1, -1], [True] * 5, [None] * 5, "abcde", 5, None]
+    "counts",
+    [
+        [1] * 4,
+        [1] * 6,
+        [[1] * 5],
+        [[1], [1, 2], 3, 4, 5],
+        [1.0] * 5,
+        [1, 1, 1, 1, -1],
+        [True] * 5,
+        [None] * 5,
+        "abcde",
+        5,
+        None,
+    ],
 )
 def test_counts_that_do_not_fit_the_domain_are_refused(name: str, counts: object) -> None:
     scheme = build(name, Integers(5))

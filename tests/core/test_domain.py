@@ -126,6 +126,13 @@ def test_what_has_no_order_or_is_no_list_of_labels_is_refused(domain: object) ->
     # A set has another order in every process, and the order of labels is part of the scheme.
     with pytest.raises(ParameterError, match="domain"):
         make("DE", epsilon=1, domain=domain)
+    with pytest.raises(ParameterError, match="domain: expected labels in order"):
+        Labels(domain)  # type: ignore[arg-type]
+
+
+def test_labels_may_come_as_any_sequence() -> None:
+    for labels in (["a", "b"], iter("ab"), np.array(["a", "b"])):
+        assert Labels(labels) == Labels(("a", "b"))  # type: ignore[arg-type]
 
 
 def test_other_is_true_or_false() -> None:

@@ -231,6 +231,13 @@ def test_encoded_values_of_another_type_or_out_of_range_do_not_reach_the_kernels
     assert (run.returncode, run.stdout.split()) == (0, ["refused"] * 2 * len(plausibly.CATALOG))
 
 
+def test_encoded_values_that_are_no_array_of_integers_are_not_told() -> None:
+    wrong = (SECRET_TEXT, [SECRET_TEXT], [SECRET_NUMBER], SECRET_NUMBER, None, np.array([SECRET_TEXT]), Telltale())
+    shapes = (np.array(1), np.array([[1]]), np.array([1.0]), np.array([SECRET_NUMBER]))
+    for values in (*wrong, *shapes):
+        assert_refused(lambda values=values: INTEGERS.privatize_encoded(values), DomainError)
+
+
 def test_items_handed_over_as_reports_are_not_told() -> None:
     tally = INTEGERS.accumulator()
     before = tally.to_bytes()
@@ -285,6 +292,37 @@ def test_the_nearest_valid_name_is_shown(word: str, valid: list[str], hint: str)
     assert nearest(word, valid) == hint
 
 
+@every_name
+def test_numbers_too_long_to_be_written_are_refused_with_a_short_message(name: str) -> None:
+    huge = 10**5000
+    scheme = make(name, epsilon=1, domain_size=5)
+    calls = [
+        *(lambda e=e: make(name, epsilon=e, domain_size=5) for e in (huge, -huge, Fraction(huge, 3), "9" * 5000)),
+        *(lambda d=d: make(name, epsilon=1, domain_size=d) for d in (huge, -huge)),
+        lambda: make(name, epsilon=1, domain=Keys(huge)),
+        lambda: make(name, epsilon=1, domain_size=5, **{"x" * 5000: 1}),
+        lambda: make(name * 5000, epsilon=1, domain_size=5),
+        lambda: make(huge, epsilon=1, domain_size=5),  # type: ignore[arg-type]
+        lambda: scheme.privatize([1], first_report=huge),
+        lambda: scheme.simulate([huge, 0, 0, 0, 0]),
+        lambda: scheme.variance(huge),
+        lambda: scheme.accumulator().estimate().interval(huge),
+        lambda: SeededRandom(huge),
+        lambda: SeededRandom(1, call=huge),
+    ]
+    for call in calls:
+        assert len(assert_refused(call, PlausiblyError)) < 400
+
+
+@every_name
+def test_a_json_field_of_very_many_digits_is_refused_with_a_typed_error(name: str) -> None:
+    scheme = make(name, epsilon=1, domain_size=5)
+    for field in scheme.to_dict():
+        for digits in ("9" * 4000, "9" * 5000):
+            text = json.dumps({**scheme.to_dict(), field: digits})
+            assert len(assert_refused(lambda text=text: plausibly.from_json(text), ParameterError)) < 400
+
+
 # --- bytes and states ------------------------------------------------------------------------------------------------
 
 
@@ -294,8 +332,9 @@ def test_bytes_instead_of_reports_are_refused_with_the_way_to_read_them() -> Non
     assert "numpy.frombuffer" in message
 
 
-def test_an_audit_of_what_is_no_scheme_is_refused() -> None:
-    assert "expected a Scheme, came str" in assert_refused(lambda: plausibly.audit("OLH"), ParameterError)
+def test_what_is_no_scheme_is_refused() -> None:
+    for call in (plausibly.audit, plausibly.audit_statistically, lambda s: plausibly.encode_reports(s, None)):
+        assert "expected a Scheme, came str" in assert_refused(lambda call=call: call("OLH"), ParameterError)
 
 
 def test_what_is_not_bytes_is_refused_with_a_typed_error() -> None:

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
@@ -85,6 +85,24 @@ def test_a_caller_who_stops_early_leaves_nothing_running() -> None:
     assert running == []
 
 
+def test_an_interrupted_wait_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    running: list[int] = []
+
+    def work(first: int, last: int) -> int:
+        running.append(first)
+        time.sleep(0.02)
+        running.remove(first)
+        return first
+
+    def interrupted(self: object, timeout: float | None = None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Future, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(in_chunks(5, 1, work))
+    assert running == []
+
+
 def test_only_a_few_results_are_alive_at_a_time() -> None:
     begun = []
     for taken, _ in enumerate(in_chunks(200, 1, lambda first, last: begun.append(first))):
@@ -122,7 +140,7 @@ def test_the_pool_works_in_a_forked_child_of_a_parent_that_used_it() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.parametrize("threads", ["0", "-1", "two", "1.5", " ", "²"])
+@pytest.mark.parametrize("threads", ["0", "-1", "two", "1.5", " ", "²", "10000", "9" * 5000])
 def test_a_number_of_threads_that_is_none_is_refused(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAUSIBLY_THREADS", threads)
     with pytest.raises(ParameterError, match="PLAUSIBLY_THREADS: expected a positive integer"):

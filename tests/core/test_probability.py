@@ -202,7 +202,7 @@ def test_one_tenth_is_one_scheme_however_it_is_written() -> None:
         *(0, -1, 0.0, -0.0, -0.5, "0", "-1", Fraction(0), Fraction(-1, 3), Decimal(0), Decimal("-0.1")),
         *(math.nan, math.inf, -math.inf, "nan", "inf", "-inf", Decimal("NaN"), Decimal("Infinity")),
         *(True, False, None, "", "one", "1/0", "1,5", b"1", [1], (1,), {1: 1}, 1 + 0j, object()),
-        *(1001, 1e300, "1e5000", "1000.0000001", Fraction(1, 2**5000), "1e-5000"),
+        *(1001, 1e300, "1e5000", "1000.0000001", Fraction(1, 2**5000), "1e-5000", "1e_5", "1e__", "1e+_1", "1e"),
     ],
     ids=lambda epsilon: type(epsilon).__name__,
 )

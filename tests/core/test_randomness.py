@@ -132,7 +132,7 @@ def test_threads_that_share_a_seeded_source_never_share_a_call() -> None:
     assert sorted(calls) == list(range(1600))
 
 
-@pytest.mark.parametrize("call", [-1, 2**32])
+@pytest.mark.parametrize("call", [-1, 2**32, 1.5, "1", None, True])
 def test_a_call_without_an_address_is_refused(call: int) -> None:
     with pytest.raises(ParameterError, match="call: expected"):
         SeededRandom(1).replay(call)

@@ -981,7 +981,7 @@ STATE = [
     fault(
         "log-keeps-the-callers-array",
         "what the caller writes later changes the state",
-        Edit("core.accumulator:LogAccumulator._absorb", "reports.astype(self.scheme.report_dtype)", "reports"),
+        Edit("core.accumulator:LogAccumulator._absorb", "reports.astype(self.scheme.report_dtype)", "reports.view()"),
         by=detect.states,
         sees="merged parts are not the whole",
     ),

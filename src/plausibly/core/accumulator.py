@@ -131,6 +131,12 @@ class Accumulator(ABC):
         restored._restore(count, view[_HEADER.size : -4])
         return restored
 
+    def __copy__(self) -> Accumulator:
+        """An accumulator of its own with the same reports."""
+        copied = empty(self.scheme)
+        copied._unite(self)
+        return copied
+
     def __repr__(self) -> str:
         return f"<accumulator of {len(self):,} reports of {self.scheme!r}>"
 
@@ -161,8 +167,10 @@ class CellAccumulator(Accumulator):
 
         for part in in_chunks(len(reports), _FOLD_CHUNK, work):
             delta[0] += part
+        added = len(reports)
+        # Nothing is called from here on: an interrupt cannot come between the cells and their number.
         self.state += delta
-        self.n[0] += len(reports)
+        self.n[0] += added
 
     def _absorb_here(self, reports: Reports) -> None:
         self.scheme.fold(self.state[0], reports)
@@ -200,21 +208,27 @@ class LogAccumulator(Accumulator):
 
     @property
     def reports(self) -> Reports:
-        """All reports as one array."""
+        """All reports as one array that cannot be written to."""
         if len(self._parts) != 1:
             parts = [np.zeros(0, dtype=self.scheme.report_dtype), *self._parts]
-            self._parts = [np.concatenate(parts).astype(self.scheme.report_dtype)]
+            joined = np.concatenate(parts).astype(self.scheme.report_dtype)
+            joined.flags.writeable = False
+            self._parts = [joined]
         return self._parts[0]
 
     def _absorb(self, reports: Reports) -> None:
-        # A copy: the caller may write to the array it handed in.
-        self._parts = [*self._parts, reports.astype(self.scheme.report_dtype)]
-        self._count += len(reports)
+        # A copy: the caller may write to the array it handed in. Accumulators that were merged share it.
+        kept = reports.astype(self.scheme.report_dtype)
+        kept.flags.writeable = False
+        added = len(kept)
+        # Nothing is called from here on: an interrupt cannot come between the reports and their number.
+        self._parts += [kept]
+        self._count += added
 
     _absorb_here = _absorb
 
     def _unite(self, other: LogAccumulator) -> None:
-        self._parts = [*self._parts, *other._parts]
+        self._parts += other._parts
         self._count += other._count
 
     def _payload(self) -> bytes:

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 
 from .errors import ReportError, as_bytes
-from .scheme import Reports, Scheme
+from .scheme import Reports, Scheme, expect_scheme
 
 _MAGIC = b"PLB\x01"
 _HEADER = struct.Struct("<4s16sQ")
@@ -16,6 +16,7 @@ _HEADER = struct.Struct("<4s16sQ")
 
 def encode_reports(scheme: Scheme, reports: object) -> bytes:
     """The bytes of a batch of this scheme's reports."""
+    expect_scheme(scheme)
     accepted = scheme.accept(reports)
     fingerprint = bytes.fromhex(scheme.fingerprint())[:16]
     body = _HEADER.pack(_MAGIC, fingerprint, len(accepted)) + accepted.tobytes()

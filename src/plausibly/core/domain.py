@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..device import DeviceError, item_key
-from .errors import DomainError, ParameterError, nearest
+from .errors import DomainError, ParameterError, nearest, shown
 
 MAX_DOMAIN_SIZE = 2**32
 OTHER = "other"
@@ -86,6 +86,12 @@ class Labels(Domain):
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        given: object = self.labels
+        # A set has no order that all processes agree on.
+        if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
+            came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+            raise ParameterError(f"domain: expected labels in order or a Domain, came {came}")
+        object.__setattr__(self, "labels", tuple(given))
         for label in self.labels:
             if not isinstance(label, str):
                 hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
@@ -167,12 +173,8 @@ def make_domain(*, domain_size: object = None, domain: object = None, other: obj
         return Integers(whole_number("domain_size", domain_size, 2, MAX_DOMAIN_SIZE))
     if isinstance(domain, Domain):
         return domain
-    # A set has no order that all processes agree on.
-    if isinstance(domain, str | bytes | Mapping | Set) or not isinstance(domain, Iterable):
-        came = f"the class {domain.__name__}" if isinstance(domain, type) else type(domain).__name__
-        raise ParameterError(f"domain: expected labels in order or a Domain, came {came}")
-    options: dict[str, Any] = {} if other is None else {"other": other}
-    return Labels(tuple(domain), **options)
+    options: dict[str, Any] = {"labels": domain} if other is None else {"labels": domain, "other": other}
+    return Labels(**options)
 
 
 def domain_from_dict(fields: object) -> Domain:
@@ -182,10 +184,10 @@ def domain_from_dict(fields: object) -> Domain:
     kinds = {"integers": ("size",), "labels": ("labels", "other"), "keys": ("hash_seed",)}
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in kinds:
-        raise ParameterError(f"domain: unknown type {kind!r}; {nearest(str(kind), kinds)}")
+        raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, kinds)}")
     names = {"type", *kinds[kind]}
     if fields.keys() != names:
-        raise ParameterError(f"domain: expected the fields {sorted(names)}, came {sorted(fields)}")
+        raise ParameterError(f"domain: expected the fields {sorted(names)}, came {shown(sorted(fields))}")
     if kind == "integers":
         return Integers(fields["size"])
     if kind == "keys":
@@ -200,7 +202,7 @@ def whole_number(name: str, number: object, least: int, most: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
         raise ParameterError(f"{name}: expected an integer, came {type(number).__name__}")
     if not least <= number <= most:
-        raise ParameterError(f"{name}: expected {least} to {most}, came {number}")
+        raise ParameterError(f"{name}: expected {least} to {most}, came {shown(int(number))}")
     return int(number)
 
 
@@ -211,9 +213,13 @@ def json_integer(number: int) -> int | str:
 
 def parse_integer(name: str, written: object) -> int:
     """The integer that ``json_integer`` wrote."""
-    if isinstance(written, str) and written.isascii() and written.isdigit():
-        return int(written)
-    return whole_number(name, written, 0, 2**53)
+    return whole_number(name, from_decimal(written), 0, 2**64 - 1)
+
+
+def from_decimal(written: object) -> object:
+    """The integer of a decimal text of at most 64 bits; anything else as it is."""
+    digits = isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 20
+    return int(str(written)) if digits else written
 
 
 def listed(items: object) -> list[Any]:

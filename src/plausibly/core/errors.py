@@ -34,9 +34,19 @@ def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
         raise error(f"expected bytes, came {type(blob).__name__}") from None
 
 
-def nearest(name: str, valid: Iterable[str]) -> str:
-    """A half sentence that names the valid words, and the one closest to the given word if there is one."""
+def shown(parameter: object) -> str:
+    """A parameter as a message shows it, cut where it is long. Never for an item: that may be somebody's secret."""
+    try:
+        text = repr(parameter)
+    except ValueError:  # Python does not write integers beyond 4300 digits
+        return f"a very long {type(parameter).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def nearest(given: object, valid: Iterable[str]) -> str:
+    """A half sentence that names the valid words, and the one closest to what was given if there is one."""
     words = sorted(valid)
+    name = given[:60] if isinstance(given, str) else ""
     close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}valid: {', '.join(words) or 'none'}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError
+from .errors import ParameterError, StateError, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,8 +74,8 @@ class Estimates:
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every item, not clipped."""
-        if not 0 < level < 1:
-            raise ParameterError(f"level: expected a number strictly between 0 and 1, came {level!r}")
+        if not isinstance(level, Real) or not 0 < level < 1:
+            raise ParameterError(f"level: expected a number strictly between 0 and 1, came {shown(level)}")
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {' and '.join(self.history)}")
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
@@ -87,9 +88,9 @@ class Estimates:
         large, and among many items of like counts the largest estimates are mostly luck.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k: expected a positive integer, came {k!r}")
+            raise ParameterError(f"k: expected a positive integer, came {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
-        return self._take(order, f"top {k}")
+        return self._take(order, f"top {shown(int(k))}")
 
     def _take(self, order: npt.NDArray[np.intp], step: str) -> Estimates:
         variance = None if self.variance is None else self.variance[order]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, nearest
+from .errors import ParameterError, nearest, shown
 
 Cells = npt.NDArray[Any]
 """One channel of a state, or the reports themselves where a scheme keeps them."""
@@ -100,5 +100,5 @@ def choose_estimator(estimator: Callable[..., Estimator], options: Mapping[str, 
     valid = inspect.signature(estimator).parameters
     for name in options:
         if name not in valid:
-            raise ParameterError(f"unknown option {name!r}; {nearest(name, valid)}")
+            raise ParameterError(f"unknown option {shown(name)}; {nearest(name, valid)}")
     return estimator(**options)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from .errors import ParameterError
+from .errors import ParameterError, shown
 
 T = TypeVar("T")
 
@@ -21,8 +21,8 @@ def thread_count() -> int:
     if not wanted:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if not (wanted.isascii() and wanted.isdigit()) or int(wanted) < 1:
-        raise ParameterError(f"PLAUSIBLY_THREADS: expected a positive integer, came {wanted!r}")
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= 4) or int(wanted) < 1:
+        raise ParameterError(f"PLAUSIBLY_THREADS: expected a positive integer below 10000, came {shown(wanted)}")
     return int(wanted)
 
 
@@ -42,16 +42,22 @@ def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator
         for first, last in ranges:
             pending.append(pool.submit(work, first, last))
             if len(pending) > threads:
-                yield pending.popleft().result()
+                yield _first(pending)
         while pending:
-            yield pending.popleft().result()
+            yield _first(pending)
     finally:
-        # Reached early when a chunk raised: nothing of this call may still run when the caller looks.
+        # Reached early when a chunk raised or the wait was interrupted: nothing of this call may still run then.
         for future in pending:
             future.cancel()
         for future in pending:
             if not future.cancelled():
                 future.exception()
+
+
+def _first(pending: deque[Future[T]]) -> T:
+    result = pending[0].result()  # still listed while it is waited for
+    pending.popleft()
+    return result
 
 
 def _shared_pool() -> ThreadPoolExecutor:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from .errors import ParameterError
+from .errors import ParameterError, shown
 
 WORD = 2**64
 """Number of values of one random word; every probability is an integer threshold over it."""
@@ -30,16 +30,17 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
         raise ParameterError(f"epsilon: expected a number or its decimal text, came {type(epsilon).__name__}")
     # A short text can denote a number of a billion digits, which nobody wants to wait for.
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(epsilon)) if isinstance(epsilon, str | Decimal) else None
-    if power and (len(power[1]) > 5 or abs(int(power[1])) > 2000):
+    digits = re.sub(r"[+_-]", "", power[1]) if power else ""
+    if len(digits) > 4 or int(digits or 0) > 2000:
         raise ParameterError("epsilon: expected an exponent within 2000, came one beyond")
     try:
         exact = Fraction(repr(float(epsilon))) if isinstance(epsilon, float) else Fraction(epsilon)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(f"epsilon: expected a finite positive number, came {epsilon!r}") from None
+        raise ParameterError(f"epsilon: expected a finite positive number, came {shown(epsilon)}") from None
     if exact <= 0:
-        raise ParameterError(f"epsilon: expected a positive number, came {epsilon!r}")
+        raise ParameterError(f"epsilon: expected a positive number, came {shown(epsilon)}")
     if exact > _LARGEST_EPSILON:
-        raise ParameterError(f"epsilon: expected at most {_LARGEST_EPSILON}, came {epsilon!r}")
+        raise ParameterError(f"epsilon: expected at most {_LARGEST_EPSILON}, came {shown(epsilon)}")
     if max(exact.numerator, exact.denominator).bit_length() > 4096:
         raise ParameterError("epsilon: expected a fraction of at most 4096 bits, came a longer one")
     return exact

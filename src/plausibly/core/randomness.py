@@ -21,12 +21,14 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 
+from .domain import whole_number
 from .errors import ParameterError
 
 _BLOCK = 16
 _TAIL_LANE = 1 << 95
 MAX_REPORTS = 1 << 48
 _MAX_ATTEMPTS = 128
+_MOST_CALLS = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -175,9 +177,11 @@ class SeededRandom:
     def __init__(self, seed: int, *, call: int = 0) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise ParameterError(f"seed: expected an integer, came {type(seed).__name__}")
+        if int(seed).bit_length() > 4096:
+            raise ParameterError("seed: expected an integer of at most 4096 bits, came a longer one")
         self.seed = int(seed)
         self._key = hashlib.sha256(b"plausibly seeded stream\0" + str(self.seed).encode()).digest()
-        self._call = call
+        self._call = whole_number("call", call, 0, _MOST_CALLS)  # the last one means that none are left
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -195,9 +199,7 @@ class SeededRandom:
 
     def replay(self, call: int) -> Stream:
         """The stream of a given call number, without advancing."""
-        if not 0 <= call < 2**32:
-            raise ParameterError(f"call: expected 0 <= call < 2^32, came {call}")
-        return Stream(self._key, call)
+        return Stream(self._key, whole_number("call", call, 0, _MOST_CALLS - 1))
 
 
 RandomLike = SecureRandom | SeededRandom

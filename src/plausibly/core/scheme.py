@@ -17,8 +17,8 @@ import numpy.typing as npt
 from .. import device
 from . import accumulator as accumulators
 from .accumulator import Accumulator
-from .domain import Domain, Integers, Labels, domain_from_dict, whole_number
-from .errors import DomainError, ParameterError, ReportError, StateError, nearest
+from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
+from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
 from .laws import Cells, Estimator
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
@@ -140,6 +140,10 @@ class Scheme(ABC):
 
     def variance(self, n: int, f: Any = 0, f2: float | None = None) -> Any:
         """The variance of the estimate of an item held by f of n users (f a number or an array), for planning."""
+        users, holders, squares = (np.asarray(given) for given in (n, f, 0 if f2 is None else f2))
+        possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
+        if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
+            raise ParameterError("variance: expected numbers with 0 <= f <= n and f2 >= 0, came others")
         return self.estimator().law.at(n, f, f2=f2)
 
     def share_a_block(self, x: int, y: int) -> bool:
@@ -157,8 +161,10 @@ class Scheme(ABC):
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report for each item that the domain has encoded already."""
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
+            raise DomainError("values: expected an array of items that the domain has encoded, came something else")
         codes = np.ascontiguousarray(values).astype(np.uint64, copy=False)
-        if values.dtype.kind not in "iu" or (self.domain.size is not None and (codes >= self.domain.size).any()):
+        if self.domain.size is not None and (codes >= self.domain.size).any():
             raise DomainError("values: expected items that the domain has encoded, came other numbers")
         return self._privatize(codes, rng, first_report)
 
@@ -181,8 +187,7 @@ class Scheme(ABC):
         """
         codes, numbers = self._crowd(counts)
         ends = np.cumsum(numbers)
-        total = sum(numbers.tolist())
-        whole_number("counts: number of users", total, 0, MAX_REPORTS)
+        total = int(numbers.sum())
         stream = open_stream(rng)
         tally = self.accumulator()
 
@@ -229,13 +234,18 @@ class Scheme(ABC):
             counts = list(counts.values())
         else:
             codes = np.arange(self.size, dtype=np.uint64)
-        numbers = np.asarray(counts)
+        try:
+            numbers = np.asarray(counts)
+        except ValueError:
+            raise DomainError(f"counts: expected {len(codes)} whole numbers, came a ragged list") from None
         if numbers.shape != codes.shape or (numbers.size and numbers.dtype.kind not in "iu"):
             raise DomainError(
                 f"counts: expected {len(codes)} whole numbers, came {numbers.dtype} of shape {numbers.shape}"
             )
         if numbers.size and int(numbers.min()) < 0:
             raise DomainError("counts: expected no negative number")
+        # Added up before they become int64, where a huge one could wrap around to a small one.
+        whole_number("counts: number of users", sum(numbers.tolist()), 0, MAX_REPORTS)
         return codes, numbers.astype(np.int64)
 
     def accept(self, reports: object) -> Reports:
@@ -250,6 +260,8 @@ class Scheme(ABC):
             raise ReportError(
                 f"reports: expected {self.name} records {expected}, came {reports.dtype} of {reports.ndim} dimensions"
             )
+        if isinstance(reports, np.ma.MaskedArray):
+            raise ReportError("reports: expected an array without a mask, came one with missing reports")
         tag = (reports.dtype.metadata or {}).get("plausibly", self.fingerprint())
         if tag != self.fingerprint():
             raise ReportError(
@@ -282,18 +294,18 @@ class Scheme(ABC):
         own = {f.name for f in fields(cls)} - {"epsilon", "domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):
             raise ParameterError("epsilon: expected a fraction as text")
-        parameters: dict[str, Any] = {name: _number(given[name]) for name in own if name in given}
+        parameters: dict[str, Any] = {name: from_decimal(given[name]) for name in own if name in given}
         parameters |= {"epsilon": given["epsilon"], "domain": domain_from_dict(given.get("domain"))}
         scheme = cls(**parameters)
         wanted = scheme.to_dict()
         for name in given:
             if name not in wanted:
-                raise ParameterError(f"unknown field {name!r} of {cls.name}; {nearest(name, wanted)}")
+                raise ParameterError(f"unknown field {shown(name)} of {cls.name}; {nearest(name, wanted)}")
         for name, value in wanted.items():
             if name not in given:
                 raise ParameterError(f"{name}: expected {value!r}, the field is missing")
             if given[name] != value or type(given[name]) is not type(value):
-                raise ParameterError(f"{name}: expected {_short(value)}, came {_short(given[name])}")
+                raise ParameterError(f"{name}: expected {shown(value)}, came {shown(given[name])}")
         return scheme
 
     def fingerprint(self) -> str:
@@ -314,6 +326,12 @@ class Scheme(ABC):
         domain = f"domain={self.domain!r}" if self.domain.size is None else f"domain_size={self.domain.size}"
         rest = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
         return f"{self.name}(epsilon={self.epsilon}, {domain}{rest})"
+
+
+def expect_scheme(given: object) -> None:
+    """Raises unless this is a scheme."""
+    if not isinstance(given, Scheme):
+        raise ParameterError(f"scheme: expected a Scheme, came {type(given).__name__}")
 
 
 def unsigned(count: int) -> str:
@@ -339,12 +357,3 @@ def refuse_unless_histogram(cells: Cells, n: int) -> None:
     # Summed in two halves: forged cells must not wrap around to the right total.
     total = (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum())
     refuse_cells(int(cells.min()) < 0 or total != n)
-
-
-def _number(written: Any) -> Any:
-    return int(written) if isinstance(written, str) and written.isascii() and written.isdigit() else written
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

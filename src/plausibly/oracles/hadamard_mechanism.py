@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.domain import whole_number
-from ..core.errors import ParameterError, nearest
+from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Layout, Stream
@@ -133,7 +133,7 @@ class HM(Scheme):
             rho = (p * self.g - 1) / (self.g - 1)
             law = VarianceLaw(1 / (self.t * rho**2), (self.t - 1) / (self.t * rho) - 1)
             return Estimator(1 / (self.t * rho), Fraction(0), law, self._sign_sums)
-        raise ParameterError(f"decoder: unknown {decoder!r}; {nearest(str(decoder), ['full', 'paper'])}")
+        raise ParameterError(f"decoder: unknown {shown(decoder)}; {nearest(decoder, ['full', 'paper'])}")
 
     def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         # The g-1 products of one report sum to g*[its hash of x is the reported one] - 1.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.errors import ParameterError, nearest
+from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
 from ..core.randomness import Layout, Stream
@@ -45,7 +45,7 @@ class HR(Scheme):
     def settle(self) -> None:
         super().settle()
         if self.variant not in _VARIANTS:
-            raise ParameterError(f"variant: unknown {self.variant!r}; {nearest(str(self.variant), _VARIANTS)}")
+            raise ParameterError(f"variant: unknown {shown(self.variant)}; {nearest(self.variant, _VARIANTS)}")
         if self.blocks * self.order > 2**32:
             raise ParameterError(f"domain: HR's positions must fit four bytes; {self.size} items are too many")
 
