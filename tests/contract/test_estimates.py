@@ -19,6 +19,7 @@ from contract.entries import (
     every_name,
     every_scheme,
     items_of,
+    reports_of,
     tally_of,
 )
 from plausibly import (
@@ -296,6 +297,15 @@ def test_an_interval_is_normal_and_not_clipped() -> None:
 def test_an_impossible_level_is_refused(level: float) -> None:
     with pytest.raises(ParameterError, match="level: expected a number strictly between 0 and 1"):
         some().interval(level)
+
+
+@every_listed_scheme
+def test_one_report_moves_an_estimate_by_no_more_than_is_stated(scheme: Scheme) -> None:
+    # docs/adr/0003-variance-laws.md, poisoning: what a liar can do is what any report does.
+    estimator, reports = scheme.estimator(), reports_of(scheme, 20)
+    most = float(estimator.scale * max(estimator.offset, 1 - estimator.offset))
+    moved = [tally_of(scheme, reports[i : i + 1]).estimate().values for i in range(len(reports))]
+    assert np.abs(moved).max() <= most * (1 + 1e-12)
 
 
 @every_name
