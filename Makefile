@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test-fast test test-slow check format clean
+.PHONY: help demo test-fast test test-slow bench check format clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -10,6 +10,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 KERNEL := src/plausibly/kernels/native.c
 SHARED := src/plausibly/kernels/libplausibly.so
+PEERS  := $(VENV)/peers
 
 # Tests fix their seeds and share nothing, so the number of processes changes the time and not the outcome.
 # The hash seed is fixed because all processes must collect the same tests in the same order.
@@ -38,6 +39,10 @@ test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pas
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests
 	@$(PYTEST) -m slow
 
+bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: two minutes)
+	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'
+	@$(PY) -m bench.run $(if $(QUICK),--quick)
+
 check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
 	$(say) 'ruff check'
 	@$(PY) -m ruff check --quiet .
@@ -55,7 +60,7 @@ format: $(VENV)/.dev  ## Sort imports, mend what ruff can mend, format
 clean:  ## Remove all that make has made, .venv included
 	@rm -rf $(VENV) build dist src/plausibly.egg-info $(SHARED)
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	@find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests examples bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- installation: each step leaves a stamp in .venv and is not repeated ------------------------------------
 
@@ -99,6 +104,16 @@ $(VENV)/.dev: pyproject.toml setup.py | $(VENV)/.python
 	$(say) 'installing plausibly and the developer tools'
 	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[dev]')
 	@touch $@ $(VENV)/.demo
+
+# The libraries we are compared with want older versions than we do, hence a place of their own. Few retries: without
+# a network the benchmark goes on alone, and soon.
+$(PEERS)/.installed: bench/peers.txt | $(VENV)/.python
+	$(say) 'installing the peers (about two minutes, once)'
+	@rm -rf $(PEERS)
+	@$(PY) -m venv --without-pip $(PEERS)
+	@$(PY) -m pip --python $(PEERS)/bin/python install -qq --disable-pip-version-check --retries 1 --timeout 20 \
+	    --requirement bench/peers.txt || { rm -rf $(PEERS); exit 1; }
+	@touch $@
 
 # A stamp and not the library itself: without a compiler there is none, and that is no reason to try each time.
 $(VENV)/.kernels: $(wildcard $(KERNEL)) setup.py | $(VENV)/.python

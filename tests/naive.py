@@ -1,8 +1,8 @@
-"""The server side of the eight oracles as the paper tells it: plain loops over users, and fractions.
+"""The server side of the oracles as their definitions tell it: plain loops over users, and fractions.
 
 Slow and obvious on purpose. Everything starts from the fields of decoded reports and the JSON of the scheme, and
-follows section 3 of the paper (in its realised probabilities: the integer thresholds over 2^64 of the JSON).
-Nothing of the package is used here.
+follows section 3 of the paper or, for oracles past it, docs/adr/0008-linear-hashing.md (in realised probabilities:
+the integer thresholds over 2^64 of the JSON). Nothing of the package is used here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 WORD = 2**64
@@ -296,6 +297,104 @@ def response_variance(scheme: Scheme, n: int, f: Any, mates: Any) -> Fraction:
     return holders + neighbours + strangers
 
 
+# --- subsets -----------------------------------------------------------------------------------------------------
+
+
+def subset_probabilities(scheme: Scheme) -> tuple[Fraction, Fraction]:
+    p = Fraction(int(scheme["keep"]), WORD)
+    # All d items together are supported w times: once p, and d - 1 times q.
+    return p, (int(scheme["subset_size"]) - p) / (domain_size(scheme) - 1)
+
+
+def subset_selection(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    scores = []
+    for x in items:
+        scores.append(sum(1 for report in reports if report["bits"][x // 8] >> x % 8 & 1))
+    return pure_answer(scores, len(reports), *subset_probabilities(scheme))
+
+
+# --- linear hashing ----------------------------------------------------------------------------------------------
+
+
+def toeplitz_hash(matrix: int, x: int, hash_bits: int, item_bits: int) -> int:
+    """Bit j is the inner product of the item's bits with row j of the matrix, which are bits j, j+1, ... of it."""
+    hashed = 0
+    for j in range(hash_bits):
+        total = sum((matrix >> (j + i) & 1) * (x >> i & 1) for i in range(item_bits))
+        hashed += total % 2 * 2**j
+    return hashed
+
+
+def toeplitz_probabilities(scheme: Scheme) -> tuple[Fraction, Fraction]:
+    return Fraction(int(scheme["keep"]), WORD), Fraction(int(scheme["window"]), 2 ** int(scheme["hash_bits"]))
+
+
+def toeplitz_hashing(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    t, window, bits = (int(scheme[key]) for key in ("hash_bits", "window", "item_bits"))
+    scores = []
+    for x in items:
+        scores.append(sum(1 for r in reports if toeplitz_hash(r["matrix"], x, t, bits) ^ r["hash"] < window))
+    return pure_answer(scores, len(reports), *toeplitz_probabilities(scheme))
+
+
+FIELD_EXPONENTS = {
+    1: (1, 0), 2: (2, 1, 0), 3: (3, 1, 0), 4: (4, 1, 0), 5: (5, 2, 0), 6: (6, 1, 0),
+    7: (7, 1, 0), 8: (8, 4, 3, 1, 0), 9: (9, 1, 0), 10: (10, 3, 0), 11: (11, 2, 0), 12: (12, 3, 0),
+}  # fmt: skip
+"""The powers of X in the polynomial of each field GF(2^t)."""
+
+
+def field_product(a: int, b: int, t: int) -> int:
+    """The product in GF(2^t), by polynomials over GF(2) as sets of exponents."""
+    powers: set[int] = set()
+    for i in range(t):
+        for j in range(t):
+            if a >> i & 1 and b >> j & 1:
+                powers ^= {i + j}
+    for power in range(2 * t - 2, t - 1, -1):
+        if power in powers:
+            powers ^= {power - t + exponent for exponent in FIELD_EXPONENTS[t]}
+    return sum(1 << power for power in powers)
+
+
+def line_points(t: int, m: int) -> list[tuple[int, ...]]:
+    """The canonical points of all lines through the origin: the last coordinate that is not zero is one."""
+    points: list[tuple[int, ...]] = []
+    for f in range(m):
+        for number in range(2 ** (t * f)):
+            free = tuple(number // 2 ** (t * i) % 2**t for i in range(f))
+            points.append((*free, 1, *(0,) * (m - f - 1)))
+    return points
+
+
+def affine_hash(point: Sequence[int], x: int, t: int) -> int:
+    """The scalar product of a point and the digits of x over GF(2^t)."""
+    hashed = 0
+    for i, coordinate in enumerate(point):
+        hashed ^= field_product(coordinate, x // 2 ** (t * i) % 2**t, t)
+    return hashed
+
+
+def affine_probabilities(scheme: Scheme) -> tuple[Fraction, Fraction]:
+    t, m, window = (int(scheme[key]) for key in ("hash_bits", "dimension", "window"))
+    p = Fraction(int(scheme["keep"]), WORD)
+    # All g^m points together are supported w*g^(m-1) times: once p, and otherwise q.
+    return p, (window * 2 ** (t * (m - 1)) - p) / (2 ** (t * m) - 1)
+
+
+def affine_response(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    t, m, window = (int(scheme[key]) for key in ("hash_bits", "dimension", "window"))
+    points = line_points(t, m)
+    scores = []
+    for x in items:
+        support = 0
+        for report in reports:
+            place = field_product(report.get("stretch", 1), affine_hash(points[report["line"]], x, t), t)
+            support += place ^ report["hash"] < window
+        scores.append(support)
+    return pure_answer(scores, len(reports), *affine_probabilities(scheme))
+
+
 SERVERS: dict[str, Callable[..., Answer]] = {
     "DE": direct,
     "SUE": unary,
@@ -305,6 +404,9 @@ SERVERS: dict[str, Callable[..., Answer]] = {
     "FLH": fast_local_hashing,
     "HM": hadamard_mechanism,
     "HR": hadamard_response,
+    "SS": subset_selection,
+    "TLH": toeplitz_hashing,
+    "AGR": affine_response,
 }
 
 
@@ -340,3 +442,63 @@ def best_coefficients(exp_epsilon: Any, size: int, most: int = 8) -> int:
     candidates: Sequence[int] = [t for t in range(1, most + 1) if 2**t <= size]
     e = Fraction(exp_epsilon)
     return min(candidates, key=lambda t: (e + 2**t - 1) ** 2 / ((2**t - 1) * (e - 1) ** 2))
+
+
+def best_subset_size(exp_epsilon: Any, size: int) -> int:
+    """The smallest w with (d-w)(d-w-1) <= w(w+1)e^(2 eps), by counting up."""
+    w = 1
+    while (size - w) * (size - w - 1) > w * (w + 1) * Fraction(exp_epsilon) ** 2:
+        w += 1
+    return w
+
+
+def lowest_variance(exp_epsilon: Any) -> Fraction:
+    """4e^eps/(e^eps - 1)^2, the least that an item nobody holds can have in a large domain, per user."""
+    return 4 * Fraction(exp_epsilon) / (Fraction(exp_epsilon) - 1) ** 2
+
+
+def variance_of_support(exp_epsilon: Any, share: Fraction) -> Fraction:
+    """(1 + tau(e^eps - 1))^2/((e^eps - 1)^2 tau(1 - tau)), where reports support a share tau of all items."""
+    gain = Fraction(exp_epsilon) - 1
+    return (1 + share * gain) ** 2 / (gain**2 * share * (1 - share))
+
+
+@cache
+def best_window(exp_epsilon: Any, hash_bits: int) -> int:
+    """The window with the lowest variance, by counting up as long as it falls."""
+    w, g = 1, 2**hash_bits
+    variance = variance_of_support(exp_epsilon, Fraction(1, g))
+    while w + 1 < g:
+        wider = variance_of_support(exp_epsilon, Fraction(w + 1, g))
+        if wider >= variance:
+            break
+        w, variance = w + 1, wider
+    return w
+
+
+def best_hash(exp_epsilon: Any, most: int = 12) -> tuple[int, int]:
+    """The smallest t and its best window within 5 % of the lowest variance; else the largest t."""
+    for t in range(1, most):
+        w = best_window(exp_epsilon, t)
+        if variance_of_support(exp_epsilon, Fraction(w, 2**t)) <= Fraction(21, 20) * lowest_variance(exp_epsilon):
+            return t, w
+    return most, best_window(exp_epsilon, most)
+
+
+def best_space(exp_epsilon: Any, size: int, most: int = 12) -> tuple[int, int, int]:
+    """Bits of the field, dimension and window of the cheapest decoder within 5 % of the lowest variance.
+
+    Or of the lowest variance of all, where none comes so near.
+    """
+    e, bits = Fraction(exp_epsilon), 0
+    while 2**bits < size:
+        bits += 1
+    costs, variances = {}, {}
+    for t in range(1, most + 1):
+        m, w, g = max(2, -(-bits // t)), best_window(exp_epsilon, t), 2**t
+        p = e * w / (e * w + g - w)
+        q = (w * g ** (m - 1) - p) / (g**m - 1)
+        variances[t, m, w] = pure_variance(1, 0, p, q)
+        if variances[t, m, w] <= Fraction(21, 20) * lowest_variance(exp_epsilon):
+            costs[t, m, w] = 10**6 * w + 3 * g**m
+    return min(costs, key=lambda shape: costs[shape]) if costs else min(variances, key=lambda shape: variances[shape])

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from hashlib import blake2s, sha256
 from math import floor
 from typing import Any
@@ -83,6 +84,19 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         order = next(2**k for k in range(64) if blocks * (2**k - 1) >= d)
         fields |= {"variant": "pure" if blocks == 1 else "block", "blocks": blocks, "order": order}
         fields |= {"keep": str(_keep(eps, 2 * blocks - 1))}
+    elif name == "SS":
+        w = own.pop("subset_size", None) or _best_subset_size(eps, d)
+        fields |= {"subset_size": w, "keep": str(_keep(eps, d - w, w))}
+    elif name == "TLH":
+        t, w = own.pop("hash_bits", None), own.pop("window", None)
+        t = t or _best_hash_bits(eps)
+        w = w or _best_window(eps, t)
+        fields |= {"hash_bits": t, "window": w, "keep": str(_keep(eps, 2**t - w, w))}
+        # Of a 64-bit key count as many bits as leave the matrix, M + t - 1 bits, in one word.
+        fields |= {"item_bits": 65 - t if domain["type"] == "keys" else binary_digits(d)}
+    elif name == "AGR":
+        t, m, w = _best_space(eps, d, *(own.pop(key, None) for key in ("hash_bits", "dimension", "window")))
+        fields |= {"hash_bits": t, "dimension": m, "window": w, "keep": str(_keep(eps, 2**t - w, w))}
     assert not own, f"{name} has no {own}"
     return fields
 
@@ -112,6 +126,11 @@ def split_of(domain: Fields) -> int:
     return max(64, 2 ** ((bits + 1) // 2))
 
 
+def binary_digits(d: int) -> int:
+    """Bits of the numbers below d."""
+    return next(k for k in range(64) if 2**k >= d)
+
+
 def written_integer(number: int) -> int | str:
     """An integer as JSON writes it: decimal text from 2^53 on."""
     return number if number < 2**53 else str(number)
@@ -129,8 +148,8 @@ def _floor(exponent: Fraction, expression: Callable[[Decimal], Decimal]) -> int:
     return agreed
 
 
-def _keep(exponent: Fraction, outside: int) -> int:
-    return _floor(exponent, lambda e: N * e / (e + outside))
+def _keep(exponent: Fraction, outside: int, inside: int = 1) -> int:
+    return _floor(exponent, lambda e: N * inside * e / (inside * e + outside))
 
 
 def _best_coefficients(eps: Fraction, d: int) -> int:
@@ -148,6 +167,57 @@ def _blocks(eps: Fraction, d: int, variant: str) -> int:
         block = 2 * (e - 1 + 2 * most) / (e - 1) ** 2 + (e - 1 + 2 * most) / (e - 1) / most
         variant = "block" if block < pure else "pure"
     return most if variant == "block" else 1
+
+
+def _exp(eps: Fraction) -> Fraction:
+    # Near enough for choices: no two candidates are as close as the thirtieth digit.
+    return Fraction(_floor(eps, lambda e: e * 10**30), 10**30)
+
+
+def _best_subset_size(eps: Fraction, d: int) -> int:
+    squared = _exp(2 * eps)
+    return next(w for w in range(1, d) if (d - w) * (d - w - 1) <= w * (w + 1) * squared)
+
+
+def _lowest_variance(e: Fraction) -> Fraction:
+    return 4 * e / (e - 1) ** 2
+
+
+def _window_variance(e: Fraction, tau: Fraction) -> Fraction:
+    return (1 + tau * (e - 1)) ** 2 / ((e - 1) ** 2 * tau * (1 - tau))
+
+
+def _best_window(eps: Fraction, t: int) -> int:
+    e, g = _exp(eps), 2**t
+    ideal = g / (e + 1)
+    candidates = [w for w in (floor(ideal), floor(ideal) + 1) if w >= 1]
+    return min(candidates, key=lambda w: _window_variance(e, Fraction(w, g)))
+
+
+def _best_hash_bits(eps: Fraction) -> int:
+    e = _exp(eps)
+    for t in range(1, 12):
+        if _window_variance(e, Fraction(_best_window(eps, t), 2**t)) <= Fraction("1.05") * _lowest_variance(e):
+            return t
+    return 12
+
+
+def _best_space(eps: Fraction, d: int, t: int | None, m: int | None, w: int | None) -> tuple[int, int, int]:
+    e, bits = _exp(eps), binary_digits(d)
+    near, far = [], []
+    for bits_of_field in [t] if t else range(1, 13):
+        g = 2**bits_of_field
+        dimension = m or max(2, -(-bits // bits_of_field))
+        window = w or _best_window(eps, bits_of_field)
+        p = e * window / (e * window + g - window)
+        q = (window * g ** (dimension - 1) - p) / (g**dimension - 1)
+        variance = q * (1 - q) / (p - q) ** 2
+        shape = (bits_of_field, dimension, window)
+        if variance <= Fraction("1.05") * _lowest_variance(e):
+            near.append((10**6 * window + 3 * g**dimension, shape))
+        else:
+            far.append((variance, shape))
+    return min(near)[1] if near else min(far)[1]
 
 
 # --- values -----------------------------------------------------------------------------------------------------
@@ -300,6 +370,101 @@ def _hadamard_response(scheme: Fields, x: int, tape: Tape) -> bytes:
     return _packed(block * order + row, blocks * order)
 
 
+def _subset_selection(scheme: Fields, x: int, tape: Tape) -> bytes:
+    d, w = size_of(scheme["domain"]), scheme["subset_size"]
+    kept = tape.bernoulli(int(scheme["keep"]))
+    others = [item for item in range(d) if item != x]
+    for i in range(w):
+        j = i + tape.below(d - 1 - i)
+        others[i], others[j] = others[j], others[i]
+    members = {*others[: w - 1], x if kept else others[w - 1]}
+    assert len(members) == w
+    return sum(1 << item for item in members).to_bytes((d + 7) // 8, "little")
+
+
+def _error(scheme: Fields, tape: Tape) -> int:
+    # Below the window if kept, from there up if not; both are always drawn.
+    g, w = 2 ** scheme["hash_bits"], scheme["window"]
+    kept = tape.bernoulli(int(scheme["keep"]))
+    choices = tape.below(w), w + tape.below(g - w)
+    return choices[0] if kept else choices[1]
+
+
+def toeplitz_hash(matrix: int, x: int, t: int, bits: int) -> int:
+    """Bit j of the hash is the parity of what row j of the matrix, bits j ... j + M - 1, has in common with x."""
+    rows = [[matrix >> (j + i) & 1 for i in range(bits)] for j in range(t)]
+    item = [x >> i & 1 for i in range(bits)]
+    return sum(sum(a * b for a, b in zip(row, item, strict=True)) % 2 << j for j, row in enumerate(rows))
+
+
+def _toeplitz_hashing(scheme: Fields, x: int, tape: Tape) -> bytes:
+    t, bits = scheme["hash_bits"], scheme["item_bits"]
+    matrices = 2 ** (bits + t - 1)
+    matrix = tape.below(matrices)
+    h = toeplitz_hash(matrix, x, t, bits)
+    return _packed(matrix, matrices) + _packed(h ^ _error(scheme, tape), 2**t)
+
+
+@cache
+def field_polynomial(t: int) -> int:
+    """The smallest number whose bits are an irreducible polynomial of degree t over GF(2) with a constant term."""
+
+    def divides(divisor: int, polynomial: int) -> bool:
+        while polynomial.bit_length() >= divisor.bit_length():
+            polynomial ^= divisor << (polynomial.bit_length() - divisor.bit_length())
+        return polynomial == 0
+
+    return next(
+        candidate
+        for candidate in range(2**t + 1, 2 ** (t + 1), 2)
+        if not any(divides(divisor, candidate) for divisor in range(2, 2 ** (t // 2 + 1)))
+    )
+
+
+def product(a: int, b: int, t: int) -> int:
+    """The product in GF(2^t): that of the polynomials, and then the remainder."""
+    whole = 0
+    for i in range(t):
+        whole ^= (a << i) * (b >> i & 1)
+    for k in reversed(range(t, 2 * t)):
+        whole ^= (field_polynomial(t) << (k - t)) * (whole >> k & 1)
+    return whole
+
+
+def lines_of(scheme: Fields) -> int:
+    """The number of lines through the origin of GF(2^t)^m."""
+    g = 2 ** scheme["hash_bits"]
+    return sum(g**f for f in range(scheme["dimension"]))
+
+
+def point_of(line: int, t: int, m: int) -> list[int]:
+    """The canonical point of a line: f free coordinates, then 1, then zeros; first those of the smallest f."""
+    for f in range(m):
+        if line < 2 ** (t * f):
+            free = [line // 2 ** (t * i) % 2**t for i in range(f)]
+            return [*free, 1, *[0] * (m - f - 1)]
+        line -= 2 ** (t * f)
+    raise AssertionError("no such line")
+
+
+def affine_hash(line: int, x: int, t: int, m: int) -> int:
+    """The scalar product of the line's point and the digits of x."""
+    h = 0
+    for i, a in enumerate(point_of(line, t, m)):
+        h ^= product(a, x // 2 ** (t * i) % 2**t, t)
+    return h
+
+
+def _affine_response(scheme: Fields, x: int, tape: Tape) -> bytes:
+    t, m, w = scheme["hash_bits"], scheme["dimension"], scheme["window"]
+    lines = lines_of(scheme)
+    line = tape.below(lines)
+    stretch = 1 + tape.below(2**t - 1) if w > 1 else 1
+    h = product(stretch, affine_hash(line, x, t, m), t)
+    stretched = _packed(stretch, 2**t) if w > 1 else b""
+    return _packed(line, lines) + stretched + _packed(h ^ _error(scheme, tape), 2**t)
+
+
 _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "DE": _direct,
     "SUE": _unary,
@@ -309,4 +474,7 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "FLH": _fast_local_hashing,
     "HM": _hadamard_mechanism,
     "HR": _hadamard_response,
+    "SS": _subset_selection,
+    "TLH": _toeplitz_hashing,
+    "AGR": _affine_response,
 }

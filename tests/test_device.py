@@ -229,6 +229,24 @@ def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_aw
             device.Client({**honest, "order": order})
 
 
+def test_affine_response_refuses_a_space_in_which_two_items_would_be_one_point() -> None:
+    honest = fields("AGR", "1/2", hash_bits=3, dimension=2)
+    device.Client(honest)
+    with pytest.raises(device.DeviceError, match=r"^dimension: expected a space with a point for every item"):
+        device.Client({**honest, "dimension": 1})
+
+
+@pytest.mark.parametrize("name", ["SS", "TLH", "AGR"])
+def test_a_smaller_window_or_subset_with_the_same_threshold_is_refused(name: str) -> None:
+    # The probability is then shared by fewer answers, each of which tells more.
+    field = "subset_size" if name == "SS" else "window"
+    own = {} if name == "SS" else {"hash_bits": 4}
+    honest = fields(name, "1/2", {"type": "integers", "size": 12}, **own)
+    assert honest[field] > 1
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**honest, field: honest[field] - 1})
+
+
 def test_text_that_is_no_scheme_is_refused() -> None:
     for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000, None, {}, b"\xff"):
         with pytest.raises(device.DeviceError):
@@ -263,16 +281,18 @@ def test_the_source_of_the_operating_system_never_repeats_a_report() -> None:
     assert len({chosen.privatize(4) for _ in range(1000)}) == 1000
 
 
-# Runs of one value; 8 schemes x 2 probabilities, each to within 5 standard deviations of its law: a correct client
-# with fresh words fails with probability below 16 * 6e-7 = 1e-5, and the words are the same in every run.
+# Runs of one value; 11 schemes x 2 probabilities, each to within 5 standard deviations of its law: a correct client
+# with fresh words fails with probability below 22 * 6e-7 = 2e-5, and the words are the same in every run.
 RUNS = 3000
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_client_follows_the_law_of_its_scheme(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "own"), [*((name, {}) for name in NAMES), ("AGR", {"hash_bits": 3, "dimension": 2, "window": 3})], ids=str
+)
+def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) -> None:
     domain = {"type": "integers", "size": 6}
-    written = fields(name, "3/2", domain)
-    chosen = client(name, "3/2", domain)
+    written = fields(name, "3/2", domain, **own)
+    chosen = client(name, "3/2", domain, **own)
     read = Shake(f"law/{name}")
     records = [chosen.privatize(2, device.WordSource(chosen.randomizer.words, read=read)) for _ in range(RUNS)]
     # In every scheme, "keep" is the probability that the report supports the item its user holds.
@@ -298,6 +318,14 @@ def support_of_others(written: dict[str, Any], keep: float) -> float:
     if name == "HR":
         # One block: half of the rows. Several: an even number of them, so that items 2 and 5 live apart.
         return 0.5 if written["blocks"] == 1 else (1 - keep) / (2 * written["blocks"] - 1)
+    if name == "SS":
+        return (written["subset_size"] - keep) / 5
+    if name == "TLH":
+        return written["window"] / 2 ** written["hash_bits"]
+    if name == "AGR":
+        # One report supports equally many points, of which its user's is one with probability keep.
+        points, values = 2 ** (written["hash_bits"] * written["dimension"]), 2 ** written["hash_bits"]
+        return (written["window"] * points / values - keep) / (points - 1)
     return 1 / (2 ** written["coefficients"] if name == "HM" else written["hash_range"])
 
 
@@ -307,8 +335,15 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
     number = int.from_bytes(record, "little")
     if name == "DE":
         return number == item
-    if name in ("SUE", "OUE"):
+    if name in ("SUE", "OUE", "SS"):
         return bool(number >> item & 1)
+    if name == "TLH":
+        hashed = naive.toeplitz_hash(record[0], item, written["hash_bits"], written["item_bits"])
+        return hashed ^ record[-1] < written["window"]
+    if name == "AGR":
+        t, stretch = written["hash_bits"], record[1] if written["window"] > 1 else 1
+        place = naive.product(stretch, naive.affine_hash(record[0], item, t, written["dimension"]), t)
+        return place ^ record[-1] < written["window"]
     if name == "HR":
         block, row = divmod(number, written["order"])
         return block == item % written["blocks"] and not naive.sign(row, 1 + item // written["blocks"])

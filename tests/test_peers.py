@@ -285,7 +285,7 @@ def test_estimates_are_unbiased_and_always_have_a_variance(name: str) -> None:
     """Estimates come clipped and renormalised only: no unbiased value, and no variance.
 
     False alarm: the sum of 20 independent runs is normal to a good approximation; five standard deviations for each
-    of 12 items and 8 oracles, 6e-5 over fresh seeds.
+    of 12 items and 11 oracles, 8e-5 over fresh seeds.
     """
     counts = np.array([300, 100, 50, *[5] * 9])
     total, variance = np.zeros(12), np.zeros(12)

@@ -201,7 +201,7 @@ def questions() -> Iterator[tuple[tuple[str, str, int], dict[str, Any]]]:
         content = file(name)
         fields = [listed["fields"] for listed in content["schemes"]]
         broken = content["broken"]
-        plenty = ["1"] * 10
+        plenty = ["1"] * 40
         sections = {"vectors": content["vectors"], "values": broken["values"], "tapes": broken["tapes"]}
         for section, entries in sections.items():
             for i, entry in enumerate(entries):

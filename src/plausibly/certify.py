@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from . import kernels
 from .core.accumulator import Accumulator
 from .core.codec import decode_reports, encode_reports
-from .core.domain import Integers
 from .core.enumeration import (
     Law,
     Probe,
@@ -184,7 +183,7 @@ def _affordable(scheme: Scheme) -> Scheme:
     small, paths, size = scheme, private_paths(scheme.randomizer), scheme.domain.size or 2
     while size > 2 and 3 * paths > _MOST_PATHS:
         size = max(2, size // 2)
-        cut = replace(scheme, domain=Integers(size))
+        cut = scheme.cut(size)
         if private_paths(cut.randomizer) == paths < WORD:
             break  # The paths are those of a hash range: the whole domain costs no more.
         small, paths = cut, private_paths(cut.randomizer)
@@ -308,7 +307,7 @@ def _moments(scheme: Scheme) -> tuple[int, bool | None, bool | None]:
     if scheme.unbiased_given or scheme.domain.size is None:
         return 0, None, None
     for size in range(min(scheme.size, _MOST_MOMENT_ITEMS), 1, -1):
-        small = scheme if size == scheme.size else replace(scheme, domain=Integers(size))
+        small = scheme if size == scheme.size else scheme.cut(size)
         client = small.randomizer
         publics = public_outcomes(client, _MOST_PATHS // (private_paths(client) * size))
         if publics:

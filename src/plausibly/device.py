@@ -176,8 +176,9 @@ def _both_ways(ratio: Fraction) -> Fraction:
     return max(ratio, 1 / ratio)
 
 
-def _respond_ratio(size: int, keep: int) -> Fraction:
-    return _both_ways(Fraction(keep * (size - 1), _WORD - keep))
+def _respond_ratio(size: int, keep: int, inside: int = 1) -> Fraction:
+    # `inside` equally likely answers share the probability keep, the others the rest.
+    return _both_ways(Fraction(keep * (size - inside), (_WORD - keep) * inside))
 
 
 class Direct:
@@ -320,6 +321,133 @@ class HadamardResponse:
         return _respond_ratio(2 * self.blocks, self.keep)
 
 
+class SubsetSelection:
+    """SS: a random subset of fixed size that holds the value with probability keep."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.size = _domain_size(scheme)
+        self.subset_size = _integer(scheme, "subset_size", 1, self.size - 1)
+        self.keep = _threshold(scheme, "keep")
+        self.words = 1 + self.subset_size
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        kept = source.bernoulli(self.keep)
+        # Fisher and Yates over the others, as many as the subset holds; the value takes the last place if kept.
+        moved: dict[int, int] = {}
+        bitmap = bytearray((self.size + 7) // 8)
+        for i in range(self.subset_size):
+            j = i + source.below(self.size - 1 - i)
+            pick = moved.get(j, j)
+            moved[j] = moved.get(i, i)
+            item = value if kept and i == self.subset_size - 1 else pick + (pick >= value)
+            bitmap[item >> 3] |= 1 << (item & 7)
+        return bytes(bitmap)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep, self.subset_size)
+
+
+def _window(hashed: int, size: int, window: int, keep: int, source: Source) -> int:
+    # The hash xor a number below the window, or xor one beyond it. All draws are always made.
+    kept = source.bernoulli(keep)
+    inside = source.below(window)
+    outside = window + source.below(size - window)
+    return hashed ^ (inside if kept else outside)
+
+
+class ToeplitzHashing:
+    """TLH: a public random Toeplitz matrix over GF(2), and a window around the value's hash."""
+
+    words = 4
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.hash_bits = _integer(scheme, "hash_bits", 1, 12)
+        self.item_bits = _integer(scheme, "item_bits", 1, 65 - self.hash_bits)
+        self.size = 1 << self.hash_bits
+        self.window = _integer(scheme, "window", 1, self.size - 1)
+        self.keep = _threshold(scheme, "keep")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(1 << self.item_bits + self.hash_bits - 1),)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        (matrix,) = public
+        item = value & (1 << self.item_bits) - 1
+        hashed = sum(_parity(matrix >> j & item) << j for j in range(self.hash_bits))
+        answer = _window(hashed, self.size, self.window, self.keep, source)
+        return _field(matrix, 1 << self.item_bits + self.hash_bits - 1) + _field(answer, self.size)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep, self.window)
+
+
+# The numerically smallest irreducible polynomial of each degree, bit i the coefficient of X^i.
+FIELD_POLYNOMIALS = (0, 0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409, 0x805, 0x1009)
+
+
+def field_multiply(a: int, b: int, bits: int) -> int:
+    """The product in GF(2^bits)."""
+    product = 0
+    while b:
+        if b & 1:
+            product ^= a
+        b >>= 1
+        a <<= 1
+        if a >> bits:
+            a ^= FIELD_POLYNOMIALS[bits]
+    return product
+
+
+def projective_point(line: int, bits: int) -> list[int]:
+    """The coordinates over GF(2^bits) of a line's canonical point, up to its last one, which is 1."""
+    coordinates: list[int] = []
+    offset, free = 0, 1  # lines before those with one more free coordinate, and how many those are
+    while line >= offset + free:
+        offset, free = offset + free, free << bits
+        coordinates.append(0)
+    rest = line - offset
+    for i in range(len(coordinates)):
+        coordinates[i] = rest >> bits * i & (1 << bits) - 1
+    return [*coordinates, 1]
+
+
+class AffineResponse:
+    """AGR: a public line of an affine geometry over GF(2^t), and a window around the value's place on it."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.hash_bits = _integer(scheme, "hash_bits", 1, 12)
+        self.dimension = _integer(scheme, "dimension", 1, 64 // self.hash_bits)
+        self.size = 1 << self.hash_bits
+        self.window = _integer(scheme, "window", 1, self.size - 1)
+        self.keep = _threshold(scheme, "keep")
+        self.lines = (self.size**self.dimension - 1) // (self.size - 1)
+        self.words = 4 + (self.window > 1)
+        if self.size**self.dimension < _domain_size(scheme):
+            raise DeviceError("dimension: expected a space with a point for every item")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        line = source.below(self.lines)
+        # A window of several places needs a random stretch: their differences must reach every place alike.
+        return (line, source.below(self.size - 1)) if self.window > 1 else (line,)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        line, stretch = public[0], 1 + sum(public[1:])
+        hashed = 0
+        for i, coordinate in enumerate(projective_point(line, self.hash_bits)):
+            digit = value >> self.hash_bits * i & self.size - 1
+            hashed ^= field_multiply(coordinate, digit, self.hash_bits)
+        place = field_multiply(stretch, hashed, self.hash_bits)
+        answer = _window(place, self.size, self.window, self.keep, source)
+        stretched = _field(stretch, self.size) if self.window > 1 else b""
+        return _field(line, self.lines) + stretched + _field(answer, self.size)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.keep, self.window)
+
+
 RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "DE": Direct,
     "SUE": Unary,
@@ -329,6 +457,9 @@ RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "FLH": FastLocalHashing,
     "HM": HadamardMechanism,
     "HR": HadamardResponse,
+    "SS": SubsetSelection,
+    "TLH": ToeplitzHashing,
+    "AGR": AffineResponse,
 }
 
 

@@ -18,6 +18,9 @@ DOMAINS = {
     "keys": Keys(hash_seed=3),
 }
 
+# Parameters that no default of a small domain has; a class that has all of these fields is taken with them, too.
+WINDOWED = {"hash_bits": 3, "window": 3}
+
 # Parameters that only make states and public choices small; a class takes those that it has.
 SMALL = {"hashes": 6, "hash_seed": 2**63 + 5}
 
@@ -37,6 +40,11 @@ SCHEMES: dict[str, Scheme] = {
     for name in NAMES
     for kind, domain in DOMAINS.items()
     if isinstance(domain, plausibly.CATALOG[name].accepts)
+}
+SCHEMES |= {
+    f"{name}-windowed": kind(epsilon=1, domain=DOMAINS["integers"], **WINDOWED)
+    for name, kind in sorted(plausibly.CATALOG.items())
+    if WINDOWED.keys() <= {field.name for field in fields(kind)}
 }
 LISTED = {label: scheme for label, scheme in SCHEMES.items() if scheme.domain.size is not None}
 

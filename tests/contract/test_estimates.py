@@ -160,7 +160,7 @@ def test_items_outside_the_domain_are_refused_by_position(scheme: Scheme) -> Non
 @every_scheme
 def test_estimates_are_unbiased_over_many_users(scheme: Scheme) -> None:
     # One item holds half of 20,000 users. Hashing schemes over public functions are allowed their own term.
-    # False alarm: five standard deviations for each of at most 19 * 11 items, below 2e-4 over fresh seeds.
+    # False alarm: five standard deviations for each of at most 28 * 11 items, below 2e-4 over fresh seeds.
     items = items_of(scheme)
     counts = {item: 10_000 // (len(items) - 1) for item in items}
     counts[items[0]] = 10_000

@@ -415,7 +415,7 @@ def test_a_state_that_claims_very_many_reports_is_read_exactly_or_refused(scheme
 
 
 @every_name
-@pytest.mark.parametrize(("epsilon", "size"), [(1, 11), (8, 300)])
+@pytest.mark.parametrize(("epsilon", "size"), [(1, 11), (6, 300)])
 def test_a_state_doubled_until_it_is_refused_still_counts_exactly(name: str, epsilon: int, size: int) -> None:
     scheme = build(name, Integers(size), epsilon)
     # One report that supports its item: then a power of two of them comes nearest to the limit.

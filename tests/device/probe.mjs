@@ -52,7 +52,8 @@ const field = (number, count) => {
   return Array.from({ length: size }, (_, i) => Number((number >> BigInt(8 * i)) & 255n));
 };
 
-const respondRatio = (size, keep) => [keep * (size - 1n), WORD - keep];
+// `inside` equally likely answers share the probability of keeping, the others the rest.
+const respondRatio = (size, keep, inside = 1n) => [keep * (size - inside), (WORD - keep) * inside];
 
 // The client draws the public number of a hash function; `seedOf` finds the function of that number.
 const hashing = (scheme, functions, seedOf) => {
@@ -143,6 +144,92 @@ const hadamardResponse = (scheme) => {
   };
 };
 
+const subsetSelection = (scheme) => {
+  const size = domainSize(scheme.domain);
+  const [subset, keep] = [integer(scheme, "subset_size", 1n, size), threshold(scheme, "keep")];
+  return {
+    ratio: respondRatio(size, keep, subset),
+    record(value, next) {
+      const kept = bernoulli(next, keep);
+      const bitmap = new Array(Number((size + 7n) / 8n)).fill(0);
+      const moved = new Map(); // what lies where it did not lie before the shuffle
+      const at = (place) => moved.get(place) ?? place;
+      for (let i = 0n; i < subset; i++) {
+        const place = i + below(next, size - 1n - i);
+        const other = at(place);
+        moved.set(place, at(i));
+        const item = Number(kept && i === subset - 1n ? value : other + (other >= value ? 1n : 0n));
+        bitmap[item >> 3] |= 1 << (item & 7);
+      }
+      return bitmap;
+    },
+  };
+};
+
+// What schemes share that report a hash up to an error, which is below the window or beyond it. All is always drawn.
+const windowed = (scheme) => {
+  const bits = integer(scheme, "hash_bits", 1n, 13n);
+  const size = 1n << bits;
+  const [window, keep] = [integer(scheme, "window", 1n, size), threshold(scheme, "keep")];
+  const error = (next) => {
+    const kept = bernoulli(next, keep);
+    const [inside, outside] = [below(next, window), window + below(next, size - window)];
+    return kept ? inside : outside;
+  };
+  return { bits, size, window, error, ratio: respondRatio(size, keep, window) };
+};
+
+const toeplitzHashing = (scheme) => {
+  const { bits, size, error, ratio } = windowed(scheme);
+  const itemBits = integer(scheme, "item_bits", 1n, 66n - bits);
+  const matrices = 1n << (itemBits + bits - 1n);
+  return {
+    ratio,
+    record(value, next) {
+      const matrix = below(next, matrices);
+      const item = BigInt.asUintN(Number(itemBits), value);
+      let hashed = 0n;
+      for (let j = 0n; j < bits; j++) hashed |= parity((matrix >> j) & item) << j;
+      return [...field(matrix, matrices), ...field(hashed ^ error(next), size)];
+    },
+  };
+};
+
+// The polynomial of GF(2^t), t = 1, 2, ...: bit i is the coefficient of X^i.
+const FIELDS = [0x3n, 0x7n, 0xbn, 0x13n, 0x25n, 0x43n, 0x83n, 0x11bn, 0x203n, 0x409n, 0x805n, 0x1009n];
+
+const fieldProduct = (a, b, bits) => {
+  let product = 0n;
+  for (; b; b >>= 1n) {
+    if (b & 1n) product ^= a;
+    a <<= 1n;
+    if (a >> bits) a ^= FIELDS[Number(bits) - 1];
+  }
+  return product;
+};
+
+const affineResponse = (scheme) => {
+  const { bits, size, window, error, ratio } = windowed(scheme);
+  const dimension = integer(scheme, "dimension", 1n, 64n / bits + 1n);
+  if (size ** dimension < domainSize(scheme.domain)) refuse("the space has too few points for the domain");
+  const lines = (size ** dimension - 1n) / (size - 1n);
+  return {
+    ratio,
+    record(value, next) {
+      const line = below(next, lines);
+      const stretch = window > 1n ? 1n + below(next, size - 1n) : 1n;
+      // The line's point: as many free coordinates as it takes, then a one.
+      let [free, rest, count] = [0n, line, 1n];
+      for (; rest >= count; count *= size, free++) rest -= count;
+      let hashed = (value >> (bits * free)) % size;
+      for (let i = 0n; i < free; i++)
+        hashed ^= fieldProduct((rest >> (bits * i)) % size, (value >> (bits * i)) % size, bits);
+      const answer = fieldProduct(stretch, hashed, bits) ^ error(next);
+      return [...field(line, lines), ...(window > 1n ? field(stretch, size) : []), ...field(answer, size)];
+    },
+  };
+};
+
 const RANDOMIZERS = new Map([
   ["DE", direct],
   ["SUE", unary],
@@ -152,6 +239,9 @@ const RANDOMIZERS = new Map([
   ["FLH", fastLocalHashing],
   ["HM", hadamardMechanism],
   ["HR", hadamardResponse],
+  ["SS", subsetSelection],
+  ["TLH", toeplitzHashing],
+  ["AGR", affineResponse],
 ]);
 
 // --- keys: BLAKE2s (RFC 7693) with an 8-byte digest, salt and personalisation ----------------------------

@@ -10,6 +10,7 @@ from typing import Any
 import faults.detectors as detect
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
+from plausibly import Scheme, kernels
 from plausibly.core.randomness import Stream
 
 # What the audit says of a fault.
@@ -54,7 +55,13 @@ DE, SUE, OUE, BLH, OLH, FLH, HR_PURE, HR_BLOCK = (
         ("HR", 2, 12, {"variant": "block"}),
     )
 )
-HM = audit("HM", epsilon=1, domain_size=5, coefficients=2)
+HM = audit("HM", epsilon=1, domain_size=4, coefficients=2)
+SS = audit("SS", epsilon=1, domain_size=6, subset_size=3)
+TLH = audit("TLH", epsilon=1, domain_size=5)
+TLH_WINDOW = audit("TLH", epsilon=1, domain_size=5, hash_bits=2, window=3)
+TLH_KEYS = audit("TLH", epsilon=2, domain=detect.plausibly.Keys())
+AGR = audit("AGR", epsilon=1, domain_size=16)
+AGR_WINDOW = audit("AGR", epsilon=1, domain_size=8, hash_bits=2, dimension=2, window=2)
 OUE_BYTE = audit("OUE", epsilon=1, domain_size=8)
 DE_TWO_BYTES = audit("DE", epsilon=1, domain_size=300)
 
@@ -79,6 +86,9 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
             "HadamardResponse",
             "oracles.hadamard_response:HR.respond",
         ),
+        "SS": (SS, "oracles.subset_selection:SS.keep", "SubsetSelection", "oracles.subset_selection:SS.respond"),
+        "TLH": (TLH, "oracles.toeplitz_hashing:TLH.keep", "ToeplitzHashing", "oracles.toeplitz_hashing:TLH.respond"),
+        "AGR": (AGR, "oracles.affine_response:AGR.keep", "AffineResponse", "oracles.affine_response:AGR.respond"),
     }
     found = []
     for name, (by, scheme, client, bulk) in places.items():
@@ -87,7 +97,8 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
         threshold = "flip" if name in flips else "keep"
         computed = "WORD - keep_threshold(" if name == "OUE" else "keep_threshold("
         read, used = f'_threshold(scheme, "{threshold}")', f"self.{threshold}"
-        used, at_use = (f"_low56({used})", f"_low56({used} {{}})") if name in flips else (used, f"{used} {{}}")
+        # The threshold of unary bits is used twice: for their first bytes, and for the rest of those that tie.
+        used = f"draws), self.keep, {used}" if name in flips else used
         found += [
             fault(
                 f"{name}-scheme-threshold-up",
@@ -117,7 +128,7 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
                 fault(
                     f"{name}-bulk-threshold-{way}",
                     "the bulk path samples with another threshold than the client",
-                    Edit(bulk, used, at_use.format(change)),
+                    Edit(bulk, used, f"{used} {change}"),
                     by=by,
                     sees=BULK,
                 )
@@ -332,6 +343,144 @@ CLIENT = [
         sees=REFUSED,
     ),
     fault(
+        "subset-with-an-item-twice",
+        "an item that was drawn stays in the urn",
+        Edit("device:SubsetSelection.perturb", "moved[j] = moved.get(i, i)", "moved[j] = pick"),
+        by=SS,
+        sees=REFUSED,
+    ),
+    fault(
+        "subset-may-draw-the-truth",
+        "the others are drawn without leaving out the truth, and never are the last item",
+        Edit("device:SubsetSelection.perturb", "pick + (pick >= value)", "pick"),
+        by=SS,
+        sees=REFUSED,
+    ),
+    fault(
+        "subset-grows-by-the-truth",
+        "the truth is added and takes nobody's place: the size of the subset tells",
+        Edit(
+            "device:SubsetSelection.perturb",
+            "    return bytes(bitmap)",
+            "    bitmap[value >> 3] |= 1 << (value & 7)\n    return bytes(bitmap)",
+        ),
+        by=SS,
+        sees=REFUSED,
+    ),
+    fault(
+        "subset-draws-one-less-for-the-truth",
+        "the number of draws tells whether the item is among them",
+        Edit(
+            "device:SubsetSelection.perturb",
+            "i + source",
+            "i if kept and i == self.subset_size - 1 else i + source",
+        ),
+        by=SS,
+        sees=DRAWS,
+    ),
+    fault(
+        "subset-starts-with-the-truth",
+        "the truth takes the first place: the same law from other words",
+        Edit("device:SubsetSelection.perturb", "i == self.subset_size - 1", "i == 0"),
+        by=SS,
+        sees=BULK,
+    ),
+    fault(
+        "error-outside-the-window-may-be-inside",
+        "a lie is uniform on all values: the truth is told more often than stated",
+        Edit("device:_window", "window + source.below(size - window)", "source.below(size)"),
+        by=TLH_WINDOW,
+        sees=LAW,
+    ),
+    fault(
+        "error-drawn-only-when-needed",
+        "the number of draws tells whether the answer is a lie",
+        Edit(
+            "device:_window",
+            "window + source.below(size - window)",
+            "0 if kept else window + source.below(size - window)",
+        ),
+        by=TLH_WINDOW,
+        sees=DRAWS,
+    ),
+    fault(
+        "one-matrix-row-for-all-bits",
+        "the hash is zero or all ones",
+        Edit("device:ToeplitzHashing.perturb", "matrix >> j & item", "matrix & item"),
+        by=TLH,
+        sees=LAW,
+    ),
+    fault(
+        "matrix-rows-from-the-other-end",
+        "a Toeplitz matrix, but not the one that the server reads",
+        Edit("device:ToeplitzHashing.perturb", "matrix >> j & item", "matrix >> self.hash_bits - 1 - j & item"),
+        by=TLH,
+        sees=LAW,
+    ),
+    fault(
+        "matrix-leaks-the-item",
+        "the public matrix is altered by the value",
+        Edit("device:ToeplitzHashing.perturb", "return _field(matrix,", "return _field(matrix ^ item & 1,"),
+        by=TLH,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "matrix-never-zero",
+        "one matrix is left out, so that the hash is no longer uniform",
+        Edit("device:ToeplitzHashing.public", "hash_bits - 1),)", "hash_bits - 1) or 1,)"),
+        by=TLH,
+        sees=BIAS,
+    ),
+    fault(
+        "matrix-one-bit-short",
+        "the last row of the matrix has a zero at its end",
+        Edit("device:ToeplitzHashing.public", "self.hash_bits - 1", "self.hash_bits - 2"),
+        by=TLH,
+        sees=BIAS,
+    ),
+    fault(
+        "key-not-cut-to-the-matrix",
+        "bits of a key beyond the matrix row reach the hash",
+        Edit("device:ToeplitzHashing.perturb", "value & (1 << self.item_bits) - 1", "value"),
+        by=TLH_KEYS,
+        sees=LAW,
+    ),
+    fault(
+        "line-at-infinity-forgotten",
+        "the first line is never drawn: items that differ in it alone look alike",
+        Edit("device:AffineResponse.public", "line = source.below(self.lines)", "line = source.below(self.lines) or 1"),
+        by=AGR,
+        sees=BIAS,
+    ),
+    fault(
+        "coordinates-from-the-other-end",
+        "the same lines under other numbers",
+        Edit("device:projective_point", "rest >> bits * i &", "rest >> bits * (len(coordinates) - 1 - i) &"),
+        by=audit("AGR", epsilon=1, domain_size=30),
+        sees=BULK,
+    ),
+    fault(
+        "stretch-never-drawn",
+        "a window of several places favours some pairs of items",
+        Edit("device:AffineResponse.public", "source.below(self.size - 1))", "0 * source.below(self.size - 1))"),
+        by=AGR_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "stretch-may-be-zero",
+        "such a report says nothing about its item",
+        Edit("device:AffineResponse.perturb", "1 + sum(", "sum("),
+        by=AGR_WINDOW,
+        sees=REFUSED,
+    ),
+    fault(
+        "field-modulo-a-product",
+        "X^2 + 1 = (X + 1)^2: multiplying is no longer reversible",
+        Value("device:FIELD_POLYNOMIALS", (0, 0b11, 0b101)),
+        by=AGR,
+        sees=BIAS,
+    ),
+    fault(
         "own-half-block-twice",
         "the other half of the own block is drawn for two of the parts",
         Edit("device:HadamardResponse.perturb", "part > 0", "part > 1"),
@@ -417,7 +566,7 @@ BULK_PATH = [
         "bulk-lie-may-equal-truth",
         "no item is skipped",
         kernel("direct_response", "u + (u >= values)", "u"),
-        by=OLH,
+        by=HM,
         sees=BULK,
     ),
     fault(
@@ -504,14 +653,14 @@ BULK_PATH = [
     fault(
         "bulk-ties-are-zero",
         "a threshold of eight bits",
-        Edit("oracles.unary:Unary.respond", "won = low < threshold", "won = low > np.uint64(2**63)"),
+        kernel("settle_ties", "won = tails", "won = False & tails"),
         by=OUE,
         sees=BULK,
     ),
     fault(
         "bulk-tail-shifted-wrongly",
         "the low 56 bits are taken from the other end",
-        Edit("oracles.unary:Unary.respond", ">> np.uint64(8)", "& np.uint64(2**56 - 1)"),
+        kernel("settle_ties", "tails >> np.uint64(8)", "(tails & np.uint64(2**56 - 1))"),
         by=OUE,
         sees=BULK,
     ),
@@ -525,7 +674,7 @@ BULK_PATH = [
     fault(
         "bulk-tie-sets-the-wrong-bit",
         "bits counted from the other end, for one word in 256",
-        Edit("oracles.unary:Unary.respond", "1 << (bit & 7)", "1 << (7 - (bit & 7))"),
+        kernel("settle_ties", "1 << (bit & 7)", "1 << (7 - (bit & 7))"),
         by=OUE_BYTE,
         sees=BULK,
     ),
@@ -559,6 +708,70 @@ BULK_PATH = [
         "the half-block where the code is -1",
         kernel("hadamard_response", "== kept)", "!= kept)"),
         by=HR_PURE,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-subset-with-an-item-twice",
+        "an item that was drawn stays in the urn",
+        kernel("subset_response", "others[reports, place] = others[:, i]", "pass"),
+        by=SS,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-subset-skips-the-wrong-item",
+        "> for >=: the truth may be drawn as one of the others",
+        kernel("subset_response", "pick >= own", "pick > own"),
+        by=SS,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-subset-by-plain-modulo",
+        "refused words are not listed",
+        kernel("subset_response", "rejected[chunk] |= refused", "refused"),
+        by=SS,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-error-outside-the-window-may-be-inside",
+        "the window is not added to a lie",
+        kernel("window_response", "outside + np.uint64(window)", "outside"),
+        by=TLH,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-error-inside-by-plain-modulo",
+        "of two lists of refused words one is forgotten",
+        kernel("window_response", "no_inside | no_outside", "no_outside"),
+        by=TLH_WINDOW,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-key-not-cut-to-the-matrix",
+        "bits of a key beyond the matrix row reach the hash",
+        kernel("toeplitz_hash", "values & np.uint64(2**item_bits - 1)", "values"),
+        by=TLH_KEYS,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-line-by-plain-modulo",
+        "the choice of the line is not quite uniform",
+        Edit("oracles.affine_response:AGR.respond", "np.flatnonzero(refused)", "np.flatnonzero(refused[:0])"),
+        by=AGR,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-stretch-by-plain-modulo",
+        "the choice of the stretch is not quite uniform",
+        Edit("oracles.affine_response:AGR.respond", "refused |= words", "refused & words"),
+        by=AGR_WINDOW,
+        sees=BULK,
+    ),
+    fault(
+        "bulk-field-modulo-nothing",
+        "a product is not reduced",
+        Value("kernels.reference:_double", lambda field, hash_bits: field << 1 & (1 << hash_bits) - 1),
+        Twin("affine_hash"),
+        by=AGR,
         sees=BULK,
     ),
     fault(
@@ -636,7 +849,8 @@ HASH = [
     fault(
         "bulk-hash-alone",
         "a bulk path that hashes otherwise than the client",
-        kernel("local_hash", "_entry(high, second, first, size)", "_entry(high, first, second, size)"),
+        Edit("kernels.reference:local_hash", "_entry(high, second, first, size)", "_entry(high, first, second, size)"),
+        Twin("local_hash_response"),
         by=BLH,
         sees=BULK,
     ),
@@ -741,7 +955,7 @@ NOISE = [
     fault(
         "head-starts-at-a-block",
         "reports that share a block share bytes",
-        Edit("core.randomness:Stream.head", "buffer[skip : skip + count]\n", "buffer[:count]\n"),
+        Edit("core.randomness:Stream.head", "buffer[skip:size]\n", "buffer[:count]\n"),
         by=detect.addresses,
         sees=HEAD,
     ),
@@ -776,7 +990,7 @@ NOISE = [
     fault(
         "tail-from-the-other-half",
         "the last 8 bytes of the block for the first",
-        Edit("core.randomness:Stream.tail", "blocks[::2]", "blocks[1::2]"),
+        Edit("core.randomness:Stream.tail", "[::2]", "[1::2]"),
         by=detect.addresses,
         sees=TAIL,
     ),
@@ -789,6 +1003,7 @@ CROWD_BIASED, CROWD_SPREAD = "estimates are biased", "the spread of estimates is
 OLH_CROWD = detect.crowd("OLH", epsilon=2, domain_size=70)
 FLH_CROWD = detect.crowd("FLH", epsilon=2, domain_size=70, hashes=30)
 KEYS_CROWD = detect.crowd("OLH", epsilon=2, domain=detect.plausibly.Keys())
+TLH_KEYS_CROWD = detect.crowd("TLH", epsilon=2, domain=detect.plausibly.Keys())
 
 ESTIMATOR = [
     fault(
@@ -872,7 +1087,7 @@ ESTIMATOR = [
     fault(
         "full-decoder-forgets-n",
         "g*[match] - 1 taken for g*[match]",
-        Edit("oracles.hadamard_mechanism:HM._supports", " + n) // self.g", ") // self.g"),
+        Edit("core.characters:supports", "(wanted + n * window)", "wanted", at="oracles.hadamard_mechanism:supports"),
         by=HM,
         sees=BIAS,
     ),
@@ -943,6 +1158,120 @@ ESTIMATOR = [
         ),
         by=FLH_CROWD,
         sees="other estimates than in the whole domain",
+    ),
+    fault(
+        "q-of-a-share-for-q-of-a-subset",
+        "w/d for (w-p)/(d-1)",
+        Edit("oracles.subset_selection:SS.estimator", "(self.w - p) / (self.size - 1)", "Fraction(self.w, self.size)"),
+        by=SS,
+        sees=BIAS,
+    ),
+    fault(
+        "q-of-a-hash-for-q-of-a-line",
+        "w/g, as if lines were independent hashes",
+        Edit(
+            "oracles.affine_response:AGR.estimator",
+            "(Fraction(self.w * points, self.g) - p) / (points - 1)",
+            "Fraction(self.w, self.g)",
+        ),
+        by=AGR,
+        sees=BIAS,
+    ),
+    fault(
+        "q-of-a-domain-for-q-of-a-space",
+        "the number of items for the number of points",
+        Edit("oracles.affine_response:AGR.estimator", "1 << self.t * self.m", "self.size"),
+        by=AGR_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "window-forgotten-by-the-fold",
+        "every report counts for one value of its window",
+        Edit("oracles.toeplitz_hashing:TLH.fold", "self.t, self.w", "self.t, 1"),
+        by=TLH_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "window-forgotten-by-the-decoder",
+        "g*S - n*w taken for g*S - n",
+        Edit("oracles.toeplitz_hashing:TLH._scores", "window=self.w", "window=1"),
+        by=TLH_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "weights-in-the-order-of-gray-codes",
+        "the weight of the step for that of its code",
+        kernel("gray_scatter", "negated[s], weights[s]", "negated[s ^ s >> 1], weights[s ^ s >> 1]"),
+        Twin("toeplitz_scatter"),
+        Value("kernels.reference:gray_scatter", lambda *arguments: kernels.gray_scatter(*arguments)),
+        by=TLH_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "matrix-row-not-cut",
+        "a character of more bits than items have",
+        kernel("toeplitz_scatter", "& np.uint64(2**item_bits - 1)", "& np.uint64(2**item_bits - 2)"),
+        by=TLH,
+        sees=BIAS,
+    ),
+    fault(
+        "candidates-with-a-wider-window",
+        "<= for < at the window",
+        kernel("toeplitz_support_of", "< np.uint32(window)", "<= np.uint32(window)"),
+        by=TLH_KEYS_CROWD,
+        sees=CROWD_BIASED,
+    ),
+    fault(
+        "candidates-hashed-with-too-few-bits",
+        "the server cuts keys elsewhere than the client",
+        Edit(
+            "oracles.toeplitz_hashing:TLH._scores",
+            "codes, self.t, self.item_bits, self.w",
+            "codes, self.t, 32, self.w",
+        ),
+        by=TLH_KEYS_CROWD,
+        sees=CROWD_BIASED,
+    ),
+    fault(
+        "stretch-taken-twice",
+        "the supported value is multiplied by the stretch and not divided by it",
+        Edit("oracles.affine_response:AGR.fold", "divide(value,", "multiply(value,"),
+        by=AGR_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "window-of-one-in-the-fold",
+        "every report counts for one value of its window",
+        Edit("oracles.affine_response:AGR.fold", "range(self.w)", "range(1)"),
+        by=AGR_WINDOW,
+        sees=BIAS,
+    ),
+    fault(
+        "lines-without-their-transform",
+        "counts taken for coefficients",
+        Edit("oracles.affine_response:AGR._scores", "kernels.walsh_hadamard(rows)", "pass"),
+        by=AGR,
+        sees=BIAS,
+    ),
+    fault(
+        "characters-not-transposed",
+        "a*s for the character that takes x to <s, a*x>",
+        kernel(
+            "affine_gather",
+            "single[bit] |= (factor >> np.uint64(bit) & np.uint64(1)) << np.uint64(hash_bits * i + j)",
+            "single[j] |= (factor >> np.uint64(bit) & np.uint64(1)) << np.uint64(hash_bits * i + bit)",
+        ),
+        by=audit("AGR", epsilon=2, domain_size=12, hash_bits=3),
+        sees=BIAS,
+    ),
+    fault(
+        "spare-digits-dropped",
+        "characters beyond the domain are left out and not folded",
+        kernel(
+            "affine_gather", "rows[chunk, 1:])", "np.where(np.stack(places[1:], axis=1) > mask, 0, rows[chunk, 1:]))"
+        ),
+        by=AGR_WINDOW,
+        sees=BIAS,
     ),
     fault(
         "one-sided-quantile",
@@ -1052,7 +1381,7 @@ STATE = [
     ),
     *(
         fault(
-            f"{name}-range-off-by-one",
+            f"{name}-{key}-range-off-by-one",
             "the first value beyond the range is counted",
             Edit(where, old, new),
             by=detect.out_of_range,
@@ -1063,14 +1392,56 @@ STATE = [
             ("OLH", "hash", "core.hashing:HashedScheme.check", '"] >=', '"] >'),
             ("HM", "rows", "oracles.hadamard_mechanism:HM.check", ">= order", "> order"),
             ("HR", "position", "oracles.hadamard_response:HR.check", '"] >=', '"] >'),
+            ("TLH", "matrix", "oracles.toeplitz_hashing:TLH.check", "self._matrices - 1)", "self._matrices)"),
+            ("TLH", "hash", "oracles.toeplitz_hashing:TLH.check", '"] >=', '"] >'),
+            ("AGR", "line", "oracles.affine_response:AGR.check", '["line"] >=', '["line"] >'),
+            ("AGR", "hash", "oracles.affine_response:AGR.check", '["hash"] >=', '["hash"] >'),
+            ("AGR", "stretch", "oracles.affine_response:AGR.check", '["stretch"] >=', '["stretch"] >'),
         )
     ),
     fault(
         "spare-bits-accepted",
         "bits beyond the last item carry whatever a client likes",
-        Edit("oracles.unary:Unary.check", "if self.size % 8", "if self.size % 8 == 1"),
+        Edit("core.bitmaps:refuse_spare_bits", "if size % 8", "if size % 8 == 1", at="oracles.unary:refuse_spare_bits"),
         by=detect.out_of_range,
         sees="OUE: bits out of range is accepted",
+    ),
+    fault(
+        "subsets-of-any-size-accepted",
+        "a report of all items, which counts for each of them",
+        Edit("oracles.subset_selection:SS.check", "sizes != self.w", "sizes < self.w"),
+        by=detect.out_of_range,
+        sees="SS: bits out of range is accepted",
+    ),
+    fault(
+        "stretch-of-zero-accepted",
+        "a report that cannot be divided by its stretch",
+        Edit("oracles.affine_response:AGR.check", '(reports["stretch"] == 0)', '(reports["stretch"] < 0)'),
+        by=detect.out_of_range,
+        sees="AGR: stretch out of range is accepted",
+    ),
+    *(
+        fault(
+            f"{name}-counts-of-no-report-accepted",
+            "cells whose sum is not that of so many reports",
+            Value(where, Scheme.check_cells),
+            by=detect.out_of_range,
+            sees=f"{name}: a count that no report has made is accepted",
+        )
+        for name, where in (
+            ("SS", "oracles.subset_selection:SS.check_cells"),
+            ("AGR", "oracles.affine_response:AGR.check_cells"),
+        )
+    ),
+    *(
+        fault(
+            f"{name}-decoder-may-overflow",
+            "cells that fit 64 bits, and sums of them that do not",
+            Value(f"{where}.max_increment", 1),
+            by=detect.refusals,
+            sees=f"so many reports of {name} that decoding them would overflow is accepted",
+        )
+        for name, where in (("TLH", "oracles.toeplitz_hashing:TLH"), ("AGR", "oracles.affine_response:AGR"))
     ),
     fault(
         "forged-cells-accepted",

@@ -325,34 +325,55 @@ def _refusals() -> Iterator[str]:
     yield from _accepted("another scheme's state", [lambda: tally.merge(other.accumulator())])
     yield from _accepted("another scheme's reports", [lambda: tally.add(other.privatize([1]))])
     yield from _accepted("too many reports", [lambda: tally._check_room(2**63)])
+    for name in ("HM", "TLH", "AGR"):
+        # The decoder's sums are those of up to g = 2^t times as many reports.
+        linear = plausibly.make(name, epsilon=1, domain_size=7, **{"coefficients" if name == "HM" else "hash_bits": 8})
+        count = 2**63 // linear.g
+        yield from _accepted(
+            f"so many reports of {name} that decoding them would overflow",
+            [lambda scheme=linear, count=count: scheme.accumulator()._check_room(count)],
+        )
 
 
 refusals = Detector("bytes and states that do not fit are refused", _refusals)
 
 
 def _out_of_range() -> Iterator[str]:
-    too_large = {
-        "DE": {"item": 5},
-        "SUE": {"bits": 1 << 5},
-        "OUE": {"bits": 1 << 5},
-        "BLH": {"hash": 2},
-        "OLH": {"hash": 4},
-        "FLH": {"index": 1000},
-        "HM": {"rows": 8},
-        "HR": {"position": 8},
-    }
-    for name, fields in too_large.items():
-        scheme = plausibly.make(name, epsilon=1, domain_size=5)
-        for key, value in fields.items():
+    shape = {"hash_bits": 2, "window": 2}
+    too_large: list[tuple[str, dict[str, int], list[tuple[str, int]]]] = [
+        ("DE", {}, [("item", 5)]),
+        ("SUE", {}, [("bits", 1 << 5)]),
+        ("OUE", {}, [("bits", 1 << 5)]),
+        ("BLH", {}, [("hash", 2)]),
+        ("OLH", {}, [("hash", 4)]),
+        ("FLH", {}, [("index", 1000)]),
+        ("HM", {}, [("rows", 8)]),
+        ("HR", {}, [("position", 8)]),
+        ("SS", {"subset_size": 2}, [("bits", 0b100001), ("bits", 0b1), ("bits", 0b111)]),
+        ("TLH", shape, [("matrix", 16), ("hash", 4)]),
+        ("AGR", shape, [("line", 21), ("line", 5), ("hash", 4), ("stretch", 0), ("stretch", 4)]),
+    ]
+    for name, own, fields in too_large:
+        scheme = plausibly.make(name, epsilon=1, domain_size=5, **own)
+        for key, value in fields:
             record = scheme.privatize([0], SeededRandom(0))
             record[key] = value
             blob = plausibly.encode_reports(scheme, scheme.privatize([0], SeededRandom(0)))
             forged = _sealed(blob[:28] + record.tobytes())
             yield from _accepted(f"{name}: {key} out of range", [lambda s=scheme, b=forged: codec.decode_reports(s, b)])
-    for name in ("DE", "OUE", "HM"):
+    for name in ("DE", "OUE", "HM", "SS", "TLH", "AGR"):
         scheme = plausibly.make(name, epsilon=1, domain_size=5)
         tally = scheme.accumulator()
         tally.add(scheme.privatize([1, 2, 3], SeededRandom(0)))
+        if name in ("DE", "SS", "AGR"):
+            # Each report counts in equally many cells, so that one count more is one too many.
+            one_more = tally.state.astype("<i8")
+            one_more.reshape(-1)[int(tally.state.argmin())] += 1
+            forged = _sealed(tally.to_bytes()[:28] + one_more.tobytes())
+            yield from _accepted(
+                f"{name}: a count that no report has made",
+                [lambda s=scheme, b=forged: plausibly.Accumulator.from_bytes(s, b)],
+            )
         cells = np.full(tally.state.shape, 50, dtype="<i8").tobytes()
         forged = _sealed(tally.to_bytes()[:28] + cells)
         yield from _accepted(
@@ -388,6 +409,12 @@ def _identity() -> Iterator[str]:
         [plausibly.make("HM", epsilon=1, domain_size=8, coefficients=t) for t in (1, 2)],
         [plausibly.make("OUE", epsilon=1, domain_size=d) for d in (7, 8)],
         [plausibly.make("HR", epsilon=3, domain_size=8, variant=v) for v in ("pure", "block")],
+        [plausibly.make("SS", epsilon=3, domain_size=8, subset_size=w) for w in (1, 2)],
+        [plausibly.make("TLH", epsilon=3, domain_size=8, hash_bits=t, window=w) for t, w in ((4, 1), (4, 2), (5, 2))],
+        [
+            plausibly.make("AGR", epsilon=3, domain_size=8, hash_bits=3, dimension=m, window=w)
+            for m, w in ((1, 1), (2, 1), (2, 2))
+        ],
         [plausibly.make("DE", epsilon=1, domain=labels) for labels in (["a", "b"], ["b", "a"])],
         [plausibly.make(name, epsilon=1, domain_size=8) for name in plausibly.CATALOG],
     ]

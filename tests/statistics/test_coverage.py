@@ -1,7 +1,7 @@
 """95 % intervals contain the truth 95 % of the time, whatever the data and also in large domains.
 
 Zipf data at d = 128 and 1024 are in test_accuracy, which takes intervals from the same runs as errors. A cell here
-has 60 runs of 1024 items (FLH: 120 sets of hash functions; unary encoding: 29 runs), or 10 runs of 10^5 items (50; 2),
+has 60 runs of 1024 items (FLH: 120 sets of hash functions; bitmaps: 29 runs or more), or 10 runs of 10^5 items (50; 2),
 and the standard error of its coverage, from the spread of the runs, is below 0.2 %. A true coverage of 95 % is more
 than seven of those inside the band. DE, whose support counts of about 100 are skewed, truly covers 95.2 to 96.2 %;
 one of its cells would fail for one set of seeds in 1000.

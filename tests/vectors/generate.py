@@ -26,9 +26,11 @@ from typing import Any
 import naive_client as naive
 from naive_client import Fields, N, Tape
 
-NAMES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
+NAMES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 UNARY = ("SUE", "OUE")
+BITMAPS = (*UNARY, "SS")
 HASHING = ("BLH", "OLH", "FLH")
+WINDOWS = ("TLH", "AGR")
 HERE = Path(__file__).parent
 
 BATCH_MAGIC, STATE_MAGIC = b"PLB\x01", b"PLA\x01"
@@ -71,10 +73,10 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     yield "1", labels(LABELS, True), {}
     yield "2", labels(["yes", "no"], False), {}
     yield "3", integers(1024), {}
-    if name not in UNARY:
+    if name not in BITMAPS:
         for epsilon in ("1/10", "1", "8", "20"):
             yield epsilon, integers(70_000), {}
-    if name in HASHING:
+    if name in (*HASHING, "TLH"):
         for epsilon, hash_seed in (("1", 0), ("3", 7), ("8", 2**64 - 1)):
             yield epsilon, keys(hash_seed), {}
     if name in ("OLH", "FLH"):
@@ -91,6 +93,18 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     if name == "HR":
         for epsilon, variant in (("1/10", "block"), ("8", "pure"), ("3", "block"), ("20", "block")):
             yield epsilon, integers(100), {"variant": variant}
+    if name == "SS":
+        for w in (1, 2, 7, 15, 30):
+            yield "2", integers(31), {"subset_size": w}
+    if name == "TLH":
+        for t, w in ((1, 1), (2, 3), (5, 7), (8, 255), (9, 30), (12, 2049)):
+            yield "2", integers(1000), {"hash_bits": t, "window": w}
+        yield "4", keys(11), {"hash_bits": 12, "window": 75}
+    if name == "AGR":
+        # As many dimensions as the domain needs, one more, and one alone; windows of one place and of several.
+        for t, m, w in ((1, 10, 1), (2, 6, 1), (2, 5, 3), (3, 4, 3), (5, 2, 4), (8, 2, 77), (9, 2, 1), (12, 1, 500)):
+            yield "2", integers(1000), {"hash_bits": t, "dimension": m, "window": w}
+        yield "1/2", integers(9), {"hash_bits": 3, "dimension": 2, "window": 3}
 
 
 def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
@@ -184,6 +198,12 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
             # Half of the bits at an edge, in an order that changes from tape to tape.
             yield next(values), Crafted(fill, {draw: draw + i for draw in range(i % 2, d, 1 + i % 3)})
         return
+    if words_of(scheme) > 20:
+        for i in range(8):
+            # Many draws at an edge at once; the coin of every other tape is a lie.
+            chosen = range(i % 2, words_of(scheme), 1 + i % 3)
+            yield next(values), Crafted(fill, {draw: draw + i for draw in chosen}, lie_at=0 if i % 2 else None)
+        return
     probe = Crafted(fill, {})
     naive.record(scheme, next(values), probe)
     coin = next(i for i, kind in enumerate(probe.kinds) if kind[0] == "bernoulli")
@@ -218,7 +238,7 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
     if name == "DE":
         return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(d)]
-    if name in UNARY:
+    if name in BITMAPS:
         return [sum(int.from_bytes(r, "little") >> x & 1 for r in records) for x in range(d)]
     if name in ("BLH", "OLH"):
         g, split = scheme["hash_range"], scheme["split"]
@@ -234,6 +254,10 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
     if name == "HR":
         places = scheme["blocks"] * scheme["order"]
         return [sum(int.from_bytes(r, "little") == z for r in records) for z in range(places)]
+    if name == "TLH":
+        return toeplitz_cells(scheme, records)
+    if name == "AGR":
+        return affine_cells(scheme, records)
     # HM: signs of all products of the sampled rows, then signs of the rows themselves.
     order, t = naive.hadamard_order(d), scheme["coefficients"]
     size = naive.field_size(order)
@@ -249,6 +273,35 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
         for j in range(t):
             paper[rows[j]] += -1 if y >> j & 1 else 1
     return full + paper
+
+
+def toeplitz_cells(scheme: Fields, records: list[bytes]) -> list[int]:
+    """At the sum of the matrix rows that s selects: the transformed window at s, with the sign of s on the report."""
+    t, w, bits = scheme["hash_bits"], scheme["window"], scheme["item_bits"]
+    head = naive.field_size(2 ** (bits + t - 1))
+    cells = [0] * 2**bits
+    for r in records:
+        matrix, y = int.from_bytes(r[:head], "little"), int.from_bytes(r[head:], "little")
+        for s in range(1, 2**t):
+            row = 0
+            for j in range(t):
+                row ^= (matrix >> j) % 2**bits if s >> j & 1 else 0
+            cells[row] += sum(-1 if naive.sign(s, y ^ e) else 1 for e in range(w))
+    return cells
+
+
+def affine_cells(scheme: Fields, records: list[bytes]) -> list[int]:
+    """By line and value: how many reports support the points of that value on that line."""
+    t, w = scheme["hash_bits"], scheme["window"]
+    g, lines = 2**t, naive.lines_of(scheme)
+    head, size = naive.field_size(lines), naive.field_size(g)
+    cells = [0] * (lines * g)
+    for r in records:
+        line, y = int.from_bytes(r[:head], "little"), int.from_bytes(r[-size:], "little")
+        stretch = int.from_bytes(r[head : head + size], "little") if w > 1 else 1
+        for value in range(g):
+            cells[line * g + value] += naive.product(stretch, value, t) ^ y < w
+    return cells
 
 
 def state(scheme: Fields, number: int, records: list[bytes]) -> Fields:
@@ -298,7 +351,10 @@ def words_of(scheme: Fields) -> int:
     """Words of one report, repeats aside."""
     if scheme["scheme"] in UNARY:
         return naive.size_of(scheme["domain"])
-    return {"DE": 2, "HM": scheme.get("coefficients", 0) + 2}.get(scheme["scheme"], 3)
+    if scheme["scheme"] in WINDOWS:
+        return 5 if scheme["scheme"] == "AGR" and scheme["window"] > 1 else 4
+    others = {"DE": 2, "HM": scheme.get("coefficients", 0) + 2, "SS": scheme.get("subset_size", 0) + 1}
+    return others.get(scheme["scheme"], 3)
 
 
 def broken_schemes(scheme: Fields) -> Iterator[Fields]:
@@ -350,10 +406,11 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     yield changed("one label", True, domain=labels(["yes"], False))
     yield changed("an unknown field of the domain", False, domain={**scheme["domain"], "unit": "m"})
     yield without("no domain", True, "domain")
-    if name not in HASHING:
+    if name not in (*HASHING, "TLH"):
         yield changed("keys where items must be listed", True, domain=keys(0))
     else:
         yield changed("a hash seed of 65 bits", True, domain={"type": "keys", "hash_seed": str(N)})
+    if name in HASHING:
         yield changed("another split", False, split=2 * scheme["split"])
         yield changed("no split at all", True, split=0)
         yield changed("another hash range", True, hash_range=scheme["hash_range"] + 1)
@@ -372,6 +429,30 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         yield changed("twice the blocks", True, blocks=2 * scheme["blocks"])
         yield changed("no block", True, blocks=0)
         yield changed("an unknown variant", False, variant="both")
+    if name == "SS":
+        yield changed("an empty subset", True, subset_size=0)
+        yield changed("a smaller subset", True, subset_size=scheme["subset_size"] - 1)
+        yield changed("a larger subset", False, subset_size=scheme["subset_size"] + 1)
+        yield changed("a subset of everything", True, subset_size=9)
+        yield without("no subset size", True, "subset_size")
+    if name in WINDOWS:
+        yield changed("no hash bit", True, hash_bits=0)
+        yield changed("a hash bit more", True, hash_bits=scheme["hash_bits"] + 1)
+        yield changed("thirteen hash bits", True, hash_bits=13)
+        yield changed("an empty window", True, window=0)
+        yield changed("a smaller window", True, window=scheme["window"] - 1)
+        yield changed("a larger window", False, window=scheme["window"] + 1)
+        yield changed("a window of everything", True, window=2 ** scheme["hash_bits"])
+        yield changed("hash bits as text", False, hash_bits=str(scheme["hash_bits"]))
+        yield without("no window", True, "window")
+    if name == "TLH":
+        yield changed("no item bit", True, item_bits=0)
+        yield changed("an item bit more", False, item_bits=scheme["item_bits"] + 1)
+        yield changed("a matrix of 65 bits", True, item_bits=66 - scheme["hash_bits"])
+    if name == "AGR":
+        yield changed("no dimension", True, dimension=0)
+        yield changed("a dimension too few for the domain", True, dimension=scheme["dimension"] - 1)
+        yield changed("more than 64 bits in all", True, dimension=64 // scheme["hash_bits"] + 1)
 
 
 def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -412,11 +493,15 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
     yield "a cell too many", envelope(STATE_MAGIC, scheme, len(records), payload + bytes(8))
     yield "a cell too few", envelope(STATE_MAGIC, scheme, len(records), payload[:-8])
     yield "a negative count", envelope(STATE_MAGIC, scheme, -1, bytes(len(payload)))
-    if scheme["scheme"] == "HM":
-        # One report adds more than one to a cell, so 64-bit cells hold fewer of them.
+    if scheme["scheme"] in ("HM", *WINDOWS):
+        # One report adds more than one to a cell or to what is decoded, so 64-bit cells hold fewer of them.
         yield "a count that would overflow", envelope(STATE_MAGIC, scheme, 2**63 - 1, payload)
     large = struct.pack("<q", 256 * len(records)) + payload[8:]
     yield "a cell larger than its reports allow", envelope(STATE_MAGIC, scheme, len(records), large)
+    if scheme["scheme"] in ("SS", "AGR"):
+        # Each report counts in equally many cells.
+        more = struct.pack("<q", cells[0] + 1) + payload[8:]
+        yield "a count that no report has made", envelope(STATE_MAGIC, scheme, len(records), more)
     yield "cells without reports", envelope(STATE_MAGIC, scheme, 0, payload)
     yield "another scheme", envelope(STATE_MAGIC, other, len(records), payload)
     yield "another version", sealed(b"PLA\x02" + whole[4:-4])
@@ -429,9 +514,25 @@ def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     if name == "DE":
         yield "an item outside the domain", d.to_bytes(len(good), "little")
         yield "an item far outside", b"\xff" * len(good)
-    elif name in UNARY:
+    elif name in BITMAPS:
         for bit in range(d, 8 * len(good)):
             yield "a spare bit set", (1 << bit).to_bytes(len(good), "little")
+        if name == "SS":
+            w = scheme["subset_size"]
+            for members in (0, w - 1, w + 1, d):
+                yield "a subset of another size", (2**members - 1).to_bytes(len(good), "little")
+            in_place = 2 ** (w - 1) - 1 | 1 << d
+            yield "a spare bit in the place of a member", in_place.to_bytes(len(good), "little")
+    elif name in WINDOWS:
+        g = 2 ** scheme["hash_bits"]
+        choices = naive.lines_of(scheme) if name == "AGR" else 2 ** (scheme["item_bits"] + scheme["hash_bits"] - 1)
+        yield "a hash outside the field", good[:-1] + bytes([g])
+        yield "a hash far outside", good[:-1] + b"\xff"
+        yield "a matrix or line too many", bytes([choices]) + good[1:]
+        yield "a matrix or line far outside", b"\xff" + good[1:]
+        if name == "AGR":
+            yield "no stretch", good[:1] + b"\0" + good[2:]
+            yield "a stretch outside the field", good[:1] + bytes([g]) + good[2:]
     elif name == "HM":
         order = naive.hadamard_order(d)
         yield "a row outside the matrix", bytes([order]) + good[1:]
@@ -474,7 +575,7 @@ def contents(name: str) -> dict[str, Any]:
         records = [naive.record(scheme, next(values), Tape(fill)) for _ in range((0, 1, 17, 40)[number % 4])]
         states.append(state(scheme, number, records))
 
-    small = next(i for i in sampled if naive.size_of(schemes[i]["domain"]) == 9)
+    small = [i for i in sampled if schemes[i]["domain"] == integers(9)][-1]
     another = next(i for i in sampled if i != small)
     scheme, other = schemes[small], schemes[another]
     records = [naive.record(scheme, value, Tape(fill)) for value in islice(cycle(values_of(scheme["domain"])), 7)]
@@ -501,6 +602,10 @@ def is_small(scheme: Fields) -> bool:
         return scheme["hashes"] * scheme["hash_range"] <= 100
     if scheme["scheme"] == "HR":
         return scheme["blocks"] * scheme["order"] <= 256
+    if scheme["scheme"] == "AGR":
+        return naive.lines_of(scheme) * 2 ** scheme["hash_bits"] <= 256
+    if scheme["scheme"] == "TLH" and scheme["hash_bits"] > 10:
+        return False  # it would take long
     return domain["type"] == "keys" or naive.size_of(domain) <= 100
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import kernels
 from ..device import DeviceError, item_key
 from .errors import DomainError, ParameterError, nearest, shown
 
@@ -147,6 +148,10 @@ class Keys(Domain):
     def encode(self, items: object) -> Encoded:
         given = listed(items)
         seed = self.hash_seed
+        contents, tag = _contents(given)
+        if contents is not None:
+            ends = np.cumsum(np.fromiter(map(len, contents), dtype=np.int64, count=len(contents)))
+            return kernels.keyed_hash(np.frombuffer(b"".join(contents), dtype=np.uint8), ends, seed, tag)
         try:
             return np.fromiter((item_key(x, seed) for x in given), dtype=np.uint64, count=len(given))
         except DeviceError:
@@ -239,6 +244,19 @@ def _one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.ndim != 1:
         raise DomainError(f"items: expected one dimension, came {array.ndim}")
     return array
+
+
+def _contents(items: list[Any]) -> tuple[list[bytes] | None, bytes]:
+    # The bytes of keys that are all of one plain type, and its tag; None where they must be looked at one by one.
+    kinds = set(map(type, items))
+    try:
+        if kinds == {str}:
+            return [item.encode() for item in items], b"str"
+        if kinds == {int}:
+            return [b"%d" % item for item in items], b"int"
+    except ValueError:
+        return None, b""
+    return (items, b"") if kinds == {bytes} else (None, b"")
 
 
 def _is_key(item: object, hash_seed: int) -> bool:

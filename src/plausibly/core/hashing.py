@@ -64,8 +64,7 @@ class HashedScheme(Scheme):
         self, values: Encoded, seeds: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64], out: Reports
     ) -> npt.NDArray[np.int64]:
         """Writes the direct-encoded hashes of the values; returns the reports to be redone."""
-        hashed = kernels.local_hash(seeds, values, self.split, self.g)
-        out["hash"], redo = kernels.direct_response(hashed.astype(np.uint64), words, 1, self.keep, self.g)
+        out["hash"], redo = kernels.local_hash_response(values, seeds, words, 1, self.keep, self.split, self.g)
         return redo
 
     def check(self, reports: Reports) -> None:

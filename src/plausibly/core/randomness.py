@@ -25,6 +25,7 @@ from .domain import whole_number
 from .errors import ParameterError
 
 _BLOCK = 16
+_ZEROS = memoryview(bytes(1 << 18))
 _TAIL_LANE = 1 << 95
 MAX_REPORTS = 1 << 48
 _MAX_ATTEMPTS = 128
@@ -59,10 +60,14 @@ class Stream:
         block, skip = divmod(first_byte, _BLOCK)
         counter = (self.call << 96) | block
         encryptor = Cipher(AES(self.key), CTR(counter.to_bytes(_BLOCK, "big"))).encryptor()
-        # Encrypting zeros in place yields the keystream; update_into wants up to 15 bytes of slack.
-        buffer = np.zeros(skip + count + _BLOCK, dtype=np.uint8)
-        encryptor.update_into(buffer[: skip + count].data, buffer.data)
-        return buffer[skip : skip + count]
+        # Encrypted zeros are the keystream. The same few zeros serve again and again, so they stay in cache;
+        # update_into wants up to 15 bytes of slack.
+        size = skip + count
+        buffer = np.empty(size + _BLOCK, dtype=np.uint8)
+        target = buffer.data
+        for start in range(0, size, len(_ZEROS)):
+            encryptor.update_into(_ZEROS[: size - start], target[start:])
+        return buffer[skip:size]
 
     def heads(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint8]:
         """The head bytes of ``count`` reports, one row each."""
@@ -83,13 +88,14 @@ class Stream:
         # counter = call(32) lane(1) attempt(7) report(48) draw(40), big-endian: the low half holds the low
         # 24 bits of the report and the draw.
         report = reports.astype(np.uint64)
-        low = (report & np.uint64(0xFFFFFF)) << np.uint64(40) | draws.astype(np.uint64)
         constant = (self.call << 32) | (1 << 31) | (attempt << 24)
-        high = np.uint64(constant) | report >> np.uint64(24)
-        counters = np.stack([high, low], axis=1).astype(">u8")
+        counters = np.empty((len(report), 2), dtype=">u8")
+        counters[:, 0] = report >> np.uint64(24) | np.uint64(constant)
+        counters[:, 1] = (report & np.uint64(0xFFFFFF)) << np.uint64(40) | draws.astype(np.uint64)
         encryptor = Cipher(AES(self.key), ECB()).encryptor()
-        blocks = np.frombuffer(encryptor.update(counters.tobytes()), dtype="<u8")
-        return blocks[::2].astype(np.uint64)
+        blocks = np.empty(counters.nbytes + _BLOCK - 1, dtype=np.uint8)
+        encryptor.update_into(counters.data.cast("B") if len(report) else b"", blocks.data)
+        return blocks[: counters.nbytes].view("<u8")[::2].astype(np.uint64)
 
     def source(self, layout: Layout, report: int) -> TapeSource:
         """The words of one report as a source for scalar code, with the repeats it may ask for."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -138,6 +138,10 @@ class Scheme(ABC):
         """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""
         return log_upper_bound(self.randomizer.worst_ratio(), self.epsilon)
 
+    def cut(self, size: int) -> Scheme:
+        """The scheme on a smaller domain, whose coins the audit can enumerate."""
+        return replace(self, domain=Integers(size))
+
     def variance(self, n: int, f: Any = 0, f2: float | None = None) -> Any:
         """The variance of the estimate of an item held by f of n users (f a number or an array), for planning."""
         users, holders, squares = (np.asarray(given) for given in (n, f, 0 if f2 is None else f2))
@@ -164,7 +168,7 @@ class Scheme(ABC):
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, came something else")
         codes = np.ascontiguousarray(values).astype(np.uint64, copy=False)
-        if self.domain.size is not None and (codes >= self.domain.size).any():
+        if self.domain.size is not None and codes.size and int(codes.max()) >= self.domain.size:
             raise DomainError("values: expected items that the domain has encoded, came other numbers")
         return self._privatize(codes, rng, first_report)
 

@@ -73,6 +73,18 @@ INLINE u64 below(Below range, u64 word) {
 #endif
 }
 
+INLINE u64 low_bits(i64 count) { return count >= 64 ? UINT64_MAX : ((u64)1 << count) - 1; }
+
+/* condition ? a : b by a mask, for coins: they cannot be predicted. The empty assembly keeps the compiler from
+ * making a branch of it again. */
+INLINE u64 choose(int condition, u64 a, u64 b) {
+    u64 mask = 0 - (u64)condition;
+#ifdef __GNUC__
+    __asm__("" : "+r"(mask));
+#endif
+    return b ^ ((a ^ b) & mask);
+}
+
 /* ---- The hash of one value: docs/adr/0006-hash-family.md ---------------------------------------------------- */
 
 #define FIRST_FACTOR 0x21F0AAADu
@@ -120,13 +132,13 @@ INLINE u32 high_of(Split s, u64 value) { return (u32)(s.shift >= 0 ? value >> s.
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(_WIN32)
 #define LANES 32
 #define SET avx2
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,popcnt")))
 #include "native.c"
 #undef LANES
 #undef SET
 #undef TARGET
 
-EXPORT const char *plausibly_instruction_set(void) { return __builtin_cpu_supports("avx2") ? "avx2" : "baseline"; }
+EXPORT const char *plausibly_instruction_set(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? "avx2" : "baseline"; }
 #else
 EXPORT const char *plausibly_instruction_set(void) { return "baseline"; }
 #endif
@@ -159,41 +171,67 @@ enum {
 
 /* ---- 1. direct_response: DE, y = keep ? x : u + [u >= x] ---------------------------------------------------- */
 
+/* The answer to one value from the words w[0] and w[1]; *rejected grows, and `report` is listed, if w[1] is refused. */
+INLINE u32 LOCAL(answer)(u64 value, const u64 *w, u64 keep, Below others, i64 report, i64 *rejected, i64 *redo,
+                         i64 capacity) {
+    u64 u = below(others, w[1]);
+    u += u >= value;
+    if (__builtin_expect(w[1] > others.last, 0)) {
+        if (*rejected < capacity) redo[*rejected] = report;
+        ++*rejected;
+    }
+    return (u32)choose(w[0] < keep, value, u);
+}
+
 /* Returns how many reports must be redone, of which the first `capacity` are listed. */
 TARGET EXPORT i64 KERNEL(direct_response)(const u64 *values, const u64 *words, i64 n, i64 stride, i64 column,
                                           u64 keep, u64 size, u32 *out, i64 *redo, i64 capacity) {
     const Below others = below_for(size - 1);
     i64 rejected = 0;
-    for (i64 i = 0; i < n; i++) {
-        const u64 *w = words + i * stride + column;
-        u64 value = values[i], u = below(others, w[1]);
-        u += u >= value;
-        out[i] = (u32)(w[0] < keep ? value : u);
-        if (__builtin_expect(w[1] > others.last, 0)) {
-            if (rejected < capacity) redo[rejected] = i;
-            rejected++;
-        }
-    }
+    for (i64 i = 0; i < n; i++)
+        out[i] = LOCAL(answer)(values[i], words + i * stride + column, keep, others, i, &rejected, redo, capacity);
     return rejected;
 }
 
 /* ---- 2. local_hash: docs/adr/0006-hash-family.md, h(x) = (A[x div L] + B[x mod L]) mod g -------------------- */
 
+/* entry() in 32-bit lanes only, like entry_vector below: `bits` is 8 (size <= 256) or 16 (size <= 2^16). */
+INLINE u32 LOCAL(entry_in_lane)(u32 premixed, u32 first, u32 second, u32 size, const int bits) {
+    u32 t = (premixed ^ first) * FIRST_FACTOR;
+    t ^= t >> 15;
+    t = (t ^ second) * SECOND_FACTOR;
+    t ^= t >> 15;
+    t >>= 8;
+    return bits == 8 ? (t * size) >> 24 : ((t >> 12) * size + (((t & 0xFFF) * size) >> 12)) >> 12;
+}
+
+INLINE TARGET void LOCAL(hash_lanes)(const u64 *seeds, const u32 *low, const u32 *high, i64 count, u32 size, u32 *out,
+                                     const int bits) {
+    for (i64 i = 0; i < count; i++) {
+        const u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
+        const u32 sum = LOCAL(entry_in_lane)(premix(low[i]), first, second, size, bits) +
+                        LOCAL(entry_in_lane)(premix(high[i]), second, first, size, bits);
+        out[i] = sum >= size ? sum - size : sum;
+    }
+}
+
+/* Hash at most BUFFER values. */
+INLINE TARGET void LOCAL(hash_block)(const u64 *seeds, const u64 *values, i64 count, Split s, u32 size, u32 *out) {
+    u32 low[BUFFER], high[BUFFER];
+    for (i64 i = 0; i < count; i++) {
+        low[i] = low_of(s, values[i]);
+        high[i] = high_of(s, values[i]);
+    }
+    if (size <= 256)
+        LOCAL(hash_lanes)(seeds, low, high, count, size, out, 8);
+    else
+        LOCAL(hash_lanes)(seeds, low, high, count, size, out, 16);
+}
+
 TARGET EXPORT void KERNEL(local_hash)(const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out) {
     const Split s = split_for(split);
-    u32 low[BUFFER], high[BUFFER];
-    for (i64 start = 0; start < n; start += BUFFER) {
-        i64 count = n - start < BUFFER ? n - start : BUFFER;
-        for (i64 i = 0; i < count; i++) {
-            low[i] = low_of(s, values[start + i]);
-            high[i] = high_of(s, values[start + i]);
-        }
-        for (i64 i = 0; i < count; i++) {
-            u32 first = (u32)seeds[start + i], second = (u32)(seeds[start + i] >> 32);
-            u32 sum = entry(premix(low[i]), first, second, size) + entry(premix(high[i]), second, first, size);
-            out[start + i] = sum >= size ? sum - size : sum;
-        }
-    }
+    for (i64 start = 0; start < n; start += BUFFER)
+        LOCAL(hash_block)(seeds + start, values + start, n - start < BUFFER ? n - start : BUFFER, s, size, out + start);
 }
 
 /* ---- 3. support_counts: OLH, #{i : h_i(x) = y_i} for every x of the domain, by tabulation ----------------------
@@ -511,7 +549,12 @@ INLINE TARGET void LOCAL(compare_heads)(const u8 *head, i64 count, u8 threshold,
             is_equal[k] = (v8)(bytes == threshold);
         }
         *less = LOCAL(gather_masks)(is_less);
-        *equal = LOCAL(gather_masks)(is_equal);
+        /* Most blocks have no tie, and to see that is cheaper than to find where. */
+        v64 any = {0};
+        u64 some = 0;
+        for (int k = 0; k < 64 / LANES; k++) any |= (v64)is_equal[k];
+        for (int l = 0; l < LONGS; l++) some |= any[l];
+        if (some) *equal = LOCAL(gather_masks)(is_equal);
         return;
     }
     for (i64 j = 0; j < count; j += 8) {
@@ -727,22 +770,134 @@ TARGET EXPORT void KERNEL(parity_hash)(const u64 *values, const u64 *rows, i64 n
 
 /* ---- 11. gray_scatter: HM, the 2^t - 1 characters of each report, in Gray-code order ---------------------------
  *
- * From one step to the next a single bit of s changes, so one row enters or leaves the exclusive or. */
+ * From one step to the next a single bit of s changes, so one row enters or leaves the exclusive or. What costs is the
+ * cache: each character is added to a place of its own. Hence 32-bit sums, half as large as the result, flushed before
+ * they can overflow; and the low four bits of s are not stepped through but taken at once, in vectors. */
 
-/* `out` comes in as zeros. */
-TARGET EXPORT void KERNEL(gray_scatter)(const u64 *rows, const u32 *hashes, i64 n, i64 t, const u64 *weights,
-                                        u64 *out) {
-    const u64 steps = (u64)1 << t;
+enum { LOCAL(AT_ONCE) = 16, LOCAL(MOST_BITS) = 32 };
+#define AT_ONCE LOCAL(AT_ONCE)
+#define MOST_BITS LOCAL(MOST_BITS)
+
+/* The constants of a call. */
+typedef struct {
+    v32 chosen[4][AT_ONCE / WORDS]; /* -1 where s has that bit */
+    u32 minus[AT_ONCE][AT_ONCE];    /* -1 where s & hash is odd: [low bits of the hash][low bits of s] */
+    u32 *weights;                   /* 2^t of them, or 16 if that is more; that of s = 0 is 0 */
+    u32 *sums;
+} LOCAL(Scatter);
+#define Scatter LOCAL(Scatter)
+
+/* How many reports can be added to 32-bit sums without overflow, wherever they fall. */
+INLINE i64 LOCAL(safe_reports)(const i64 *weights, u64 size) {
+    u64 total = 1;
+    for (u64 s = 1; s < size; s++) {
+        const u64 weight = weights[s] < 0 ? 0 - (u64)weights[s] : (u64)weights[s];
+        if (weight > INT32_MAX) return 0;
+        total += weight;
+    }
+    return INT32_MAX / (i64)total;
+}
+
+/* Whether 32-bit sums were set up; if not, they would not pay or memory is short. */
+TARGET static int LOCAL(open_scatter)(Scatter *scatter, i64 n, i64 item_bits, i64 t, const i64 *weights, i64 safe) {
+    const u64 size = (u64)1 << t, cells = (u64)1 << item_bits;
+    const u64 reports = (u64)(n < safe ? n : safe);
+    if (item_bits > MOST_BITS || t > MOST_BITS || reports * size < cells) return 0;
+    scatter->weights = calloc(size < AT_ONCE ? AT_ONCE : size, sizeof(u32));
+    scatter->sums = calloc(cells, sizeof(u32));
+    if (!scatter->weights || !scatter->sums) {
+        free(scatter->weights);
+        free(scatter->sums);
+        return 0;
+    }
+    for (u64 s = 1; s < size; s++) scatter->weights[s] = (u32)weights[s];
+    for (int bit = 0; bit < 4; bit++)
+        for (int s = 0; s < AT_ONCE; s++) scatter->chosen[bit][s / WORDS][s % WORDS] = 0 - (u32)((s >> bit) & 1);
+    for (u32 hash = 0; hash < AT_ONCE; hash++)
+        for (u32 s = 0; s < AT_ONCE; s++) scatter->minus[hash][s] = 0 - (u32)__builtin_parity(s & hash);
+    return 1;
+}
+
+TARGET static void LOCAL(flush_scatter)(Scatter *scatter, i64 item_bits, u64 *out) {
+    for (u64 k = 0; k < (u64)1 << item_bits; k++) {
+        out[k] += (u64)(i64)(int32_t)scatter->sums[k];
+        scatter->sums[k] = 0;
+    }
+}
+
+/* Add the characters of one report; `low` = min(t, 4) of the bits of s are taken at once. Rows beyond t are 0. */
+INLINE TARGET void LOCAL(scatter_report)(const Scatter *scatter, const u32 *rows, u32 hash, i64 t, const int low) {
+    enum { VECTORS = AT_ONCE / WORDS };
+    const u64 groups = (u64)1 << (t - low);
+    const u32 *minus = scatter->minus[hash % AT_ONCE], *weights = scatter->weights;
+    u32 *sums = scatter->sums, base = 0, negative = 0;
+    v32 places[VECTORS], signs[VECTORS];
+    for (int v = 0; v < VECTORS; v++) {
+        places[v] = (v32){0};
+        for (int bit = 0; bit < 4; bit++) places[v] ^= scatter->chosen[bit][v] & rows[bit];
+        signs[v] = *(const v32_at *)(minus + v * WORDS);
+    }
+    for (u64 step = 0;;) {
+        const u32 *weight = weights + ((step ^ (step >> 1)) << low);
+        u32 place[AT_ONCE], signed_weight[AT_ONCE];
+        for (int v = 0; v < VECTORS; v++) {
+            const v32 sign = signs[v] ^ negative;
+            *(v32_at *)(place + v * WORDS) = places[v] ^ base;
+            *(v32_at *)(signed_weight + v * WORDS) = (*(const v32_at *)(weight + v * WORDS) ^ sign) - sign;
+        }
+        for (int s = 0; s < 1 << low; s++) sums[place[s]] += signed_weight[s];
+        if (++step == groups) break;
+        const int bit = low + __builtin_ctzll(step);
+        base ^= rows[bit];
+        negative ^= 0 - ((hash >> bit) & 1);
+    }
+}
+
+/* Add the characters of n reports. Row j of report i is words[i * t + j], or words[i] >> j if `toeplitz`. */
+INLINE TARGET void LOCAL(scatter_reports)(const Scatter *scatter, const u64 *words, const u32 *hashes, i64 n, i64 t,
+                                          u64 mask, const int toeplitz, const int low) {
+    u32 rows[MOST_BITS] = {0};
     for (i64 i = 0; i < n; i++) {
-        const u64 *row = rows + i * t;
+        for (i64 j = 0; j < t; j++) rows[j] = (u32)((toeplitz ? words[i] >> j : words[i * t + j]) & mask);
+        LOCAL(scatter_report)(scatter, rows, hashes[i], t, low);
+    }
+}
+
+INLINE TARGET void LOCAL(scatter)(const u64 *words, const u32 *hashes, i64 n, i64 item_bits, i64 t, const i64 *weights,
+                                  u64 *out, const int toeplitz) {
+    const u64 steps = (u64)1 << t, mask = low_bits(item_bits);
+    const i64 safe = LOCAL(safe_reports)(weights, steps);
+    Scatter scatter;
+    if (t > 0 && LOCAL(open_scatter)(&scatter, n, item_bits, t, weights, safe)) {
+        for (i64 start = 0; start < n; start += safe) {
+            const i64 count = n - start < safe ? n - start : safe;
+            const u64 *from = words + start * (toeplitz ? 1 : t);
+            const u32 *hash = hashes + start;
+            if (t == 1) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 1);
+            if (t == 2) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 2);
+            if (t == 3) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 3);
+            if (t > 3) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 4);
+            LOCAL(flush_scatter)(&scatter, item_bits, out);
+        }
+        free(scatter.weights);
+        free(scatter.sums);
+        return;
+    }
+    for (i64 i = 0; i < n; i++) {
         u64 place = 0, negative = 0;
         for (u64 step = 1; step < steps; step++) {
             const int bit = __builtin_ctzll(step);
-            place ^= row[bit];
+            place ^= (toeplitz ? words[i] >> bit : words[i * t + bit]) & mask;
             negative ^= 0 - (u64)((hashes[i] >> bit) & 1);
-            out[place] += (weights[step ^ (step >> 1)] ^ negative) - negative;
+            out[place] += ((u64)weights[step ^ (step >> 1)] ^ negative) - negative;
         }
     }
+}
+
+/* `out` comes in as zeros. */
+TARGET EXPORT void KERNEL(gray_scatter)(const u64 *rows, const u32 *hashes, i64 n, i64 item_bits, i64 t,
+                                        const i64 *weights, u64 *out) {
+    LOCAL(scatter)(rows, hashes, n, item_bits, t, weights, out, 0);
 }
 
 /* ---- 12. hadamard_response: HR over `blocks` blocks of order `order` ---------------------------------------- */
@@ -761,9 +916,8 @@ TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words,
         other += other >= own;
         /* In the own block the parity is wished for: even if kept, odd if not. */
         const u64 wrong = (u64)__builtin_parityll(u & row) ^ kept ^ 1;
-        u ^= (0 - (same & wrong)) & row & (0 - row);
-        /* Masks and not branches: a coin cannot be predicted. */
-        const u64 block = other ^ ((own ^ other) & (0 - same));
+        u ^= choose((int)(same & wrong), row & (0 - row), 0);
+        const u64 block = choose((int)same, own, other);
         out[i] = (u32)(block * order + u);
         if (__builtin_expect(w[1] > others.last, 0)) {
             if (rejected < capacity) redo[rejected] = i;
@@ -771,6 +925,398 @@ TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words,
         }
     }
     return rejected;
+}
+
+/* ---- 13. subset_response: SS, a random subset as a bitmap, by a partial Fisher-Yates shuffle -------------------
+ *
+ * One permutation of the other values serves all reports: what a report has changed is put back after it. Slot i is
+ * not read after step i, so nothing is written there. */
+
+/* One report: sets the bits of its subset and returns whether a word was refused. A bitmap of at most 64 bits is
+ * `small`: it is made in a register, where its bits do not wait for each other. */
+INLINE TARGET int LOCAL(draw_subset)(u64 value, const u64 *word, i64 w, u64 keep, const Below *range, u32 *others,
+                                     u32 *places, u8 *bitmap, i64 row_bytes, const int small) {
+    u64 refused = 0, bits = 0;
+    for (i64 i = 0; i < w; i++) {
+        const u64 place = (u64)i + below(range[i], word[1 + i]);
+        u64 item = others[place];
+        refused |= word[1 + i] > range[i].last;
+        others[place] = others[i];
+        places[i] = (u32)place;
+        item += item >= value;
+        if (i == w - 1) item = choose(word[0] < keep, value, item);
+        if (small)
+            bits |= (u64)1 << item;
+        else
+            bitmap[item >> 3] |= (u8)(1 << (item & 7));
+    }
+    for (i64 i = 0; i < w; i++) others[places[i]] = places[i];
+    if (small) memcpy(bitmap, &bits, (size_t)row_bytes);
+    return refused != 0;
+}
+
+/* Returns how many reports must be redone, of which the first `capacity` are listed; -1 if memory ran out. */
+TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size,
+                                          u8 *bitmaps, i64 *redo, i64 capacity) {
+    const i64 row_bytes = (i64)((size + 7) / 8);
+    i64 rejected = 0;
+    Below *range = malloc(sizeof(Below) * (size_t)(w + 1));
+    u32 *others = malloc(sizeof(u32) * (size_t)(size + (u64)w)), *places = others + size;
+    if (!range || !others) {
+        free(range);
+        free(others);
+        return -1;
+    }
+    for (i64 i = 0; i < w; i++) range[i] = below_for(size - 1 - (u64)i);
+    for (u64 other = 0; other + 1 < size; other++) others[other] = (u32)other;
+    memset(bitmaps, 0, (size_t)(n * row_bytes));
+    for (i64 r = 0; r < n; r++) {
+        const u64 *word = words + r * (w + 1);
+        u8 *bitmap = bitmaps + r * row_bytes;
+        const int refused =
+            size <= 64 ? LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 1)
+                       : LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 0);
+        if (__builtin_expect(refused, 0)) {
+            if (rejected < capacity) redo[rejected] = r;
+            rejected++;
+        }
+    }
+    free(range);
+    free(others);
+    return rejected;
+}
+
+/* ---- 14. window_response: TLH and AGR, the hash moved by an error inside or outside of a window -------------- */
+
+/* Returns how many reports must be redone, of which the first `capacity` are listed. */
+TARGET EXPORT i64 KERNEL(window_response)(const u32 *hashes, const u64 *words, i64 n, i64 stride, i64 column,
+                                          u64 keep, u64 size, u64 window, u32 *out, i64 *redo, i64 capacity) {
+    const Below near = below_for(window), far = below_for(size - window);
+    i64 rejected = 0;
+    for (i64 i = 0; i < n; i++) {
+        const u64 *w = words + i * stride + column;
+        const u64 inside = below(near, w[1]), outside = window + below(far, w[2]);
+        out[i] = hashes[i] ^ (u32)choose(w[0] < keep, inside, outside);
+        if (__builtin_expect((w[1] > near.last) | (w[2] > far.last), 0)) {
+            if (rejected < capacity) redo[rejected] = i;
+            rejected++;
+        }
+    }
+    return rejected;
+}
+
+/* ---- 15. toeplitz_hash: linear hashing whose row j is the matrix shifted by j --------------------------------- */
+
+TARGET EXPORT void KERNEL(toeplitz_hash)(const u64 *values, const u64 *matrices, i64 n, i64 hash_bits, i64 item_bits,
+                                         u32 *out) {
+    const u64 mask = low_bits(item_bits);
+    for (i64 i = 0; i < n; i++) {
+        const u64 value = values[i] & mask;
+        u32 hash = 0;
+        for (i64 j = 0; j < hash_bits; j++) hash |= (u32)__builtin_parityll((matrices[i] >> j) & value) << j;
+        out[i] = hash;
+    }
+}
+
+/* ---- 16. toeplitz_scatter: TLH, gray_scatter with the rows of Toeplitz matrices ------------------------------- */
+
+/* `out` comes in as zeros. */
+TARGET EXPORT void KERNEL(toeplitz_scatter)(const u64 *matrices, const u32 *hashes, i64 n, i64 item_bits, i64 t,
+                                            const i64 *weights, u64 *out) {
+    LOCAL(scatter)(matrices, hashes, n, item_bits, t, weights, out, 1);
+}
+
+/* ---- 17. toeplitz_support_of: TLH, support of any candidates ----------------------------------------------------
+ *
+ * Bit j of the hash is the parity of (matrix >> j) & x, so the hash is the exclusive or of the matrix shifted by
+ * every set bit of x, cut to t bits: the same shifts for all reports of a candidate. */
+
+/* `counts` comes in as zeros. */
+TARGET EXPORT void KERNEL(toeplitz_support_of)(const u64 *matrices, const u32 *hashes, i64 n, const u64 *candidates,
+                                               i64 k, i64 hash_bits, i64 item_bits, u64 window, i64 *counts) {
+    enum { UNROLLED = 4 };
+    typedef i64 signed_vector __attribute__((vector_size(LANES)));
+    const u64 mask = low_bits(item_bits), last = low_bits(hash_bits);
+    u64 wanted[BUFFER];
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const u64 *block = matrices + start;
+        const i64 count = n - start < BUFFER ? n - start : BUFFER;
+        for (i64 i = 0; i < count; i++) wanted[i] = hashes[start + i];
+        for (i64 c = 0; c < k; c++) {
+            const u64 item = candidates[c] & mask;
+            v64 total = {0};
+            i64 i = 0;
+            for (; i + UNROLLED * LONGS <= count; i += UNROLLED * LONGS) {
+                v64 hash[UNROLLED];
+                for (int v = 0; v < UNROLLED; v++) hash[v] = *(const v64_at *)(wanted + i + v * LONGS);
+                for (u64 bits = item; bits; bits &= bits - 1)
+                    for (int v = 0; v < UNROLLED; v++)
+                        hash[v] ^= *(const v64_at *)(block + i + v * LONGS) >> __builtin_ctzll(bits);
+                /* Below 2^32 signed and unsigned comparison agree, and the machine has the signed one. */
+                for (int v = 0; v < UNROLLED; v++)
+                    total -= (v64)((signed_vector)(hash[v] & last) < (i64)window);
+            }
+            for (int l = 0; l < LONGS; l++) counts[c] += (i64)total[l];
+            for (; i < count; i++) {
+                u64 hash = wanted[i];
+                for (u64 bits = item; bits; bits &= bits - 1) hash ^= block[i] >> __builtin_ctzll(bits);
+                counts[c] += (hash & last) < window;
+            }
+        }
+    }
+}
+
+/* ---- 18. affine_hash: AGR, the scalar product of a value and the point of a line over GF(2^t) -------------------
+ *
+ * A point lies in a word like a value, coordinate i in the bits from t * i on. A line's number k belongs to a point
+ * with f free coordinates iff g^f <= k * (g - 1) + 1 < g^(f + 1), so the highest bit of that number gives f. The
+ * product is Horner's rule over the bits of all coordinates of the value at once: the coordinates of the point that
+ * bit j selects are added up, and the sum is doubled t - 1 times on the way. */
+
+/* Where the lines of a given highest bit of k * (g - 1) + 1 start, and the one of their points. */
+typedef struct {
+    u64 start[64], one[64];
+} LOCAL(Points);
+
+TARGET static void LOCAL(list_points)(i64 t, LOCAL(Points) *points) {
+    u64 start = 0, one = 1;
+    for (i64 bit = 0; bit < 64; bit++) {
+        if (bit > 0 && bit % t == 0) {
+            start += one;
+            one <<= t;
+        }
+        points->start[bit] = start;
+        points->one[bit] = one;
+    }
+}
+
+/* Hash at most BUFFER values whose points are known; 2^folds is the dimension, rounded up. */
+INLINE TARGET void LOCAL(affine_block)(const u64 *values, const u64 *points, i64 count, i64 t, u64 lowest, u64 modulus,
+                                       u64 *hash, const int folds) {
+    const u64 last = ((u64)1 << t) - 1;
+    for (i64 j = t - 1; j >= 0; j--) {
+        for (i64 i = 0; i < count; i++) {
+            const u64 chosen = (values[i] >> j) & lowest;
+            u64 sum = points[i] & ((chosen << t) - chosen);
+            for (int fold = folds - 1; fold >= 0; fold--) sum ^= sum >> (t << fold);
+            const u64 twice = hash[i] << 1;
+            hash[i] = twice ^ (modulus & (0 - (twice >> t))) ^ (sum & last);
+        }
+    }
+}
+
+TARGET EXPORT void KERNEL(affine_hash)(const u64 *values, const u64 *lines, i64 n, i64 t, i64 dimension, u64 modulus,
+                                       u32 *out) {
+    LOCAL(Points) points;
+    u64 lowest = 0, point[BUFFER], hash[BUFFER];
+    LOCAL(list_points)(t, &points);
+    for (i64 i = 0; i < dimension; i++) lowest |= (u64)1 << (t * i);
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = n - start < BUFFER ? n - start : BUFFER;
+        const u64 *value = values + start;
+        for (i64 i = 0; i < count; i++) {
+            const u64 line = lines[start + i];
+            const int bit = 63 - __builtin_clzll((line << t) - line + 1);
+            point[i] = (line - points.start[bit]) | points.one[bit];
+            hash[i] = 0;
+        }
+        /* The widest fold is below t * dimension, hence below 64. */
+        if (dimension <= 2)
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 1);
+        else if (dimension <= 4)
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 2);
+        else if (dimension <= 8)
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 3);
+        else if (dimension <= 16)
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 4);
+        else if (dimension <= 32)
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 5);
+        else
+            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 6);
+        for (i64 i = 0; i < count; i++) out[start + i] = (u32)hash[i];
+    }
+}
+
+/* ---- 19. affine_gather: AGR, the transformed rows of all lines to the frequencies they stand for ----------------
+ *
+ * The frequency of (k, s) is linear in s: those of the single bits of s are looked up, the others are made by
+ * doubling. Only coordinate 0 changes from one line to the next within a group of g lines, and for each s these
+ * lines write to g neighbouring frequencies: the writes of a group stay in cache. */
+
+/* Returns -1 if memory ran out. `out` comes in as zeros; item_bits <= 32. */
+TARGET EXPORT int KERNEL(affine_gather)(const u64 *rows, i64 t, i64 dimension, i64 item_bits, u64 modulus, u64 *out) {
+    enum { MOST = 12 };
+    const u64 size = (u64)1 << t, mask = low_bits(item_bits);
+    u16(*transposed)[MOST] = malloc(sizeof *transposed * size);
+    u32 *places = malloc(sizeof(u32) * size);
+    if (!transposed || !places) {
+        free(transposed);
+        free(places);
+        return -1;
+    }
+    /* Bit j of the transposed product of a and 2^b is bit b of a * 2^j. */
+    for (u64 a = 0; a < size; a++) {
+        u64 product = a;
+        for (i64 b = 0; b < t; b++) transposed[a][b] = 0;
+        for (i64 j = 0; j < t; j++) {
+            for (i64 b = 0; b < t; b++) transposed[a][b] |= (u16)(((product >> b) & 1) << j);
+            product = (product << 1) ^ (modulus & (0 - (product >> (t - 1))));
+        }
+    }
+    places[0] = 0;
+    for (i64 f = 0; f < dimension; f++) {
+        const u64 one = (u64)1 << (t * f);
+        u64 upper[MOST];
+        for (u64 free_part = 0; free_part < one; free_part++, rows += size) {
+            const u64 point = free_part | one;
+            if (free_part % size == 0) {
+                for (i64 b = 0; b < t; b++) {
+                    upper[b] = 0;
+                    for (i64 i = f > 0; i <= f; i++)
+                        upper[b] |= (u64)transposed[(point >> (t * i)) & (size - 1)][b] << (t * i);
+                }
+            }
+            const u16 *lower = transposed[f > 0 ? point & (size - 1) : 0];
+            for (i64 b = 0; b < t; b++) {
+                const u32 single = (u32)((upper[b] | lower[b]) & mask);
+                for (u64 s = 0; s < (u64)1 << b; s++) places[((u64)1 << b) + s] = places[s] ^ single;
+            }
+            for (u64 s = 1; s < size; s++) out[places[s]] += rows[s];
+        }
+    }
+    free(transposed);
+    free(places);
+    return 0;
+}
+
+/* ---- 20. keyed_hash: BLAKE2s of many strings (RFC 7693), one string in each 32-bit lane of a vector ------------- */
+
+static const u32 LOCAL(blake_start)[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                                          0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+static const u8 LOCAL(blake_order)[10][16] = {
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
+};
+
+INLINE TARGET v32 LOCAL(rotate)(v32 x, const int bits) { return (x >> bits) | (x << (32 - bits)); }
+
+INLINE TARGET void LOCAL(blake_mix)(v32 *a, v32 *b, v32 *c, v32 *d, v32 x, v32 y) {
+    *a += *b + x;
+    *d = LOCAL(rotate)(*d ^ *a, 16);
+    *c += *d;
+    *b = LOCAL(rotate)(*b ^ *c, 12);
+    *a += *b + y;
+    *d = LOCAL(rotate)(*d ^ *a, 8);
+    *c += *d;
+    *b = LOCAL(rotate)(*b ^ *c, 7);
+}
+
+/* `parameters` are the last 16 bytes of the parameter block, salt and personalisation. */
+TARGET EXPORT void KERNEL(keyed_hash)(const u8 *content, const i64 *ends, i64 n, const u32 *parameters, u64 *out) {
+    enum { BLOCK = 64 };
+    for (i64 first = 0; first < n; first += WORDS) {
+        const i64 lanes = n - first < WORDS ? n - first : WORDS;
+        const u8 *text[WORDS] = {0};
+        i64 length[WORDS] = {0}, longest = 0;
+        v32 h[8];
+        for (i64 l = 0; l < lanes; l++) {
+            const i64 begin = first + l > 0 ? ends[first + l - 1] : 0;
+            text[l] = content + begin;
+            length[l] = ends[first + l] - begin;
+            if (length[l] > longest) longest = length[l];
+        }
+        for (int w = 0; w < 8; w++) h[w] = (v32){0} + LOCAL(blake_start)[w];
+        h[0] ^= 0x01010008; /* depth and fan-out 1, no key, 8 bytes of digest */
+        for (int w = 0; w < 4; w++) h[4 + w] ^= parameters[w];
+        /* An empty string has one empty block, any other no more than its bytes need. */
+        for (i64 at = 0; at == 0 || at < longest; at += BLOCK) {
+            u32 block[16][WORDS];
+            v32 counter_low, counter_high, is_last, is_open, m[16], v[16];
+            for (int l = 0; l < WORDS; l++) {
+                const i64 left = length[l] - at;
+                const u64 counter = (u64)(left > BLOCK ? at + BLOCK : length[l]);
+                u32 padded[16] = {0};
+                if (left > 0) memcpy(padded, text[l] + at, left < BLOCK ? (size_t)left : BLOCK);
+                for (int w = 0; w < 16; w++) block[w][l] = padded[w];
+                counter_low[l] = (u32)counter;
+                counter_high[l] = (u32)(counter >> 32);
+                is_last[l] = left <= BLOCK ? UINT32_MAX : 0;
+                is_open[l] = left > 0 || at == 0 ? UINT32_MAX : 0;
+            }
+            memcpy(m, block, sizeof m);
+            for (int w = 0; w < 8; w++) {
+                v[w] = h[w];
+                v[8 + w] = (v32){0} + LOCAL(blake_start)[w];
+            }
+            v[12] ^= counter_low;
+            v[13] ^= counter_high;
+            v[14] ^= is_last;
+            for (int round = 0; round < 10; round++) {
+                const u8 *order = LOCAL(blake_order)[round];
+                for (int q = 0; q < 4; q++)
+                    LOCAL(blake_mix)(&v[q], &v[4 + q], &v[8 + q], &v[12 + q], m[order[2 * q]], m[order[2 * q + 1]]);
+                for (int q = 0; q < 4; q++)
+                    LOCAL(blake_mix)(&v[q], &v[4 + (q + 1) % 4], &v[8 + (q + 2) % 4], &v[12 + (q + 3) % 4],
+                                     m[order[8 + 2 * q]], m[order[9 + 2 * q]]);
+            }
+            for (int w = 0; w < 8; w++) h[w] ^= (v[w] ^ v[8 + w]) & is_open;
+        }
+        for (i64 l = 0; l < lanes; l++) out[first + l] = h[0][l] | (u64)h[1][l] << 32;
+    }
+}
+
+/* ---- 21. local_hash_response: LH, the hash of each value and the direct response to it ------------------------ */
+
+/* Returns how many reports must be redone, of which the first `capacity` are listed. */
+TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *seeds, const u64 *words, i64 n,
+                                              i64 stride, i64 column, u64 keep, u64 split, u32 size, u32 *out,
+                                              i64 *redo, i64 capacity) {
+    const Split s = split_for(split);
+    const Below others = below_for(size - 1);
+    u32 hash[BUFFER];
+    i64 rejected = 0;
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = n - start < BUFFER ? n - start : BUFFER;
+        LOCAL(hash_block)(seeds + start, values + start, count, s, size, hash);
+        for (i64 i = 0; i < count; i++)
+            out[start + i] = LOCAL(answer)(hash[i], words + (start + i) * stride + column, keep, others, start + i,
+                                           &rejected, redo, capacity);
+    }
+    return rejected;
+}
+
+/* ---- 22. settle_ties: OUE and SUE, the bits that unary_response left open ------------------------------------- */
+
+/* The low 56 bits of the words are at the top of `tails`; a bit is set if they are below those of its threshold. */
+TARGET EXPORT void KERNEL(settle_ties)(u8 *bitmaps, i64 row_bytes, const u64 *values, const i64 *tie_report,
+                                       const i64 *tie_bit, const u64 *tails, i64 ties, u64 true_threshold,
+                                       u64 other_threshold) {
+    for (i64 k = 0; k < ties; k++) {
+        const u64 bit = (u64)tie_bit[k];
+        const u64 threshold = values[tie_report[k]] == bit ? true_threshold : other_threshold;
+        const int set = tails[k] >> 8 < (threshold & low_bits(56));
+        bitmaps[tie_report[k] * row_bytes + (i64)(bit / 8)] |= (u8)(set << (bit % 8));
+    }
+}
+
+/* ---- 23. row_sums: how many items the subset of a report holds -------------------------------------------------- */
+
+TARGET EXPORT void KERNEL(row_sums)(const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums) {
+    for (i64 i = 0; i < n; i++) {
+        const u8 *row = bitmaps + i * row_bytes;
+        u64 eight;
+        i64 sum = 0, j = 0;
+        for (; j + 8 <= row_bytes; j += 8) {
+            memcpy(&eight, row + j, 8);
+            sum += __builtin_popcountll(eight);
+        }
+        eight = 0;
+        memcpy(&eight, row + j, (size_t)(row_bytes - j));
+        sums[i] = sum + __builtin_popcountll(eight);
+    }
 }
 
 #undef v8
@@ -783,5 +1329,8 @@ TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words,
 #undef LONGS
 #undef EVERY_BYTE
 #undef Columns
+#undef AT_ONCE
+#undef MOST_BITS
+#undef Scatter
 
 #endif

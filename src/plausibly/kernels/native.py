@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .reference import _FIELDS
+
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
@@ -41,8 +43,19 @@ _SIGNATURES = {
     "column_sums": ("", "pllp"),
     "walsh_hadamard": ("", "pli"),
     "parity_hash": ("", "ppllp"),
-    "gray_scatter": ("", "ppllpp"),
+    "gray_scatter": ("", "pplllpp"),
     "hadamard_response": ("l", "pplqqqppl"),
+    "subset_response": ("l", "ppllqqppl"),
+    "window_response": ("l", "pplllqqqppl"),
+    "toeplitz_hash": ("", "pplllp"),
+    "toeplitz_scatter": ("", "pplllpp"),
+    "toeplitz_support_of": ("", "pplplllqp"),
+    "affine_hash": ("", "pplllqp"),
+    "affine_gather": ("i", "plllqp"),
+    "keyed_hash": ("", "pplpp"),
+    "local_hash_response": ("l", "ppplllqqwppl"),
+    "settle_ties": ("", "plpppplqq"),
+    "row_sums": ("", "pllp"),
 }
 
 # A word is rejected with probability below 2^-32: room for a few is room for all but crafted words.
@@ -107,14 +120,15 @@ def _call_listing(name: str, *arguments: npt.NDArray[Any] | int, lists: int, cap
     while True:
         room = [np.empty(capacity, dtype=np.int64) for _ in range(lists)]
         needed = _call(name, *arguments, *room, capacity)
+        _check_memory(needed)
         if needed <= capacity:
             return [filled[:needed] for filled in room]
         capacity = needed
 
 
 def _check_memory(status: int) -> None:
-    if status != 0:
-        raise MemoryError("no memory for the tables of a support count")
+    if status < 0:
+        raise MemoryError("no memory for the tables of a kernel")
 
 
 def direct_response(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U32, I64]:
@@ -203,7 +217,7 @@ def gray_scatter(rows: U64, hashes: U32, bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^bits frequencies."""
     n, t = rows.shape
     out = np.zeros(1 << bits, dtype=np.int64)
-    _call("gray_scatter", rows, hashes, n, t, weights, out)
+    _call("gray_scatter", rows, hashes, n, bits, t, weights, out)
     return out
 
 
@@ -213,3 +227,107 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     z = np.empty(n, dtype=np.uint32)
     (redo,) = _call_listing("hadamard_response", values, words, n, keep, blocks, order, z, lists=1, capacity=_REDO)
     return z, redo
+
+
+def subset_response(values: U64, words: U64, keep: int, size: int) -> tuple[U8, I64]:
+    """Bitmap of the subset of each user, and the reports to redo."""
+    n, columns = words.shape
+    bitmaps = np.empty((n, -(-size // 8)), dtype=np.uint8)
+    (redo,) = _call_listing(
+        "subset_response", values, words, n, columns - 1, keep, size, bitmaps, lists=1, capacity=_REDO
+    )
+    return bitmaps, redo
+
+
+def window_response(hashes: U32, words: U64, column: int, keep: int, size: int, window: int) -> tuple[U32, I64]:
+    """Reported hash of each user, and the reports to redo."""
+    n, stride = words.shape
+    y = np.empty(n, dtype=np.uint32)
+    (redo,) = _call_listing(
+        "window_response",
+        *(hashes, words, n, stride, column, keep, size, window, y),
+        lists=1,
+        capacity=_REDO,
+    )
+    return y, redo
+
+
+def toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U32:
+    """Linear hash of each value under its Toeplitz matrix: bit j is the parity of (matrix >> j) & value."""
+    out = np.empty(len(values), dtype=np.uint32)
+    _call("toeplitz_hash", values, matrices, len(values), hash_bits, item_bits, out)
+    return out
+
+
+def toeplitz_scatter(matrices: U64, hashes: U32, item_bits: int, weights: I64) -> I64:
+    """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
+    out = np.zeros(1 << item_bits, dtype=np.int64)
+    t = len(weights).bit_length() - 1
+    _call("toeplitz_scatter", matrices, hashes, len(matrices), item_bits, t, weights, out)
+    return out
+
+
+def toeplitz_support_of(
+    matrices: U64, hashes: U32, candidates: U64, hash_bits: int, item_bits: int, window: int
+) -> I64:
+    """Number of reports that support each candidate."""
+    counts = np.zeros(len(candidates), dtype=np.int64)
+    _call(
+        "toeplitz_support_of",
+        *(matrices, hashes, len(matrices), candidates, len(candidates), hash_bits, item_bits, window, counts),
+    )
+    return counts
+
+
+def affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U32:
+    """Hash of each value under its line: the scalar product of value and point over GF(2^hash_bits)."""
+    out = np.empty(len(values), dtype=np.uint32)
+    _call("affine_hash", values, lines, len(values), hash_bits, dimension, _FIELDS[hash_bits - 1], out)
+    return out
+
+
+def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
+    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits."""
+    out = np.zeros(1 << item_bits, dtype=np.int64)
+    _check_memory(_call("affine_gather", rows, hash_bits, dimension, item_bits, _FIELDS[hash_bits - 1], out))
+    return out
+
+
+def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
+    """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number."""
+    parameters = np.frombuffer(tag.ljust(8, b"\0") + hash_seed.to_bytes(8, "little"), dtype=np.uint8)
+    out = np.empty(len(ends), dtype=np.uint64)
+    _call("keyed_hash", content, ends, len(ends), parameters, out)
+    return out
+
+
+def local_hash_response(
+    values: U64, seeds: U64, words: U64, column: int, keep: int, split: int, size: int
+) -> tuple[U32, I64]:
+    """Direct response to the hash of each value under its seed, and the reports to redo."""
+    n, stride = words.shape
+    y = np.empty(n, dtype=np.uint32)
+    (redo,) = _call_listing(
+        "local_hash_response",
+        *(values, seeds, words, n, stride, column, keep, split, size, y),
+        lists=1,
+        capacity=_REDO,
+    )
+    return y, redo
+
+
+def settle_ties(
+    bitmaps: U8, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
+) -> None:
+    """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words."""
+    _call(
+        "settle_ties",
+        *(bitmaps, bitmaps.shape[1], values, reports, bits, tails, len(reports), true_threshold, other_threshold),
+    )
+
+
+def row_sums(bitmaps: U8) -> I64:
+    """Number of ones in each bitmap."""
+    sums = np.empty(len(bitmaps), dtype=np.int64)
+    _call("row_sums", bitmaps, *bitmaps.shape, sums)
+    return sums

@@ -4,6 +4,7 @@ Same names, arguments and results as `native`, bit for bit. Where the definition
 values, reports are taken in chunks, so that memory does not grow with their number.
 """
 
+import hashlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,9 @@ I64 = npt.NDArray[np.int64]
 _TABLE = 1 << 18
 # A sum of this many zeros and ones fits a byte, and adding bytes is eight times faster than adding int64.
 _BYTE_ROWS = 248
+# GF(2^t) is GF(2)[X] modulo entry t - 1: the numerically smallest irreducible polynomial of degree t with a
+# constant term, bit i for X^i.
+_FIELDS = (0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409, 0x805, 0x1009)
 
 
 def _chunks(total: int, size: int) -> Iterator[slice]:
@@ -245,3 +249,178 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     u = np.where(wrong, u ^ (row & -row), u)
     z = np.where(same, own, other) * np.uint64(order) + u
     return z.astype(np.uint32), np.flatnonzero(rejected).astype(np.int64)
+
+
+def subset_response(values: U64, words: U64, keep: int, size: int) -> tuple[U8, I64]:
+    """Bitmap of the subset of each user, and the reports to redo.
+
+    Column 0 says whether the own value belongs to it; the w others shuffle the first w of the size − 1 other
+    values (Fisher–Yates). They are the subset, with the last one replaced by the own value if that is kept.
+    """
+    n, w = len(values), words.shape[1] - 1
+    bitmaps = np.zeros((n, -(-size // 8)), dtype=np.uint8)
+    rejected = np.zeros(n, dtype=np.bool_)
+    for chunk in _chunks(n, _TABLE // size):
+        own, drawn = values[chunk], words[chunk]
+        reports = np.arange(len(own))
+        others = np.tile(np.arange(size - 1, dtype=np.uint64), (len(own), 1))
+        member = np.zeros((len(own), size), dtype=np.bool_)
+        for i in range(w):
+            u, refused = _below(drawn[:, 1 + i], size - 1 - i)
+            rejected[chunk] |= refused
+            place = u.astype(np.int64) + i
+            pick = others[reports, place]
+            others[reports, place] = others[:, i]
+            item = pick + (pick >= own)
+            if i == w - 1:
+                item = np.where(drawn[:, 0] < np.uint64(keep), own, item)
+            member[reports, item.astype(np.int64)] = True
+        bitmaps[chunk] = np.packbits(member, axis=1, bitorder="little")
+    return bitmaps, np.flatnonzero(rejected).astype(np.int64)
+
+
+def window_response(hashes: U32, words: U64, column: int, keep: int, size: int, window: int) -> tuple[U32, I64]:
+    """Reported hash of each user, and the reports to redo.
+
+    y = hash ^ e, with e uniform below `window` if words[:, column] < keep, else uniform from there up to `size`;
+    both are drawn, from the next two columns. `size` is a power of two.
+    """
+    inside, no_inside = _below(words[:, column + 1], window)
+    outside, no_outside = _below(words[:, column + 2], size - window)
+    error = np.where(words[:, column] < np.uint64(keep), inside, outside + np.uint64(window))
+    return hashes ^ error.astype(np.uint32), np.flatnonzero(no_inside | no_outside).astype(np.int64)
+
+
+def toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U32:
+    """Linear hash of each value under its Toeplitz matrix: bit j is the parity of (matrix >> j) & value.
+
+    Only the lowest `item_bits` of the value count; item_bits + hash_bits − 1 is at most 64.
+    """
+    items = values & np.uint64(2**item_bits - 1)
+    hashed = np.zeros(np.broadcast_shapes(items.shape, matrices.shape), dtype=np.uint64)
+    for j in range(hash_bits):
+        hashed |= _parity((matrices >> np.uint64(j)) & items) << np.uint64(j)
+    return hashed.astype(np.uint32)
+
+
+def toeplitz_scatter(matrices: U64, hashes: U32, item_bits: int, weights: I64) -> I64:
+    """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
+    shifts = np.arange(len(weights).bit_length() - 1, dtype=np.uint64)
+    rows = (matrices[:, None] >> shifts) & np.uint64(2**item_bits - 1)
+    return gray_scatter(rows, hashes, item_bits, weights)
+
+
+def toeplitz_support_of(
+    matrices: U64, hashes: U32, candidates: U64, hash_bits: int, item_bits: int, window: int
+) -> I64:
+    """Number of reports that support each candidate: #{i : toeplitz_hash(candidate, matrix_i) ^ hash_i < window}."""
+    counts = np.zeros(len(candidates), dtype=np.int64)
+    for chunk in _chunks(len(matrices), _TABLE // (len(candidates) + 1)):
+        hashed = toeplitz_hash(candidates, matrices[chunk, None], hash_bits, item_bits)
+        counts += np.count_nonzero((hashed ^ hashes[chunk, None]) < np.uint32(window), axis=0)
+    return counts
+
+
+def _double(field: U64, hash_bits: int) -> U64:
+    """Twice each element of GF(2^hash_bits), that is, its product with X."""
+    return field << np.uint64(1) ^ (field >> np.uint64(hash_bits - 1)) * np.uint64(_FIELDS[hash_bits - 1])
+
+
+def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
+    """Canonical projective point of each line, coordinate i in the bits from hash_bits · i on.
+
+    The last coordinate that is not zero is one. Points with f coordinates before it follow those with fewer, and
+    the f coordinates are the digits of the line's number among them.
+    """
+    points = np.zeros_like(lines)
+    for f in range(dimension):
+        start = (2 ** (hash_bits * f) - 1) // (2**hash_bits - 1)
+        one = np.uint64(1 << hash_bits * f)
+        points = np.where(lines >= np.uint64(start), (lines - np.uint64(start)) | one, points)
+    return points
+
+
+def affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U32:
+    """Hash of each value under its line: the scalar product of value and point over GF(2^hash_bits).
+
+    Coordinate i of a value is its hash_bits bits from hash_bits · i on; dimension · hash_bits is at most 64.
+    """
+    points, last = _points(lines, hash_bits, dimension), np.uint64(2**hash_bits - 1)
+    hashed = np.zeros(len(values), dtype=np.uint64)
+    for i in range(dimension):
+        factor, x = (word >> np.uint64(hash_bits * i) & last for word in (points, values))
+        for j in range(hash_bits):
+            hashed ^= factor * (x >> np.uint64(j) & np.uint64(1))
+            factor = _double(factor, hash_bits)
+    return hashed.astype(np.uint32)
+
+
+def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
+    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits.
+
+    The frequency b is the one with ⟨s, a · x⟩ = ⟨b, x⟩ for every x, a the point of the line: coordinate by
+    coordinate, bit j of b is the parity of (a · 2^j) & s.
+    """
+    out = np.zeros(1 << item_bits, dtype=np.int64)
+    last, mask = np.uint64(2**hash_bits - 1), np.uint64(2**item_bits - 1)
+    for chunk in _chunks(len(rows), _TABLE >> hash_bits):
+        points = _points(np.arange(chunk.start, chunk.stop, dtype=np.uint64), hash_bits, dimension)
+        # The frequency is linear in s, so those of the single bits of s give all.
+        single = [np.zeros(len(points), dtype=np.uint64) for _ in range(hash_bits)]
+        for i in range(dimension):
+            factor = points >> np.uint64(hash_bits * i) & last
+            for j in range(hash_bits):
+                for bit in range(hash_bits):
+                    single[bit] |= (factor >> np.uint64(bit) & np.uint64(1)) << np.uint64(hash_bits * i + j)
+                factor = _double(factor, hash_bits)
+        places = [np.zeros(len(points), dtype=np.uint64)]
+        for bit in range(hash_bits):
+            places += [place ^ single[bit] for place in places]
+        index = np.stack(places[1:], axis=1) & mask
+        np.add.at(out, index.astype(np.int64), rows[chunk, 1:])
+    return out
+
+
+def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
+    """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number.
+
+    The strings lie in `content` one after the other; string i stops at ends[i].
+    """
+    person, whole = hash_seed.to_bytes(8, "little"), content.tobytes()
+    hashed = np.zeros(len(ends), dtype=np.uint64)
+    start = 0
+    for i, end in enumerate(ends.tolist()):
+        digest = hashlib.blake2s(whole[start:end], digest_size=8, person=person, salt=tag).digest()
+        hashed[i] = int.from_bytes(digest, "little")
+        start = end
+    return hashed
+
+
+def local_hash_response(
+    values: U64, seeds: U64, words: U64, column: int, keep: int, split: int, size: int
+) -> tuple[U32, I64]:
+    """Direct response to the hash of each value under its seed, and the reports to redo."""
+    hashed = local_hash(seeds, values, split, size)
+    return direct_response(hashed.astype(np.uint64), words, column, keep, size)
+
+
+def settle_ties(
+    bitmaps: U8, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
+) -> None:
+    """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words.
+
+    The top 56 bits of a tail word are the low 56 of the word whose top byte tied.
+    """
+    true_rest, other_rest = (np.uint64(threshold % 2**56) for threshold in (true_threshold, other_threshold))
+    threshold = np.where(bits.astype(np.uint64) == values[reports], true_rest, other_rest)
+    won = tails >> np.uint64(8) < threshold
+    report, bit = reports[won], bits[won]
+    np.bitwise_or.at(bitmaps, (report, bit >> 3), (1 << (bit & 7)).astype(np.uint8))
+
+
+def row_sums(bitmaps: U8) -> I64:
+    """Number of ones in each bitmap."""
+    sums = np.zeros(len(bitmaps), dtype=np.int64)
+    for chunk in _chunks(len(bitmaps), _TABLE // (8 * bitmaps.shape[1] + 1)):
+        sums[chunk] = np.unpackbits(bitmaps[chunk], axis=1).sum(axis=1, dtype=np.int64)
+    return sums

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.characters import supports, window_weights
 from ..core.domain import whole_number
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
@@ -114,8 +115,7 @@ class HM(Scheme):
     def fold(self, cells: Cells, reports: Reports) -> None:
         rows = reports["rows"].astype(np.uint64)
         signs = reports["signs"].astype(np.uint32)
-        everything = np.ones(self.g, dtype=np.int64)
-        cells[_FULL] += kernels.gray_scatter(rows, signs, self.order_bits, everything)
+        cells[_FULL] += kernels.gray_scatter(rows, signs, self.order_bits, window_weights(self.t, 1))
         order = cells.shape[1]
         for j in range(self.t):
             row = reports["rows"][:, j]
@@ -136,22 +136,13 @@ class HM(Scheme):
         raise ParameterError(f"decoder: unknown {shown(decoder)}; {nearest(decoder, ['full', 'paper'])}")
 
     def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        # The g-1 products of one report sum to g*[its hash of x is the reported one] - 1.
-        transformed = _transform(cells[_FULL])
-        return ((transformed[: self.size] if codes is None else transformed[codes]) + n) // self.g
+        return supports(cells[_FULL], n, codes, size=self.size, hash_bits=self.t)
 
     def _sign_sums(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        transformed = _transform(cells[_PAPER])
-        return transformed[: self.size] if codes is None else transformed[codes]
+        # With one "hash bit" of weight zero the shared decoder returns the transform itself.
+        return supports(cells[_PAPER], 0, codes, size=self.size, hash_bits=0)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)
         signs = sum(((int(row) & item).bit_count() & 1) << j for j, row in enumerate(report["rows"]))
         return p if int(report["signs"]) == signs else (1 - p) / (self.g - 1)
-
-
-def _transform(cells: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    transformed = cells.reshape(1, -1).copy()
-    kernels.walsh_hadamard(transformed)
-    transformed_row: npt.NDArray[np.int64] = transformed[0]
-    return transformed_row

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_reports
+from ..core.scheme import Encoded, Reports, Scheme
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -42,7 +43,7 @@ class Unary(Scheme):
 
     @property
     def report_dtype(self) -> np.dtype[np.void]:
-        return np.dtype([("bits", np.uint8, ((self.size + 7) // 8,))])
+        return bitmap_dtype(self.size)
 
     @property
     def report_bits(self) -> int:
@@ -60,21 +61,15 @@ class Unary(Scheme):
         heads = stream.heads(self.layout, first, len(values))
         bits, tied, draws = kernels.unary_response(values, heads, self.keep, self.flip)
         # One bit in 256 is not decided by the top byte of its word: look up the other 56 bits.
-        low = stream.tail(first + tied, draws) >> np.uint64(8)
-        threshold = np.where(draws.astype(np.uint64) == values[tied], _low56(self.keep), _low56(self.flip))
-        won = low < threshold
-        report, bit = tied[won], draws[won]
-        np.bitwise_or.at(bits, (report, bit >> 3), (1 << (bit & 7)).astype(np.uint8))
+        kernels.settle_ties(bits, values, tied, draws, stream.tail(first + tied, draws), self.keep, self.flip)
         out["bits"] = bits
         return np.zeros(0, dtype=np.int64)
 
     def check(self, reports: Reports) -> None:
-        if self.size % 8:
-            spare = reports["bits"][:, -1] >> np.uint8(self.size % 8) != 0
-            refuse_reports(spare, f"a bitmap of {self.size} bits with spare bits zero")
+        refuse_spare_bits(reports, self.size)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        cells += kernels.column_sums(np.ascontiguousarray(reports["bits"]), self.size)
+        fold_bitmaps(cells, reports)
 
     def estimator(self) -> Estimator:
         return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores)
@@ -140,7 +135,3 @@ class OUE(Unary):
     def flip(self) -> int:
         # ceil(N/(L+1)) = N - floor(N*L/(L+1)): a smaller one would exceed epsilon.
         return WORD - keep_threshold(self.epsilon, 1, 1)
-
-
-def _low56(threshold: int) -> np.uint64:
-    return np.uint64(threshold & (2**56 - 1))

@@ -1,0 +1,185 @@
+"""Results as pictures, each drawn from the kept numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .remote import whole_job
+
+Results = dict[str, Any]
+Line = list[tuple[float, float]]
+
+INK, FAINT, GRID, PALE, BAD = "#1b2a41", "#8d99ae", "#e3e6ec", "#6fb3be", "#d1495b"
+COLOURS = {"plausibly": "#00798c", "pure-ldp": "#d1495b", "multi-freq-ldpy": "#e09f3e"}
+MARKS = {"plausibly": "o", "pure-ldp": "s", "multi-freq-ldpy": "D"}
+STYLE = {
+    "font.size": 9,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file and what it shows."""
+
+    file: str
+    caption: str
+
+
+def draw(results: Results, folder: Path) -> list[Picture]:
+    """The pictures that these results can fill."""
+    plan = results["plan"]
+    setting = f"n = {plan['whole_n']:,}, d = {plan['whole_d']:,}, ε = 3"
+    threads = f"{results['machine']['threads']} threads"
+    drawings: list[tuple[Picture, Callable[[Results], Figure]]] = [
+        (Picture("whole-job.png", f"Seconds of a whole job ({setting}; ours on {threads})"), _whole_job),
+        (Picture("limits.png", "Kernels as a share of what the machine can do, on one thread"), _limits),
+        (
+            Picture("scaling-n.png", f"Seconds of a whole job against the number of users (d = {plan['whole_d']:,})"),
+            _by_n,
+        ),
+        (
+            Picture("scaling-d.png", f"Seconds of a whole job against the domain size (n = {plan['curve_users']:,})"),
+            _by_d,
+        ),
+    ]
+    with mpl.rc_context(STYLE):
+        for picture, drawing in drawings:
+            figure = drawing(results)
+            figure.suptitle(picture.caption, fontweight="bold", fontsize=12)
+            figure.savefig(folder / picture.file, dpi=150)
+    return [picture for picture, _ in drawings]
+
+
+def _whole_job(results: Results) -> Figure:
+    rows = sorted(results["whole"], key=_slowest, reverse=True)
+    figure = Figure(figsize=(8.6, 0.5 * len(rows) + 1.6), layout="constrained")
+    axes = figure.subplots()
+    bounds = {goal["claim"]: goal["bound"] for goal in results["goals"]}
+    for place, row in enumerate(rows):
+        axes.plot([row["seconds"], _slowest(row)], [place, place], color=GRID, lw=3, zorder=1)
+        for library, peer in row["peers"].items():
+            axes.plot(peer["seconds"], place, MARKS[library], color=COLOURS[library], ms=7, zorder=3)
+            _label(axes, (peer["seconds"], place), f"{peer['ratio']:,.0f}×", library)
+            if bound := bounds.get(f"{row['oracle']} against {library}"):
+                axes.plot(peer["seconds"] / bound, place, "|", color=INK, ms=13, mew=1.6, zorder=2)
+        axes.plot(row["seconds"], place, MARKS["plausibly"], color=COLOURS["plausibly"], ms=8, zorder=4)
+    axes.set(xscale="log", xlabel="seconds; a label says how many times our time", ylim=(len(rows) - 0.3, -0.8))
+    axes.set_yticks(range(len(rows)), [row["oracle"] for row in rows])
+    axes.grid(axis="x", color=GRID, lw=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    there = [name for name in COLOURS if name == "plausibly" or any(name in row["peers"] for row in rows)]
+    for name in there:
+        axes.plot([], [], MARKS[name], color=COLOURS[name], label=name, ms=7)
+    if len(there) > 1:
+        axes.plot([], [], "|", color=INK, label="what ours may take", ms=10, mew=1.6)
+    axes.legend(frameon=False, loc="lower right", fontsize=9)
+    return figure
+
+
+def _slowest(row: Results) -> float:
+    return max([row["seconds"], *(peer["seconds"] for peer in row["peers"].values())])
+
+
+def _label(axes: Axes, place: tuple[float, float], words: str, library: str) -> None:
+    # One library above its mark and the other below: their times are often alike.
+    above = library == "pure-ldp"
+    style = {"fontsize": 8, "color": COLOURS[library], "ha": "center", "va": "bottom" if above else "top"}
+    axes.annotate(words, place, xytext=(0, 5 if above else -5), textcoords="offset points", **style)
+
+
+def _limits(results: Results) -> Figure:
+    bounds = {goal["claim"].split(" by ")[0]: goal["bound"] for goal in results["goals"] if " by " in goal["claim"]}
+    bars = {"OUE server": results["unary_server"]["server_share"]}
+    bars |= {f"{name} client": row["share"] for name, row in results["clients"].items()}
+    figure = Figure(figsize=(8.6, 0.34 * len(bars) + 1.5), layout="constrained")
+    axes = figure.subplots()
+    for place, (name, share) in enumerate(bars.items()):
+        bound = bounds.get(name)
+        colour = PALE if bound is None else COLOURS["plausibly"] if share >= bound else BAD
+        axes.barh(place, share, color=colour, height=0.7)
+        axes.annotate(f"{share:.2f}", (0, place), xytext=(6, 0), textcoords="offset points", va="center").set(
+            color="white", fontweight="bold"
+        )
+        if bound:
+            axes.plot([bound, bound], [place - 0.44, place + 0.44], color=INK, lw=2.2)
+    axes.plot([], [], color=INK, lw=2.2, label="goal")
+    for label, colour in {"reached": COLOURS["plausibly"], "missed": BAD, "no goal set": PALE}.items():
+        axes.barh([0], [0], color=colour, label=label)
+    axes.set_yticks(range(len(bars)), list(bars))
+    axes.set(xlim=(0, max(1.0, *bars.values())), ylim=(len(bars) - 0.4, -0.6))
+    axes.set_xlabel("share of the limit: DRAM read for the server, AES-256-CTR keystream for the clients")
+    axes.grid(axis="x", color=GRID, lw=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _by_n(results: Results) -> Figure:
+    def theirs(oracle: str, library: str) -> Line:
+        peers = [row["peers"].get(library) for row in results["whole"] if row["oracle"] == oracle]
+        return [(n, whole_job(peer, n)) for peer in peers if peer for n in results["plan"]["curve_n"]]
+
+    return _curves(results, "n", "users", theirs)
+
+
+def _by_d(results: Results) -> Figure:
+    def theirs(oracle: str, library: str) -> Line:
+        cells = [(cell["d"], cell["peers"].get(library)) for cell in results["cells"] if cell["oracle"] == oracle]
+        return [(d, whole_job(peer, results["plan"]["curve_users"])) for d, peer in cells if peer]
+
+    return _curves(results, "d", "items of the domain", theirs)
+
+
+def _curves(results: Results, axis: str, label: str, theirs: Callable[[str, str], Line]) -> Figure:
+    # One small panel for each oracle on common axes: a dozen lines in one panel could not be told apart.
+    curves = [curve for curve in results["curves"] if curve["axis"] == axis]
+    across = min(4, len(curves))
+    down = math.ceil(len(curves) / across)
+    figure = Figure(figsize=(2.5 * across + 0.6, 2.0 * down + 1.2), layout="constrained")
+    panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    lines = {}
+    for panel, curve in zip(panels.flat, curves, strict=False):
+        points = [(point[axis], point["seconds"]) for point in curve["points"]]
+        drawn = {"plausibly": points} | {name: theirs(curve["oracle"], name) for name in COLOURS if name != "plausibly"}
+        for name, line in drawn.items():
+            if line:
+                style = {
+                    "marker": MARKS[name],
+                    "ms": 3.5,
+                    "lw": 1.6,
+                    "ls": "-" if name == "plausibly" else (0, (3, 1.5)),
+                }
+                lines[name] = panel.plot(*zip(*line, strict=True), color=COLOURS[name], **style)[0]
+        panel.set(xscale="log", yscale="log", title=curve["oracle"])
+        panel.grid(color=GRID, lw=0.7)
+        panel.set_axisbelow(True)
+        panel.minorticks_off()
+    for panel in panels.flat[len(curves) :]:
+        panel.set_visible(False)
+    for place in range(max(0, len(curves) - across), len(curves)):
+        panels.flat[place].set_xlabel(label)
+        panels.flat[place].tick_params(labelbottom=True)
+    for panel in panels[:, 0]:
+        panel.set_ylabel("seconds")
+    note = {name: name if name == "plausibly" else f"{name} (from its cost per user)" for name in lines}
+    figure.legend(lines.values(), note.values(), loc="outside lower center", ncols=3, frameon=False)
+    return figure

@@ -1,0 +1,91 @@
+"""What the benchmark must show: each goal is a quantity found in the results, a comparison and a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Results = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A claim about the results; ``value`` is None where it was not measured."""
+
+    group: str
+    claim: str
+    relation: str
+    bound: float
+    value: Callable[[Results], float | None]
+    unit: str = "×"
+
+    def judged(self, results: Results) -> dict[str, Any]:
+        """The claim with what was measured and the verdict."""
+        value = self.value(results)
+        held = value is not None and (value >= self.bound if self.relation == "≥" else value <= self.bound)
+        verdict = "not measured" if value is None else "pass" if held else "FAIL"
+        named = {"group": self.group, "claim": self.claim, "relation": self.relation, "unit": self.unit}
+        return named | {"bound": self.bound, "value": value, "verdict": verdict}
+
+
+def _whole(oracle: str, library: str) -> Callable[[Results], float | None]:
+    def value(results: Results) -> float | None:
+        rows = [row for row in results["whole"] if row["oracle"] == oracle]
+        ratio: float | None = rows[0]["peers"].get(library, {}).get("ratio") if rows else None
+        return ratio
+
+    return value
+
+
+def _race(ratio: str) -> Callable[[Results], float | None]:
+    return lambda results: results["hash_race"]["ratios"].get(ratio)
+
+
+def _client(oracle: str) -> Callable[[Results], float | None]:
+    return lambda results: results["clients"].get(oracle, {}).get("share")
+
+
+def _decode(oracle: str, epsilons: tuple[int, ...]) -> Callable[[Results], float | None]:
+    def value(results: Results) -> float | None:
+        rows = [row for row in results["decode_race"] if row["oracle"] == oracle and row["epsilon"] in epsilons]
+        return max((row["to_hr"] for row in rows), default=None)
+
+    return value
+
+
+def _growth(results: Results) -> float | None:
+    return max((row["growth"] for row in results["memory"]), default=None)
+
+
+def _outside(results: Results) -> float | None:
+    return max((row["outside"] for row in results["outside"]), default=None)
+
+
+_WHOLE = "whole job against the peers"
+_NEAR = "near the machine's limits"
+_FAST = "fast decoding"
+_LEAN = "lean"
+
+GOALS = (
+    Goal(_WHOLE, "OLH against pure-ldp", "≥", 2000, _whole("OLH", "pure-ldp")),
+    *(Goal(_WHOLE, f"{name} against pure-ldp", "≥", 50, _whole(name, "pure-ldp")) for name in ("OUE", "SUE", "DE")),
+    *(Goal(_WHOLE, f"{name} against pure-ldp", "≥", 30, _whole(name, "pure-ldp")) for name in ("FLH", "HM", "HR")),
+    Goal(_WHOLE, "SS against multi-freq-ldpy", "≥", 30, _whole("SS", "multi-freq-ldpy")),
+    Goal(_FAST, "OLH decode against the published code", "≥", 20_000, _race("pure-ldp")),
+    Goal(_FAST, "OLH decode against the best mixing-hash loop in C", "≥", 5, _race("mixing loop in C")),
+    Goal(_FAST, "Hadamard transform 2²⁴ against NumPy", "≥", 12, lambda results: results["transform"]["ratio"]),
+    *(Goal(_FAST, f"{name} decode against HR's, ε ≤ 3", "≤", 15, _decode(name, (1, 2, 3))) for name in ("TLH", "AGR")),
+    Goal(_FAST, "AGR decode against HR's, ε = 5", "≤", 30, _decode("AGR", (5,))),
+    Goal(_NEAR, "OUE server by DRAM read", "≥", 0.5, lambda results: results["unary_server"]["server_share"], ""),
+    *(Goal(_NEAR, f"{name} client by AES keystream", "≥", 0.5, _client(name), "") for name in ("DE", "OLH")),
+    Goal(_NEAR, "OUE client by AES keystream", "≥", 0.3, _client("OUE"), ""),
+    Goal(_LEAN, "import of the package against NumPy's", "≤", 1.5, lambda results: results["imports"]["ratio"]),
+    Goal(_LEAN, "peak memory with ten times the users", "≤", 1.1, _growth),
+    Goal(_LEAN, "largest share of time outside kernels, n = 10⁶", "≤", 0.3, _outside, ""),
+)
+
+
+def judge(results: Results) -> list[dict[str, Any]]:
+    """Every goal with its verdict."""
+    return [goal.judged(results) for goal in GOALS]

@@ -1,0 +1,257 @@
+"""The benchmark's entry: ``python -m bench.run [--quick]``, or ``make bench``.
+
+Every stage is a list of steps that is known beforehand; a step adds what it measured to one dictionary, which is
+judged, printed, drawn and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import plausibly
+
+from . import figures, goals, limits, machine, report
+from .jobs import Job
+from .remote import Peers, whole_job
+from .timing import Progress, in_turns, medians, paired_ratio, plain
+
+Results = dict[str, Any]
+Step = tuple[str, str, Callable[[], None]]
+PEERS_PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    name: str
+    domains: tuple[int, ...] = (128, 1024, 16384, 100_000)
+    repetitions: int = 5
+    limit_repetitions: int = 9
+    slow_repetitions: int = 3  # of the peers, away from the whole job
+    seconds: float = 0.1  # for one step of one oracle
+    peer_seconds: float = 0.15
+    whole_n: int = 1_000_000
+    whole_d: int = 1024
+    whole_peer_seconds: float = 0.5
+    whole_repetitions: int = 5
+    race_d: int = 100_000
+    race_epsilons: tuple[int, ...] = (1, 2, 3, 5)
+    memory_n: tuple[int, int] = (1_000_000, 10_000_000)
+    long_memory: tuple[tuple[str, int], ...] = (("TLH", 100_000_000),)
+    curve_n: tuple[int, ...] = (1000, 10_000, 100_000, 1_000_000, 10_000_000)
+    curve_d: tuple[int, ...] = (32, 128, 512, 2048, 8192, 32_768, 131_072)
+    curve_users: int = 100_000
+    curve_seconds: float = 2.0
+    curve_repetitions: int = 5
+
+
+FULL = Plan("full")
+QUICK = Plan(
+    "quick",
+    domains=(1024,),
+    limit_repetitions=5,
+    slow_repetitions=2,
+    seconds=0.03,
+    peer_seconds=0.03,
+    whole_peer_seconds=0.1,
+    whole_repetitions=3,
+    memory_n=(100_000, 1_000_000),
+    long_memory=(),
+    curve_n=(1000, 10_000, 100_000, 1_000_000),
+    curve_d=(128, 1024, 8192),
+    curve_users=20_000,
+    curve_seconds=0.2,
+    curve_repetitions=3,
+)
+
+
+def oracles() -> tuple[str, ...]:
+    """The catalogue, in the order of the paper and then of the alphabet."""
+    paper = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
+    return tuple(sorted(plausibly.CATALOG, key=lambda name: (paper.index(name) if name in paper else 99, name)))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A plan being carried out."""
+
+    plan: Plan
+    peers: Peers
+    results: Results
+
+    def steps(self) -> Iterator[Step]:
+        """Everything that will be measured, in order."""
+        plan, results = self.plan, self.results
+        many = plan.limit_repetitions
+
+        def keep(stage: str, key: str, measure: Callable[[], Any]) -> Step:
+            return stage, key, lambda: results.__setitem__(key, measure())
+
+        near = "limits of the machine"
+        yield keep(near, "limits", lambda: limits.measure_limits(many))
+        yield keep(near, "unary_server", lambda: limits.unary_server(many))
+        for name in oracles():
+            yield near, f"client {name}", lambda name=name: self._client(name, many)
+        yield keep(near, "transform", lambda: limits.transform_race(plan.repetitions))
+        yield keep(near, "imports", lambda: limits.import_race(many))
+        yield keep("decoding", "hash_race", self._hash_race)
+        for epsilon in plan.race_epsilons:
+            yield "decoding", f"ε = {epsilon}", lambda epsilon=epsilon: self._decode_race(epsilon)
+        for name in oracles():
+            yield "whole job", name, lambda name=name: self._whole(name)
+        for name in oracles():
+            yield "share outside kernels", name, lambda name=name: self._outside(name)
+        for d in plan.domains:
+            for name in oracles():
+                yield f"each step, d = {d:,}", name, lambda name=name, d=d: self._cell(Job(name, d))
+        for name in oracles():
+            yield "memory", name, lambda name=name: self._memory(name)
+        for name in oracles():
+            yield "scaling", name, lambda name=name: self._curves(name)
+
+    def _client(self, name: str, repetitions: int) -> None:
+        self.results["clients"][name] = limits.client_share(Job(name, self.plan.whole_d), repetitions)
+
+    def _hash_race(self) -> Results:
+        job = Job("OLH", 4096)
+        published = self.peers.measurements(job, seconds=self.plan.whole_peer_seconds).get("pure-ldp")
+        return limits.hash_race(self.plan.repetitions, published)
+
+    def _decode_race(self, epsilon: int) -> None:
+        plan = self.plan
+        self.results["decode_race"] += limits.decode_race(plan.race_d, plan.whole_n, (epsilon,), plan.repetitions)
+
+    def _whole(self, name: str) -> None:
+        plan, job = self.plan, Job(name, self.plan.whole_d)
+        n = plan.whole_n
+        theirs = self.peers.measurements(job, seconds=plan.whole_peer_seconds)
+        ours = {"all": lambda: job.whole(n), "one": lambda: job.whole(n, 1)}
+        taken = in_turns(plan.whole_repetitions, {**ours, **theirs})
+        for library in theirs.keys() & taken.keys():
+            taken[library] = [sample | {"seconds": whole_job(sample, n)} for sample in taken[library]]
+        row: Results = {"oracle": name, "d": job.d, "n": n, "epsilon": job.epsilon, "parameters": job.parameters}
+        row |= {"seconds": medians(taken["all"])["seconds"], "one_thread_seconds": medians(taken["one"])["seconds"]}
+        row["peers"] = {
+            library: medians(taken[library])
+            | {"ratio": paired_ratio(taken[library], taken["all"], "seconds")}
+            | {"one_thread_ratio": paired_ratio(taken[library], taken["one"], "seconds")}
+            for library in theirs
+            if library in taken
+        }
+        self.results["whole"].append(row)
+
+    def _outside(self, name: str) -> None:
+        job = Job(name, self.plan.whole_d)
+        taken = in_turns(self.plan.whole_repetitions, {"job": lambda: job.shares(self.plan.whole_n)})["job"]
+        # The round in the middle rather than three medians, so that the shares add up.
+        middle = sorted(taken, key=lambda share: share["outside"])[len(taken) // 2]
+        self.results["outside"].append({"oracle": name, **middle})
+
+    def _cell(self, job: Job) -> None:
+        plan = self.plan
+        n = job.users_within(2 * plan.seconds)
+        theirs = self.peers.measurements(job, seconds=plan.peer_seconds)
+        fewer = dict.fromkeys(theirs, plan.slow_repetitions)
+        taken = in_turns(plan.repetitions, {"ours": lambda: job.steps(n), **theirs}, fewer)
+        row: Results = {"oracle": job.oracle, "d": job.d, "epsilon": job.epsilon, "n": n}
+        row |= medians(taken["ours"]) | {"bytes": job.scheme().report_dtype.itemsize, "memory": job.peak(n)}
+        row["peers"] = {
+            library: medians(taken[library])
+            | {f"{key}_ratio": paired_ratio(taken[library], taken["ours"], key) for key in _STEPS}
+            for library in theirs
+            if library in taken
+        }
+        self.results["cells"].append(row)
+
+    def _memory(self, name: str) -> None:
+        job = Job(name, self.plan.whole_d)
+        few, many = (job.peak(n) for n in self.plan.memory_n)
+        row = {"oracle": name, "d": job.d, "few": few, "many": many, "growth": many["peak_mb"] / few["peak_mb"]}
+        row["longer"] = [job.peak(n) for oracle, n in self.plan.long_memory if oracle == name]
+        self.results["memory"].append(row)
+
+    def _curves(self, name: str) -> None:
+        plan = self.plan
+        for key, jobs in {
+            "n": [(Job(name, plan.whole_d), n) for n in plan.curve_n],
+            "d": [(Job(name, d), plan.curve_users) for d in plan.curve_d],
+        }.items():
+            points: list[Results] = []
+            for job, n in jobs:
+                if points and points[-1]["seconds"] * _STEP_UP > plan.curve_seconds:
+                    break  # the next point would take too long
+                if n * job.scheme().report_dtype.itemsize > _CURVE_BYTES:
+                    break
+                job.whole(min(n, 1000))
+                taken = in_turns(plan.curve_repetitions, {"job": lambda job=job, n=n: job.whole(n)})
+                points.append({"n": n, "d": job.d, **medians(taken["job"])})
+            self.results["curves"].append({"oracle": name, "axis": key, "points": points})
+
+
+_STEPS = ("client_us", "server_us", "decode_s")
+_STEP_UP = 5
+_CURVE_BYTES = 1 << 30
+
+
+def measure(plan: Plan, python: Path) -> Results:
+    """All results of a plan, judged."""
+    results: Results = {"plan": asdict(plan), "machine": machine.facts(), "clients": {}}
+    results |= {key: [] for key in ("decode_race", "whole", "outside", "cells", "memory", "curves")}
+    start = time.monotonic()
+    peers = Peers(python)
+    if peers.absent:
+        print(f"The peers are left out: {peers.absent}. Our half runs all the same.", file=sys.stderr)
+    try:
+        steps = list(Bench(plan, peers, results).steps())
+        progress = Progress(len(steps))
+        for stage, label, work in steps:
+            progress.show(stage, label)
+            work()
+        progress.close()
+    finally:
+        peers.close()
+    results["peers"] = {"absent": peers.absent, "failures": peers.failures, **peers.about}
+    results["machine"] |= {"load_after": machine.load(), "minutes": (time.monotonic() - start) / 60}
+    results["goals"] = goals.judge(results)
+    measured: Results = plain(results)
+    return measured
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.run", description="Measure every oracle of the catalogue.")
+    parser.add_argument("--quick", action="store_true", help="one domain size and short measurements: two minutes")
+    parser.add_argument("--peers", type=Path, default=PEERS_PYTHON, help="the Python of the peers' environment")
+    parser.add_argument("--output", type=Path, help="folder of the results (default: bench/results)")
+    options = parser.parse_args(arguments)
+    plan = QUICK if options.quick else FULL
+    folder = options.output or (RESULTS / "quick" if options.quick else RESULTS)
+    write(measure(plan, options.peers), folder)
+
+
+def write(results: Results, folder: Path) -> None:
+    """Prints the results and keeps them: numbers, a page, pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    pictures = figures.draw(results, folder)
+    (folder / "results.md").write_text(report.page(results, pictures), encoding="utf-8")
+    print(report.text(results))
+    kept = ("results.md", "results.json", *(picture.file for picture in pictures))
+    print(f"\nKept in {_near(folder)}: {', '.join(kept)}")
+
+
+def _near(folder: Path) -> Path:
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+if __name__ == "__main__":
+    main()

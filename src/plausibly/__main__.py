@@ -1,0 +1,5 @@
+"""python -m plausibly: the command line."""
+
+from .cli import app
+
+app()

@@ -1,0 +1,33 @@
+"""The command line: each command parses, calls and prints; what it computes lives elsewhere."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from . import doctor as doctor_command
+
+app = typer.Typer(
+    name="plausibly",
+    help="Learn what is common in a crowd without learning anything about a person.",
+    no_args_is_help=True,
+    add_completion=True,
+)
+app.command(name="doctor")(doctor_command.doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"plausibly {version('plausibly')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Learn what is common in a crowd without learning anything about a person."""

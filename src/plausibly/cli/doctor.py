@@ -1,0 +1,46 @@
+"""plausibly doctor: is this installation complete, fast and right?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..diagnose import facts, self_test
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out the self-test.")] = False,
+) -> None:
+    """Show versions, active kernels, threads and extras, then run every scheme once (about ten seconds).
+
+    Example: plausibly doctor --quick
+    """
+    console = Console()
+    known = facts()
+    if as_json:
+        checks = [] if quick else list(self_test())
+        typer.echo(json.dumps({"facts": [asdict(f) for f in known], "checks": [asdict(c) for c in checks]}, indent=2))
+        raise typer.Exit(0 if all(check.passed for check in checks) else 1)
+    table = Table.grid(padding=(0, 2))
+    for fact in known:
+        # Escaped: rich would take the brackets of plausibly[plots] for one of its colours.
+        advice = f"\n[yellow]{escape(fact.advice)}[/]" if fact.advice else ""
+        table.add_row(fact.name, escape(fact.value) + advice)
+    console.print(table)
+    failed = 0
+    if not quick:
+        console.print()
+        for check in self_test():
+            mark = "[green]ok[/]  " if check.passed else "[red]FAIL[/]"
+            told = escape(f"{check.name:<5} {check.detail} ({check.seconds:.1f} s)")
+            console.print(f"{mark} {told}", highlight=False)
+            failed += not check.passed
+        console.print("\nEverything works." if not failed else f"\n{failed} checks failed.")
+    raise typer.Exit(1 if failed else 0)

@@ -1,0 +1,26 @@
+"""What schemes whose report is a bitmap over the items share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import kernels
+from .laws import Cells
+from .scheme import Reports, refuse_reports
+
+
+def bitmap_dtype(size: int) -> np.dtype[np.void]:
+    """The record of a bitmap: bit i is bit i mod 8 of byte i div 8."""
+    return np.dtype([("bits", np.uint8, ((size + 7) // 8,))])
+
+
+def refuse_spare_bits(reports: Reports, size: int) -> None:
+    """Raises if a bit beyond the last item is set."""
+    if size % 8:
+        spare = reports["bits"][:, -1] >> np.uint8(size % 8) != 0
+        refuse_reports(spare, f"a bitmap of {size} bits with spare bits zero")
+
+
+def fold_bitmaps(cells: Cells, reports: Reports) -> None:
+    """Adds to each item's cell the number of reports that have its bit set."""
+    cells += kernels.column_sums(np.ascontiguousarray(reports["bits"]), len(cells))

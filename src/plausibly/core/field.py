@@ -1,0 +1,43 @@
+"""Arithmetic in the field GF(2^t) on arrays, by tables of logarithms."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ..device import field_multiply
+
+Elements = npt.NDArray[np.int64]
+
+
+@lru_cache(maxsize=16)
+def _tables(bits: int) -> tuple[Elements, Elements]:
+    # Powers of a generator, written twice so that a sum of two logarithms is an index, and logarithms of all but 0.
+    order = (1 << bits) - 1
+    for generator in range(1, order + 1):
+        powers, element = [1], generator
+        while element != 1:
+            powers.append(element)
+            element = field_multiply(element, generator, bits)
+        if len(powers) == order:
+            break
+    logarithm = np.zeros(order + 1, dtype=np.int64)
+    logarithm[powers] = np.arange(order)
+    return np.array(powers * 2, dtype=np.int64), logarithm
+
+
+def divide(a: Elements, b: Elements, bits: int) -> Elements:
+    """a/b element by element; b has no zeros."""
+    powers, logarithm = _tables(bits)
+    order = (1 << bits) - 1
+    quotient: Elements = np.where(a == 0, 0, powers[logarithm[a] - logarithm[b] + order])
+    return quotient
+
+
+def multiply(a: Elements, b: Elements, bits: int) -> Elements:
+    """a*b element by element."""
+    powers, logarithm = _tables(bits)
+    product: Elements = np.where((a == 0) | (b == 0), 0, powers[logarithm[a] + logarithm[b]])
+    return product

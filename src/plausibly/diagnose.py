@@ -1,0 +1,116 @@
+"""The state of an installation: what is installed, which kernels run, and whether every scheme works here."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from . import kernels
+from .catalog import CATALOG, from_json, make
+from .certify import audit
+from .core.codec import decode_reports, encode_reports
+from .core.errors import PlausiblyError
+from .core.parallel import thread_count
+from .core.randomness import Layout, SecureRandom, SeededRandom
+
+EXTRAS = {"plots": "matplotlib", "frames": "pandas"}
+"""Optional extras by the distribution that makes them work."""
+
+_USERS = 100_000
+_ITEMS = 64
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is so, and what could be better about it."""
+
+    name: str
+    value: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was tried: what came out, and how long it took."""
+
+    name: str
+    passed: bool
+    detail: str
+    seconds: float
+
+
+def facts() -> list[Fact]:
+    """Versions, active kernels, threads, the source of randomness, and which extras are there."""
+    found = [
+        Fact("plausibly", importlib.metadata.version("plausibly")),
+        Fact("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        *(Fact(name, importlib.metadata.version(name)) for name in ("numpy", "cryptography")),
+        Fact("kernels", f"{kernels.active} ({kernels.reason})", "" if kernels.active == "c" else _NO_KERNELS),
+        Fact("threads", f"{thread_count()} of {os.cpu_count()} cores (PLAUSIBLY_THREADS sets another number)"),
+        Fact("randomness", "AES-256-CTR, a fresh key of the operating system for every call"),
+    ]
+    for extra, distribution in EXTRAS.items():
+        try:
+            found.append(Fact(f"extra {extra}", f"{distribution} {importlib.metadata.version(distribution)}"))
+        except importlib.metadata.PackageNotFoundError:
+            found.append(Fact(f"extra {extra}", "not installed", f"pip install 'plausibly[{extra}]'"))
+    return found
+
+
+_NO_KERNELS = "install gcc or clang, then install plausibly again: many times faster, the same results"
+
+
+def self_test() -> Iterator[Check]:
+    """Every scheme through every layer on this machine, audit included; one check after the other."""
+    yield _timed("secure words differ from call to call", _fresh_words)
+    for name in CATALOG:
+        yield _timed(name, partial(_scheme_works, name))
+
+
+def _timed(name: str, check: Callable[[], str]) -> Check:
+    start = time.perf_counter()
+    try:
+        detail, passed = check(), True
+    except (AssertionError, PlausiblyError, OSError, MemoryError) as error:
+        detail, passed = f"{type(error).__name__}: {error}", False
+    return Check(name, passed, detail, time.perf_counter() - start)
+
+
+def _fresh_words() -> str:
+    layout = Layout(dense=1)
+    words = [int(SecureRandom().stream().words(layout, 0, 1)[0, 0]) for _ in range(64)]
+    _expect(len(set(words)) == 64, "64 calls did not give 64 different words")
+    return "64 of 64"
+
+
+def _scheme_works(name: str) -> str:
+    scheme = make(name, epsilon=1, domain_size=_ITEMS)
+    _expect(from_json(scheme.to_json()) == scheme, "JSON does not round-trip")
+    items = np.arange(_USERS) % _ITEMS
+    start = time.perf_counter()
+    reports = scheme.privatize(items, SeededRandom(0))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    estimates = tally.estimate()
+    seconds = time.perf_counter() - start
+    _expect(bool((decode_reports(scheme, encode_reports(scheme, reports)) == reports).all()), "the codec fails")
+    # Eight standard errors: on a working installation once in 10^15 runs and items.
+    low, high = estimates.interval(0.6826894921370859)  # one standard error on each side
+    errors = np.abs(estimates.values - np.bincount(items)) * 2 / (high - low)
+    _expect(bool((errors < 8).all()), f"an estimate is off by {errors.max():.1f} standard errors")
+    certificate = audit(scheme)
+    _expect(certificate.holds, "; ".join(certificate.findings))
+    return f"audit holds, {_USERS / seconds / 1e6:.1f} million users/s"
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    # Not the assert statement: python -O must not turn a self-test into a yes.
+    if not holds:
+        raise AssertionError(otherwise)

@@ -1,0 +1,202 @@
+"""AGR: affine-geometry response, the accuracy of subset selection in as many bits as an item has, plus one or two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.characters import MAX_HASH_BITS, TOLERANCE, best_window, supports
+from ..core.domain import whole_number
+from ..core.errors import ParameterError
+from ..core.field import divide, multiply
+from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.probability import WORD, exp_enclosure, keep_threshold
+from ..core.randomness import Layout, Stream
+from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports, unsigned
+from ..device import field_multiply, projective_point
+
+_PLANNED_REPORTS = 10**6
+"""The size of collection for which the default shape has the cheapest decoder."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AGR(Scheme):
+    """Affine-geometry response: items are points of an affine space over GF(g), g = 2^t, and a report is about a line.
+
+    A public projective point a, one of L = (g^m - 1)/(g - 1), hashes item x to h = a_1*x_1 + ... + a_m*x_m. A report is
+    y = h xor e (for w > 1, y = s*h xor e with a public random stretch s), with e uniform below w with probability p and
+    uniform in [w, g) else. It supports w*g^(m-1) of the g^m points.
+    Privacy: p(g-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + g - w))/2^64, for every line.
+    Variance: that of a pure protocol with q = (w*g^(m-1) - p)/(g^m - 1) exactly, as subset selection on g^m points.
+    Default: the shape within 5 % of the least possible variance that has the cheapest decoder.
+    Cost: about log2 d + 1 bits a report, O(m) client, O(n*w + g^m) decode; the state is L x g counts.
+    Derivation: docs/adr/0008-linear-hashing.md.
+
+    >>> import plausibly
+    >>> scheme = plausibly.make("AGR", epsilon=5, domain_size=100_000)
+    >>> scheme.t, scheme.m, scheme.w, scheme.report_dtype.itemsize
+    (9, 2, 3, 6)
+    """
+
+    name = "AGR"
+    max_increment = 2**MAX_HASH_BITS  # not of a cell, but of the sums that the decoder makes of the cells
+
+    hash_bits: int | None = None
+    dimension: int | None = None
+    window: int | None = None
+
+    def settle(self) -> None:
+        super().settle()
+        if self.hash_bits is None:
+            if self.dimension is not None or self.window is not None:
+                raise ParameterError("dimension, window: go with hash_bits=")
+            return
+        hash_bits = whole_number("hash_bits", self.hash_bits, 1, MAX_HASH_BITS)
+        object.__setattr__(self, "hash_bits", hash_bits)
+        if self.dimension is not None:
+            least = -(-self.item_bits // hash_bits)
+            object.__setattr__(self, "dimension", whole_number("dimension", self.dimension, least, 48 // hash_bits))
+        if self.window is not None:
+            object.__setattr__(self, "window", whole_number("window", self.window, 1, 2**hash_bits - 1))
+
+    @property
+    def item_bits(self) -> int:
+        """Bits of an item."""
+        return (self.size - 1).bit_length()
+
+    @cached_property
+    def _shape(self) -> tuple[int, int, int]:
+        # t, m, w: within the tolerance the one with the cheapest decoder, else the most accurate.
+        best: tuple[bool, Fraction | int, tuple[int, int, int]] | None = None
+        for t in range(1, MAX_HASH_BITS + 1) if self.hash_bits is None else [self.hash_bits]:
+            m = self.dimension or max(2, -(-self.item_bits // t))
+            w = self.window or best_window(self.epsilon, t)
+            excess = _excess(self.epsilon, t, m, w)
+            accurate = excess <= TOLERANCE
+            rank = (not accurate, _PLANNED_REPORTS * w + 3 * 2 ** (t * m) if accurate else excess, (t, m, w))
+            best = rank if best is None else min(best, rank)
+        assert best is not None
+        return best[2]
+
+    @property
+    def t(self) -> int:
+        """log2 of the order of the field."""
+        return self._shape[0]
+
+    @property
+    def m(self) -> int:
+        """Dimension of the space."""
+        return self._shape[1]
+
+    @property
+    def w(self) -> int:
+        """Number of values of h that support an item."""
+        return self._shape[2]
+
+    @property
+    def g(self) -> int:
+        """Order of the field."""
+        return 1 << self.t
+
+    @property
+    def lines(self) -> int:
+        """Number of projective points."""
+        return ((1 << self.t * self.m) - 1) // (self.g - 1)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"hash_bits": self.t, "dimension": self.m, "window": self.w}
+
+    @cached_property
+    def keep(self) -> int:
+        """p * 2^64."""
+        return keep_threshold(self.epsilon, self.w, self.g - self.w)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"keep": str(self.keep)}
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        stretch = [("stretch", unsigned(self.g))] if self.w > 1 else []
+        return np.dtype([("line", unsigned(self.lines)), *stretch, ("hash", unsigned(self.g))])
+
+    @property
+    def report_bits(self) -> int:
+        stretches = self.g - 1 if self.w > 1 else 1
+        return (self.lines * stretches * self.g - 1).bit_length()
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=4 + (self.w > 1))
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        return (self.lines, self.g)
+
+    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
+        words = stream.words(self.layout, first, len(values))
+        lines = words[:, 0] % np.uint64(self.lines)
+        refused = words[:, 0] > np.uint64(WORD - 1 - WORD % self.lines)
+        hashed = kernels.affine_hash(values, lines, self.t, self.m)
+        if self.w > 1:
+            stretches = words[:, 1] % np.uint64(self.g - 1) + np.uint64(1)
+            refused |= words[:, 1] > np.uint64(WORD - 1 - WORD % (self.g - 1))
+            hashed = multiply(stretches.astype(np.int64), hashed.astype(np.int64), self.t).astype(np.uint32)
+            out["stretch"] = stretches
+        out["line"] = lines
+        column = self.layout.dense - 3
+        out["hash"], redo = kernels.window_response(hashed, words, column, self.keep, self.g, self.w)
+        return np.union1d(np.flatnonzero(refused), redo)
+
+    def check(self, reports: Reports) -> None:
+        refuse_reports(reports["line"] >= self.lines, f"a line below {self.lines}")
+        refuse_reports(reports["hash"] >= self.g, f"a value below {self.g}")
+        if self.w > 1:
+            wrong = (reports["stretch"] == 0) | (reports["stretch"] >= self.g)
+            refuse_reports(wrong, f"a stretch from 1 to {self.g - 1}")
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        row, answer = reports["line"].astype(np.int64) * self.g, reports["hash"].astype(np.int64)
+        for e in range(self.w):
+            value = answer ^ e
+            if self.w > 1:
+                value = divide(value, reports["stretch"].astype(np.int64), self.t)
+            cells += np.bincount(row + value, minlength=cells.size).reshape(cells.shape)
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        super().check_cells(cells, n)
+        refuse_cells(sum(cells.sum(axis=1).tolist()) != n * self.w)
+
+    def estimator(self) -> Estimator:
+        p, points = Fraction(self.keep, WORD), 1 << self.t * self.m
+        return pure(p, (Fraction(self.w * points, self.g) - p) / (points - 1), self._scores)
+
+    def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        # The characters of all lines are all characters of the space but the trivial one, each once.
+        rows = cells.copy()
+        kernels.walsh_hadamard(rows)
+        coefficients = kernels.affine_gather(rows, self.t, self.m, self.item_bits)
+        return supports(coefficients, n, codes, size=self.size, hash_bits=self.t, window=self.w)
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        p, hashed = Fraction(self.keep, WORD), 0
+        for i, coordinate in enumerate(projective_point(int(report["line"]), self.t)):
+            hashed ^= field_multiply(coordinate, item >> self.t * i & self.g - 1, self.t)
+        if self.w > 1:
+            hashed = field_multiply(int(report["stretch"]), hashed, self.t)
+        return p / self.w if hashed ^ int(report["hash"]) < self.w else (1 - p) / (self.g - self.w)
+
+
+def _excess(epsilon: Fraction, t: int, m: int, w: int) -> Fraction:
+    # Variance per non-holder over 4E/(E-1)^2, minus 1, up to 2^-90.
+    e, g, points = exp_enclosure(epsilon, 96)[0], 1 << t, 1 << t * m
+    p = e * w / (e * w + g - w)
+    q = (Fraction(w * points, g) - p) / (points - 1)
+    return q * (1 - q) / (p - q) ** 2 * (e - 1) ** 2 / (4 * e) - 1

@@ -1,0 +1,124 @@
+"""SS: subset selection, a random subset of fixed size that favours the true item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
+from ..core.domain import Integers, whole_number
+from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.probability import WORD, keep_threshold, within_exp
+from ..core.randomness import Layout, Stream
+from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SS(Scheme):
+    """Subset selection: w = ``subset_size`` items, the true one among them with probability p.
+
+    After Ye and Barg (IEEE Trans. Inf. Theory 2018) and Wang et al. (2016).
+    Privacy: p(d-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + d - w))/2^64. The set travels as a
+    bitmap, since the order in which it was drawn would give the item away.
+    Variance: that of a pure protocol with q = (w-p)/(d-1), the lowest of all schemes for every d; w = 1, the best
+    choice where (d-1)(d-2) <= 2e^(2 eps), is DE.
+    Cost: ceil(d/8) bytes a report, O(w) client, O(n*d) bits to fold.
+
+    >>> import plausibly
+    >>> scheme = plausibly.make("SS", epsilon=1, domain_size=16)
+    >>> scheme.w, round(scheme.variance(n=1), 2)
+    (4, 3.11)
+    """
+
+    name = "SS"
+
+    subset_size: int | None = None
+
+    def settle(self) -> None:
+        super().settle()
+        if self.subset_size is not None:
+            object.__setattr__(self, "subset_size", whole_number("subset_size", self.subset_size, 1, self.size - 1))
+
+    @cached_property
+    def w(self) -> int:
+        """Number of items in a report; by default the one with the lowest total error, about d/(e^eps + 1)."""
+        if self.subset_size is not None:
+            return self.subset_size
+        # The smallest w with (d-w)(d-w-1) <= w(w+1)e^(2 eps): the left side falls and the right one grows.
+        low, high = 1, self.size - 1
+        while low < high:
+            w = (low + high) // 2
+            rest = self.size - w
+            enough = within_exp(Fraction(rest * (rest - 1), w * (w + 1)), 2 * self.epsilon)
+            low, high = (low, w) if enough else (w + 1, high)
+        return low
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"subset_size": self.w}
+
+    @cached_property
+    def keep(self) -> int:
+        """p * 2^64."""
+        return keep_threshold(self.epsilon, self.w, self.size - self.w)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"keep": str(self.keep)}
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return bitmap_dtype(self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return (comb(self.size, self.w) - 1).bit_length()
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=1 + self.w)
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
+        words = stream.words(self.layout, first, len(values))
+        out["bits"], redo = kernels.subset_response(values, words, self.keep, self.size)
+        return redo
+
+    def check(self, reports: Reports) -> None:
+        refuse_spare_bits(reports, self.size)
+        sizes = kernels.row_sums(np.ascontiguousarray(reports["bits"]))
+        refuse_reports(sizes != self.w, f"a subset of {self.w} items")
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        fold_bitmaps(cells, reports)
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        super().check_cells(cells, n)
+        refuse_cells(sum(cells.tolist()) != n * self.w)
+
+    def estimator(self) -> Estimator:
+        p = Fraction(self.keep, WORD)
+        return pure(p, (self.w - p) / (self.size - 1), self._scores)
+
+    def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        return cells if codes is None else cells[codes]
+
+    def cut(self, size: int) -> SS:
+        share = None if self.subset_size is None else max(1, self.subset_size * size // self.size)
+        return replace(self, domain=Integers(size), subset_size=share)
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        p = Fraction(self.keep, WORD)
+        if report["bits"][item >> 3] >> (item & 7) & 1:
+            return p / comb(self.size - 1, self.w - 1)
+        return (1 - p) / comb(self.size - 1, self.w)
