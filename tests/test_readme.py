@@ -27,6 +27,7 @@ def test_python_blocks_print_what_they_show() -> None:
     assert failed == 0
 
 
+@pytest.mark.full
 def test_demo_prints_the_shown_table_and_draws_a_picture(tmp_path: Path) -> None:
     picture = tmp_path / "demo.png"
     command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--seed", "7", "--output", str(picture)]
