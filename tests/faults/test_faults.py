@@ -20,6 +20,7 @@ def test_detector_is_content_without_a_fault(detector: Detector) -> None:
     assert list(detector.run()) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_fault_is_caught(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     for step in fault.steps:
