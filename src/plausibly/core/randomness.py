@@ -26,7 +26,6 @@ from .errors import ParameterError
 
 _BLOCK = 16
 _ZEROS = memoryview(bytes(1 << 18))
-_TAIL_LANE = 1 << 95
 MAX_REPORTS = 1 << 48
 _MAX_ATTEMPTS = 128
 _MOST_CALLS = 1 << 32
