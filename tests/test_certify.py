@@ -353,8 +353,8 @@ def test_a_leak_outside_the_stated_likelihood_is_found(monkeypatch: pytest.Monke
     scheme = plausibly.make("OLH", epsilon=1, domain_size=8)
     respond = type(scheme).respond
 
-    def careless(self: Scheme, values: Any, stream: Any, first: int, out: Any) -> npt.NDArray[np.int64]:
-        redo = respond(self, values, stream, first, out)
+    def careless(self: Scheme, values: Any, draws: Any, out: Any) -> npt.NDArray[np.int64]:
+        redo = respond(self, values, draws, out)
         out["seed"] = out["seed"] & ~np.uint64(1) | values & np.uint64(1)
         return redo
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plausibly.core.field import tables as field_tables
 from plausibly.kernels import native, reference
 
 Array = npt.NDArray[Any]
@@ -59,6 +60,59 @@ def last_accepted(m: int) -> int:
     return 2**64 - 1 - 2**64 % m
 
 
+def field(numbers: Array, width: int, before: int = 1, after: int = 2) -> Array:
+    """The numbers as a field of packed records, between other bytes."""
+    record = np.dtype([("before", "u1", before), ("field", f"<u{width}", numbers.shape[1:]), ("after", "u1", after)])
+    records = np.frombuffer(b"\xa5" * (record.itemsize * len(numbers)), dtype=record).copy()
+    records["field"] = numbers
+    view: Array = records["field"]
+    return view
+
+
+def widths_for(size: int) -> list[int]:
+    """The widths of fields that hold every number below `size`."""
+    return [width for width in (1, 2, 4, 8) if size <= 2 ** (8 * width)]
+
+
+def assert_same_records(
+    instruction_set: str, name: str, *arguments: Array | int, n: int, out: tuple[Any, ...], seed: int = 0
+) -> tuple[list[Array], Array]:
+    """Run both kernels on records of these fields, compare every byte, and hand back the fields and what is to redo."""
+    rng = np.random.default_rng(seed)
+    named = [(f"f{i}", *(kind if isinstance(kind, tuple) else (kind,))) for i, kind in enumerate(out)]
+    # The fields lie between other bytes, which are nobody's business here.
+    record = np.dtype([("before", "u1", int(rng.integers(1, 4))), *named, ("after", "u1", int(rng.integers(1, 4)))])
+    blank = rng.integers(0, 256, size=n * record.itemsize, dtype=np.uint8)
+    native._functions.update(BOUND[instruction_set])
+    made = []
+    for module in (native, reference):
+        records = blank.copy().view(record)
+        fields = tuple(records[f"f{i}"] for i in range(len(out)))
+        redo = getattr(module, name)(*arguments, fields if len(fields) > 1 else fields[0])
+        assert records["before"].tolist() == blank.view(record)["before"].tolist()
+        assert records["after"].tolist() == blank.view(record)["after"].tolist()
+        made.append(([np.ascontiguousarray(found) for found in fields], redo))
+    (ours, redo), (twin, again) = made
+    for mine, other in zip(ours, twin, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    if isinstance(redo, np.ndarray):
+        redo, again = (redo,), (again,)
+    for mine, other in zip(redo, again, strict=True):
+        assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(mine, other)
+    return ours, redo[0] if len(redo) == 1 else redo
+
+
+def assert_same_cells(instruction_set: str, name: str, *arguments: Any, cells: Array) -> Array:
+    """Run both kernels, which add to cells, on copies of these; compare, and hand back what was added."""
+    native._functions.update(BOUND[instruction_set])
+    ours, twin = cells.copy(), cells.copy()
+    getattr(native, name)(*arguments, ours)
+    getattr(reference, name)(*arguments, twin)
+    np.testing.assert_array_equal(ours, twin)
+    return ours - cells
+
+
 def assert_same(instruction_set: str, name: str, *arguments: Array | int | bytes) -> tuple[Array, ...]:
     """Run both kernels on read-only inputs, compare values, types and shapes, and hand back the results."""
     for argument in arguments:
@@ -91,23 +145,22 @@ def parity(word: int) -> int:
     n=lengths,
     size=st.one_of(st.sampled_from([2, 3, 4, 5, 2**16, 2**31 + 1, 2**32 - 1, 2**32]), st.integers(2, 2**32)),
     keep=words64,
-    column=st.integers(0, 2),
-    spare=st.integers(0, 2),
 )
-def test_direct_response_is_the_same(
-    instruction_set: str, seed: int, n: int, size: int, keep: int, column: int, spare: int
-) -> None:
+def test_direct_response_is_the_same(instruction_set: str, seed: int, n: int, size: int, keep: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, size, size=n, dtype=np.uint64)
     special = [0, keep, last_accepted(size - 1), (size - 1) * int(rng.integers(2**30)), 2**64 - 1]
-    words = crafted_words(rng, (n, column + 2 + spare), special)
-    y, redo = assert_same(instruction_set, "direct_response", values, words, column, keep, size)
+    words = crafted_words(rng, (n, 2), special)
+    width = int(rng.choice(widths_for(size)))
+    (y,), redo = assert_same_records(
+        instruction_set, "direct_response", values, words, keep, size, n=n, out=(f"<u{width}",), seed=seed
+    )
     accepted = np.setdiff1d(np.arange(n), redo)
     for i in accepted[:20].tolist():
-        value, w = int(values[i]), [int(word) for word in words[i]]
-        u = w[column + 1] % (size - 1)
-        assert y[i] == (value if w[column] < keep else u + (u >= value))
-    assert redo.tolist() == [i for i in range(n) if int(words[i, column + 1]) > last_accepted(size - 1)]
+        value, (coin, lie) = int(values[i]), words[i].tolist()
+        u = lie % (size - 1)
+        assert y[i] == (value if coin < keep else u + (u >= value))
+    assert redo.tolist() == [i for i in range(n) if int(words[i, 1]) > last_accepted(size - 1)]
 
 
 @each_set
@@ -117,7 +170,8 @@ def test_direct_response_lists_every_rejected_word_beyond_its_first_capacity(
 ) -> None:
     words = np.zeros((300, 2), dtype=np.uint64)
     words[300 - rejected :, 1] = 2**64 - 1
-    _, redo = assert_same(instruction_set, "direct_response", np.ones(300, dtype=np.uint64), words, 0, 2**63, 4)
+    arguments = np.ones(300, dtype=np.uint64), words, 2**63, 4
+    _, redo = assert_same_records(instruction_set, "direct_response", *arguments, n=300, out=("u1",))
     assert redo.tolist() == list(range(300 - rejected, 300))
 
 
@@ -153,7 +207,8 @@ def test_support_counts_are_the_same(
     # A third of the reports are truthful, so that large ranges have support too.
     truth = rng.integers(0, domain_size, size=n, dtype=np.uint64)
     hashes[::3] = reference.local_hash(seeds, truth, split, size)[::3]
-    (counts,) = assert_same(instruction_set, "support_counts", seeds, hashes, domain_size, split, size)
+    answers = field(hashes, int(rng.choice(widths_for(size))))
+    (counts,) = assert_same(instruction_set, "support_counts", field(seeds, 8), answers, domain_size, split, size)
     for x in rng.integers(0, domain_size, size=4).tolist():
         hashed = reference.local_hash(seeds, np.full(n, x, dtype=np.uint64), split, size)
         assert counts[x] == np.count_nonzero(hashed == hashes)
@@ -190,7 +245,8 @@ def test_support_of_candidates_is_the_same(
     hashes = rng.integers(0, size, size=n, dtype=np.uint32)
     if k:
         hashes[::2] = reference.local_hash(seeds, rng.choice(candidates, size=n), split, size)[::2]
-    (counts,) = assert_same(instruction_set, "support_of", seeds, hashes, candidates, split, size)
+    answers = field(hashes, int(rng.choice(widths_for(size))))
+    (counts,) = assert_same(instruction_set, "support_of", field(seeds, 8), answers, candidates, split, size)
     for j in range(min(k, 3)):
         hashed = reference.local_hash(seeds, np.full(n, candidates[j]), split, size)
         assert counts[j] == np.count_nonzero(hashed == hashes)
@@ -279,12 +335,22 @@ def unary_case(rng: np.random.Generator, n: int, d: int, thresholds: tuple[int, 
     return rng.integers(0, d, size=n, dtype=np.uint64), head.astype(np.uint8)
 
 
+def assert_same_bitmaps(
+    instruction_set: str, values: Array, head: Array, true: int, other: int
+) -> tuple[Array, Array, Array]:
+    """Bitmaps and ties of both kernels."""
+    n, d = head.shape
+    (bitmaps,), ties = assert_same_records(
+        instruction_set, "unary_response", values, head, true, other, n=n, out=(("u1", (-(-d // 8),)),), seed=d
+    )
+    return bitmaps, *ties
+
+
 @each_set
 @quickly
 @given(seed=random_seeds, n=few, d=lengths.map(lambda d: d + 1), true=words64, other=words64)
 def test_unary_response_is_the_same(instruction_set: str, seed: int, n: int, d: int, true: int, other: int) -> None:
-    values, head = unary_case(np.random.default_rng(seed), n, d, (true, other))
-    assert_same(instruction_set, "unary_response", values, head, true, other)
+    assert_same_bitmaps(instruction_set, *unary_case(np.random.default_rng(seed), n, d, (true, other)), true, other)
 
 
 @each_set
@@ -292,7 +358,7 @@ def test_unary_response_is_the_same_at_every_tail_length(instruction_set: str) -
     rng = np.random.default_rng(5)
     for d in range(1, 330):
         values, head = unary_case(rng, 3, d, (2**63, 2**62))
-        assert_same(instruction_set, "unary_response", values, head, 2**63, 2**62)
+        assert_same_bitmaps(instruction_set, values, head, 2**63, 2**62)
 
 
 @each_set
@@ -301,14 +367,14 @@ def test_unary_response_is_the_same_at_every_tail_length(instruction_set: str) -
 def test_unary_response_compares_every_head_byte_with_any_threshold(instruction_set: str, byte: int, d: int) -> None:
     head = np.repeat(np.arange(256, dtype=np.uint8), d).reshape(256, d)
     threshold = (byte << 56) + 1
-    assert_same(instruction_set, "unary_response", np.zeros(256, dtype=np.uint64), head, 2**63, threshold)
+    assert_same_bitmaps(instruction_set, np.zeros(256, dtype=np.uint64), head, 2**63, threshold)
 
 
 @each_set
 def test_unary_response_follows_its_definition_bit_by_bit(instruction_set: str) -> None:
     true, other = 0x8000000000000000, 0x4477000000000000
     values, head = unary_case(np.random.default_rng(6), 30, 75, (true, other))
-    bitmaps, reports, bits = assert_same(instruction_set, "unary_response", values, head, true, other)
+    bitmaps, reports, bits = assert_same_bitmaps(instruction_set, values, head, true, other)
     ties = []
     for i in range(30):
         assert bitmaps[i, 9] >> 3 == 0
@@ -323,9 +389,7 @@ def test_unary_response_follows_its_definition_bit_by_bit(instruction_set: str) 
 @each_set
 def test_unary_response_lists_every_tie_when_all_bits_tie(instruction_set: str) -> None:
     head = np.full((7, 70), 0x80, dtype=np.uint8)
-    bitmaps, reports, bits = assert_same(
-        instruction_set, "unary_response", np.arange(7, dtype=np.uint64), head, 2**63, 2**63 + 5
-    )
+    bitmaps, reports, bits = assert_same_bitmaps(instruction_set, np.arange(7, dtype=np.uint64), head, 2**63, 2**63 + 5)
     assert not bitmaps.any()
     assert reports.tolist() == np.repeat(np.arange(7), 70).tolist()
     assert bits.tolist() == list(range(70)) * 7
@@ -398,18 +462,59 @@ def test_walsh_hadamard_follows_its_definition() -> None:
     np.testing.assert_array_equal(transformed, a @ signs)
 
 
-# --- parity_hash and gray_scatter ------------------------------------------------------------------------------------
+# --- parity_response and gray_scatter --------------------------------------------------------------------------------
 
 
 @each_set
 @quickly
-@given(seed=random_seeds, n=lengths, t=st.integers(0, 32))
-def test_parity_hash_is_the_same(instruction_set: str, seed: int, n: int, t: int) -> None:
+@given(seed=random_seeds, n=lengths, t=st.integers(1, 12), bits=st.integers(1, 64), keep=words64)
+def test_parity_response_is_the_direct_response_to_the_parities(
+    instruction_set: str, seed: int, n: int, t: int, bits: int, keep: int
+) -> None:
     rng = np.random.default_rng(seed)
-    values, rows = random_words(rng, n), random_words(rng, n, t)
-    (hashed,) = assert_same(instruction_set, "parity_hash", values, rows)
-    for i in range(min(n, 3)):
-        assert hashed[i] == sum(parity(int(rows[i, j]) & int(values[i])) << j for j in range(t))
+    values = random_words(rng, n)
+    words = crafted_words(rng, (n, t + 2), [0, keep, last_accepted(2**t - 1), 2**bits, 2**64 - 1])
+    row_width, width = int(rng.choice(widths_for(2**bits))), int(rng.choice(widths_for(2**t)))
+    (rows, hashes), redo = assert_same_records(
+        *(instruction_set, "parity_response", values, words, bits, keep),
+        n=n,
+        out=((f"<u{row_width}", (t,)), f"<u{width}"),
+        seed=seed,
+    )
+    assert rows.tolist() == (words[:, :t] & np.uint64(2**bits - 1)).tolist()
+    assert redo.tolist() == [i for i in range(n) if int(words[i, -1]) > last_accepted(2**t - 1)]
+    for i in np.setdiff1d(np.arange(n), redo)[:5].tolist():
+        hashed = sum(parity(int(rows[i, j]) & int(values[i])) << j for j in range(t))
+        coin, lie = words[i, t:].tolist()
+        u = lie % (2**t - 1)
+        assert hashes[i] == (hashed if coin < keep else u + (u >= hashed))
+
+
+@each_set
+@pytest.mark.parametrize("rejected", [16, 17, 40])
+def test_parity_response_lists_every_rejected_word_beyond_its_first_capacity(
+    instruction_set: str, rejected: int
+) -> None:
+    words = np.zeros((50, 4), dtype=np.uint64)
+    words[:rejected, 3] = 2**64 - 1
+    arguments = np.ones(50, dtype=np.uint64), words, 9, 2**63
+    _, redo = assert_same_records(instruction_set, "parity_response", *arguments, n=50, out=(("<u2", (2,)), "u1"))
+    assert redo.tolist() == list(range(rejected))
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=lengths, t=st.integers(1, 8), bits=st.integers(1, 11))
+def test_sign_sums_are_the_same(instruction_set: str, seed: int, n: int, t: int, bits: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, hashes = rng.integers(0, 2**bits, size=(n, t)), rng.integers(0, 2**t, size=n)
+    fields = field(rows, int(rng.choice(widths_for(2**bits)))), field(hashes, int(rng.choice(widths_for(2**t))))
+    added = assert_same_cells(instruction_set, "sign_sums", *fields, cells=rng.integers(-9, 9, size=2**bits))
+    expected = [0] * 2**bits
+    for row, hashed in zip(rows.tolist(), hashes.tolist(), strict=True):
+        for j in range(t):
+            expected[row[j]] += (-1) ** (hashed >> j & 1)
+    assert added.tolist() == expected
 
 
 @each_set
@@ -420,7 +525,8 @@ def test_gray_scatter_is_the_same(instruction_set: str, seed: int, n: int, t: in
     rows = rng.integers(0, 2**bits, size=(n, t), dtype=np.uint64)
     hashes = rng.integers(0, 2**t, size=n, dtype=np.uint32)
     weights = rng.choice(np.array([-(2**63), -3, 0, 1, 2, 2**63 - 1]), size=2**t)
-    assert_same(instruction_set, "gray_scatter", rows, hashes, bits, weights)
+    numbers, answers = field(rows, int(rng.choice(widths_for(2**bits)))), field(hashes, int(rng.choice([1, 2, 4, 8])))
+    assert_same(instruction_set, "gray_scatter", numbers, answers, bits, weights)
 
 
 @each_set
@@ -455,7 +561,10 @@ def test_hadamard_response_is_the_same(
     # Multiples of 2B − 1 give the draw 0, which asks for the odd half of the own block.
     special = [0, keep, last, last - last % (2 * blocks - 1), (2 * blocks - 1) * int(rng.integers(2**30)), 2**64 - 1]
     words = crafted_words(rng, (n, 3), special)
-    z, redo = assert_same(instruction_set, "hadamard_response", values, words, keep, blocks, order)
+    width = int(rng.choice(widths_for(blocks * order)))
+    (z,), redo = assert_same_records(
+        instruction_set, "hadamard_response", values, words, keep, blocks, order, n=n, out=(f"<u{width}",), seed=seed
+    )
     assert redo.tolist() == [i for i in range(n) if int(words[i, 1]) > last]
     for i in np.setdiff1d(np.arange(n), redo)[:20].tolist():
         x, (coin, choice, spot) = int(values[i]), (int(word) for word in words[i])
@@ -475,7 +584,8 @@ def test_hadamard_response_lists_every_rejected_word_beyond_its_first_capacity(
 ) -> None:
     words = np.zeros((50, 3), dtype=np.uint64)
     words[:rejected, 1] = 2**64 - 1
-    _, redo = assert_same(instruction_set, "hadamard_response", np.zeros(50, dtype=np.uint64), words, 1, 4, 8)
+    arguments = np.zeros(50, dtype=np.uint64), words, 1, 4, 8
+    _, redo = assert_same_records(instruction_set, "hadamard_response", *arguments, n=50, out=("u1",))
     assert redo.tolist() == list(range(rejected))
 
 
@@ -511,7 +621,10 @@ def test_subset_response_is_the_same(
     words = crafted_words(rng, (n, 1 + w), special)
     # The moduli fall from column to column, so a word that one of them refuses is rare: place some.
     words[: n // 3, 1 + (seed % w)] = 2**64 - 1
-    bitmaps, redo = assert_same(instruction_set, "subset_response", values, words, keep, size)
+    bitmap = ("u1", (-(-size // 8),))
+    (bitmaps,), redo = assert_same_records(
+        instruction_set, "subset_response", values, words, keep, size, n=n, out=(bitmap,), seed=seed
+    )
     lists = words[:, 1:].tolist()
     lasts = [last_accepted(size - 1 - i) for i in range(w)]
     assert redo.tolist() == [i for i in range(n) if any(map(int.__gt__, lists[i], lasts))]
@@ -528,50 +641,9 @@ def test_subset_response_lists_every_rejected_word_beyond_its_first_capacity(
 ) -> None:
     words = np.zeros((50, 3), dtype=np.uint64)
     words[50 - rejected :, 2] = 2**64 - 1
-    _, redo = assert_same(instruction_set, "subset_response", np.ones(50, dtype=np.uint64), words, 2**63, 7)
+    arguments = np.ones(50, dtype=np.uint64), words, 2**63, 7
+    _, redo = assert_same_records(instruction_set, "subset_response", *arguments, n=50, out=(("u1", (1,)),))
     assert redo.tolist() == list(range(50 - rejected, 50))
-
-
-# --- window_response -------------------------------------------------------------------------------------------------
-
-
-@each_set
-@quickly
-@given(
-    seed=random_seeds, n=lengths, t=st.integers(1, 12), column=st.integers(0, 2), spare=st.integers(0, 2), keep=words64
-)
-def test_window_response_is_the_same(
-    instruction_set: str, seed: int, n: int, t: int, column: int, spare: int, keep: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    size = 1 << t
-    window = int(rng.choice([1, size - 1, int(rng.integers(1, size))]))
-    hashes = rng.integers(0, size, size=n, dtype=np.uint32)
-    special = [0, keep, last_accepted(window), last_accepted(size - window), 2**64 - 1]
-    words = crafted_words(rng, (n, column + 3 + spare), special)
-    y, redo = assert_same(instruction_set, "window_response", hashes, words, column, keep, size, window)
-    refused = []
-    for i, (coin, near, far) in enumerate(words[:, column : column + 3].tolist()):
-        if near > last_accepted(window) or far > last_accepted(size - window):
-            refused.append(i)
-            continue
-        error = near % window if coin < keep else window + far % (size - window)
-        assert y[i] == hashes[i] ^ error
-    assert redo.tolist() == refused
-
-
-@each_set
-@pytest.mark.parametrize("rejected", [16, 17, 40])
-@pytest.mark.parametrize("column", [1, 2])
-def test_window_response_lists_every_rejected_word_beyond_its_first_capacity(
-    instruction_set: str, rejected: int, column: int
-) -> None:
-    words = np.zeros((50, 3), dtype=np.uint64)
-    words[:rejected, column] = 2**64 - 1
-    hashes = np.zeros(50, dtype=np.uint32)
-    _, redo = assert_same(instruction_set, "window_response", hashes, words, 0, 2**63, 8, 3)
-    # Below 3 and below 5 every word but 2^64 - 1 is accepted.
-    assert redo.tolist() == list(range(rejected))
 
 
 # --- Toeplitz hashing ------------------------------------------------------------------------------------------------
@@ -581,17 +653,57 @@ def toeplitz_row(matrix: int, j: int, item_bits: int) -> int:
     return matrix >> j & (2**item_bits - 1)
 
 
+def moved(words: list[int], keep: int, size: int, window: int) -> int | None:
+    """By what the three words move a hash; None if one of them is refused."""
+    coin, near, far = words
+    if near > last_accepted(window) or far > last_accepted(size - window):
+        return None
+    return near % window if coin < keep else window + far % (size - window)
+
+
+def some_window(rng: np.random.Generator, size: int) -> int:
+    return int(rng.choice([1, size - 1, int(rng.integers(1, size))]))
+
+
 @each_set
 @quickly
-@given(seed=random_seeds, n=lengths, t=st.integers(1, 12), data=st.data())
-def test_toeplitz_hash_is_the_same(instruction_set: str, seed: int, n: int, t: int, data: st.DataObject) -> None:
+@given(seed=random_seeds, n=lengths, t=st.integers(1, 12), keep=words64, data=st.data())
+def test_toeplitz_response_is_the_same(
+    instruction_set: str, seed: int, n: int, t: int, keep: int, data: st.DataObject
+) -> None:
     item_bits = data.draw(st.one_of(st.sampled_from([1, 17, 65 - t]), st.integers(1, 65 - t)))
     rng = np.random.default_rng(seed)
-    values, matrices = (crafted_words(rng, (n,), [0, 2**item_bits - 1, 2**64 - 1]) for _ in range(2))
-    (hashed,) = assert_same(instruction_set, "toeplitz_hash", values, matrices, t, item_bits)
-    for i in range(min(n, 3)):
+    size, matrix_bits = 1 << t, item_bits + t - 1
+    window = some_window(rng, size)
+    values = crafted_words(rng, (n,), [0, 2**item_bits - 1, 2**64 - 1])
+    words = crafted_words(rng, (n, 4), [0, keep, last_accepted(window), last_accepted(size - window), 2**64 - 1])
+    widths = [int(rng.choice(widths_for(most))) for most in (1 << matrix_bits, size)]
+    (matrices, hashes), redo = assert_same_records(
+        *(instruction_set, "toeplitz_response", values, words, t, item_bits, keep, window),
+        n=n,
+        out=tuple(f"<u{width}" for width in widths),
+        seed=seed,
+    )
+    assert matrices.tolist() == (words[:, 0] & np.uint64(2**matrix_bits - 1)).tolist()
+    errors = [moved(row, keep, size, window) for row in words[:, 1:].tolist()]
+    assert redo.tolist() == [i for i, error in enumerate(errors) if error is None]
+    for i in np.setdiff1d(np.arange(n), redo)[:5].tolist():
         rows = [toeplitz_row(int(matrices[i]), j, item_bits) for j in range(t)]
-        assert hashed[i] == sum(parity(row & int(values[i])) << j for j, row in enumerate(rows))
+        assert hashes[i] ^ errors[i] == sum(parity(row & int(values[i])) << j for j, row in enumerate(rows))
+
+
+@each_set
+@pytest.mark.parametrize("rejected", [16, 17, 40])
+@pytest.mark.parametrize("column", [2, 3])
+def test_toeplitz_response_lists_every_rejected_word_beyond_its_first_capacity(
+    instruction_set: str, rejected: int, column: int
+) -> None:
+    words = np.zeros((50, 4), dtype=np.uint64)
+    words[:rejected, column] = 2**64 - 1
+    arguments = np.zeros(50, dtype=np.uint64), words, 3, 5, 2**63, 3
+    _, redo = assert_same_records(instruction_set, "toeplitz_response", *arguments, n=50, out=("u1", "u1"))
+    # Below 3 and below 5 every word but 2^64 - 1 is accepted.
+    assert redo.tolist() == list(range(rejected))
 
 
 @each_set
@@ -610,7 +722,9 @@ def test_toeplitz_scatter_is_the_same(
     matrices = crafted_words(rng, (n,), [0, 2**64 - 1])
     hashes = rng.integers(0, 2**t, size=n, dtype=np.uint32)
     weights = rng.integers(-weight, weight, endpoint=True, size=2**t)
-    (out,) = assert_same(instruction_set, "toeplitz_scatter", matrices, hashes, item_bits, weights)
+    numbers = field(matrices & np.uint64(2 ** (item_bits + t) - 1), int(rng.choice(widths_for(2 ** (item_bits + t)))))
+    answers = field(hashes, int(rng.choice(widths_for(2**t))))
+    (out,) = assert_same(instruction_set, "toeplitz_scatter", numbers, answers, item_bits, weights)
     rows = [[toeplitz_row(matrix, j, item_bits) for j in range(t)] for matrix in matrices.tolist()]
     again = reference.gray_scatter(np.array(rows, dtype=np.uint64).reshape(n, t), hashes, item_bits, weights)
     np.testing.assert_array_equal(out, again)
@@ -651,9 +765,10 @@ def test_toeplitz_support_of_candidates_is_the_same(
     window = int(rng.integers(1, 2**t))
     matrices, candidates = random_words(rng, n), crafted_words(rng, (k,), [0, 1, 2**item_bits - 1])
     hashes = rng.integers(0, 2**t, size=n, dtype=np.uint32)
-    (counts,) = assert_same(instruction_set, "toeplitz_support_of", matrices, hashes, candidates, t, item_bits, window)
+    fields = field(matrices, 8), field(hashes, int(rng.choice(widths_for(2**t))))
+    (counts,) = assert_same(instruction_set, "toeplitz_support_of", *fields, candidates, t, item_bits, window)
     for j in range(min(k, 3)):
-        hashed = reference.toeplitz_hash(np.full(n, candidates[j]), matrices, t, item_bits)
+        hashed = reference._toeplitz_hash(np.full(n, candidates[j]), matrices, t, item_bits)
         assert counts[j] == sum(h ^ y < window for h, y in zip(hashed.tolist(), hashes.tolist(), strict=True))
 
 
@@ -712,24 +827,57 @@ def test_the_field_has_the_smallest_irreducible_polynomial_with_a_constant_term(
 
 
 @each_set
-@pytest.mark.parametrize(("t", "dimension"), [*FIELDS, (1, 64), (2, 32), (8, 8), (12, 5)])
-def test_affine_hash_is_the_same(instruction_set: str, t: int, dimension: int) -> None:
+@pytest.mark.parametrize("stretched", [False, True])
+@pytest.mark.parametrize(("t", "dimension"), [*FIELDS, (1, 48), (2, 24), (8, 6), (12, 4)])
+def test_affine_response_is_the_same(instruction_set: str, t: int, dimension: int, stretched: bool) -> None:
     rng = np.random.default_rng(100 * t + dimension)
-    last = number_of_lines(t, dimension) - 1
+    size, count, keep = 1 << t, number_of_lines(t, dimension), 2**63
+    window = some_window(rng, size)
+    values = crafted_words(rng, (600,), [0, 2 ** (t * dimension) - 1])
+    special = [0, keep, *(last_accepted(m) for m in (count, size - 1 or 1, window, size - window)), 2**64 - 1]
+    words = crafted_words(rng, (600, 4 + stretched), special)
     edges = [number_of_lines(t, f) + step for f in range(1, dimension) for step in (-1, 0)]
-    lines = rng.integers(0, last, endpoint=True, size=1100, dtype=np.uint64)
-    lines[: 2 * dimension] = [0, last, *edges]
-    values = crafted_words(rng, (1100,), [0, 2 ** (t * dimension) - 1])
-    for n in (0, 1, 31, 1024, 1100):
-        (hashed,) = assert_same(instruction_set, "affine_hash", values[:n], lines[:n], t, dimension)
-    for i in range(2 * dimension + 5):
-        line = int(lines[i])
-        f = max(f for f in range(dimension) if number_of_lines(t, f) <= line)
-        point = coordinates(line - number_of_lines(t, f) | 1 << t * f, t, dimension)
+    words[: 2 * dimension, 0] = [0, count - 1, *edges]
+    moduli = [count, size, size] if stretched else [count, size]
+    out = tuple(f"<u{int(rng.choice(widths_for(modulus)))}" for modulus in moduli)
+    for n in (0, 1, 255, 256, 257, 600):
+        arguments = values[:n], words[:n], t, dimension, keep, window
+        (lines, *stretches, hashes), redo = assert_same_records(
+            instruction_set, "affine_response", *arguments, n=n, out=out, seed=n
+        )
+    refused = []
+    for i, (first, *middle, coin, near, far) in enumerate(words.tolist()):
+        error = moved([coin, near, far], keep, size, window)
+        if error is None or first > last_accepted(count) or any(word > last_accepted(size - 1) for word in middle):
+            refused.append(i)
+            continue
+        assert lines[i] == first % count
+        if len(refused) > 20:
+            continue
+        f = max(f for f in range(dimension) if number_of_lines(t, f) <= lines[i])
+        point = coordinates(int(lines[i]) - number_of_lines(t, f) | 1 << t * f, t, dimension)
         expected = 0
         for a, x in zip(point, coordinates(int(values[i]), t, dimension), strict=True):
             expected ^= product(a, x, t)
-        assert hashed[i] == expected
+        for word, stretch in zip(middle, stretches, strict=True):
+            assert stretch[i] == 1 + word % (size - 1)
+            expected = product(int(stretch[i]), expected, t)
+        assert hashes[i] == expected ^ error
+    assert redo.tolist() == refused
+
+
+@each_set
+@pytest.mark.parametrize("rejected", [16, 17, 40])
+@pytest.mark.parametrize("column", [0, 1, 3, 4])
+def test_affine_response_lists_every_rejected_word_beyond_its_first_capacity(
+    instruction_set: str, rejected: int, column: int
+) -> None:
+    words = np.zeros((50, 5), dtype=np.uint64)
+    words[:rejected, column] = 2**64 - 1
+    arguments = np.zeros(50, dtype=np.uint64), words, 3, 3, 2**63, 3
+    _, redo = assert_same_records(instruction_set, "affine_response", *arguments, n=50, out=("u1", "u1", "u1"))
+    # 73 lines, 7 stretches, windows of 3 and 5: 2^64 - 1 is refused by all of them.
+    assert redo.tolist() == list(range(rejected))
 
 
 @each_set
@@ -770,7 +918,7 @@ def test_gathered_rows_are_the_characters_of_the_hashes() -> None:
     transformed = reference.affine_gather(table, t, dimension, 6).reshape(1, -1)
     reference.walsh_hadamard(transformed)
     for x in range(64):
-        hashed = reference.affine_hash(np.full(60, x, dtype=np.uint64), lines, t, dimension)
+        hashed = reference._affine_hash(np.full(60, x, dtype=np.uint64), lines, t, dimension)
         assert transformed[0, x] == 8 * np.count_nonzero(hashed == y) - 60
 
 
@@ -825,33 +973,47 @@ def test_keyed_hash_of_nothing_is_nothing_and_of_empty_strings_is_one_number(ins
 @quickly
 @given(
     seed=random_seeds,
-    n=st.one_of(lengths, st.sampled_from([1023, 1024, 1025])),
+    n=lengths,
+    functions=st.sampled_from([0, 1, 3, 1000]),
     split=st.sampled_from(SPLITS),
     size=st.sampled_from(SIZES),
     keep=words64,
 )
 def test_local_hash_response_is_the_direct_response_to_the_hash(
-    instruction_set: str, seed: int, n: int, split: int, size: int, keep: int
+    instruction_set: str, seed: int, n: int, functions: int, split: int, size: int, keep: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    values, seeds = crafted_words(rng, (n,), [0, split, 2**32, 2**64 - 1]), random_words(rng, n)
-    words = crafted_words(rng, (n, 3), [0, keep, last_accepted(size - 1), 2**64 - 1])
-    y, redo = assert_same(instruction_set, "local_hash_response", values, seeds, words, 1, keep, split, size)
-    hashed = reference.local_hash(seeds, values, split, size).astype(np.uint64)
-    expected, refused = reference.direct_response(hashed, words, 1, keep, size)
-    np.testing.assert_array_equal(y, expected)
-    np.testing.assert_array_equal(redo, refused)
+    values, seeds = crafted_words(rng, (n,), [0, split, 2**32, 2**64 - 1]), random_words(rng, functions)
+    words = crafted_words(rng, (n, 3), [0, keep, last_accepted(size - 1), last_accepted(functions or 1), 2**64 - 1])
+    widths = [int(rng.choice(widths_for(most))) for most in (functions or 2**64, size)]
+    (public, hashes), redo = assert_same_records(
+        *(instruction_set, "local_hash_response", values, words, seeds, keep, split, size),
+        n=n,
+        out=tuple(f"<u{width}" for width in widths),
+        seed=seed,
+    )
+    chosen = words[:, 0] % np.uint64(functions) if functions else words[:, 0]
+    assert public.tolist() == chosen.tolist()
+    hashed = reference.local_hash(seeds[public.astype(np.int64)] if functions else chosen, values, split, size)
+    answers = np.zeros(n, dtype=np.uint64)
+    refused = reference.direct_response(
+        hashed.astype(np.uint64), np.ascontiguousarray(words[:, 1:]), keep, size, answers
+    )
+    assert hashes.tolist() == answers.tolist()
+    no_function = np.flatnonzero(words[:, 0] > np.uint64(last_accepted(functions or 1)))
+    assert redo.tolist() == np.union1d(refused, no_function).tolist()
 
 
 @each_set
 @pytest.mark.parametrize("rejected", [16, 17, 1200])
+@pytest.mark.parametrize("column", [0, 2])
 def test_local_hash_response_lists_every_rejected_word_beyond_its_first_capacity(
-    instruction_set: str, rejected: int
+    instruction_set: str, rejected: int, column: int
 ) -> None:
     words = np.zeros((1200, 3), dtype=np.uint64)
-    words[1200 - rejected :, 2] = 2**64 - 1
-    zeros = np.zeros(1200, dtype=np.uint64)
-    _, redo = assert_same(instruction_set, "local_hash_response", zeros, zeros, words, 1, 2**63, 64, 4)
+    words[1200 - rejected :, column] = 2**64 - 1
+    arguments = np.zeros(1200, dtype=np.uint64), words, np.zeros(3, dtype=np.uint64), 2**63, 64, 4
+    _, redo = assert_same_records(instruction_set, "local_hash_response", *arguments, n=1200, out=("u1", "u1"))
     assert redo.tolist() == list(range(1200 - rejected, 1200))
 
 
@@ -863,9 +1025,10 @@ def test_settled_ties_are_the_same_and_decide_as_the_whole_words_would(
 ) -> None:
     rng = np.random.default_rng(seed)
     values, head = unary_case(rng, n, d, (true, other))
-    bitmaps, reports, bits = reference.unary_response(values, head, true, other)
+    bitmaps = field(np.zeros((n, -(-d // 8)), dtype=np.uint8), 1)
+    reports, bits = reference.unary_response(values, head, true, other, bitmaps)
     tails = crafted_words(rng, reports.shape, [0, true << 8, other << 8, 2**64 - 1])
-    ours, twin = bitmaps.copy(), bitmaps.copy()
+    ours, twin = field(bitmaps, 1), field(bitmaps, 1)
     native._functions.update(BOUND[instruction_set])
     native.settle_ties(ours, values, reports, bits, tails, true, other)
     reference.settle_ties(twin, values, reports, bits, tails, true, other)
@@ -879,3 +1042,62 @@ def test_settled_ties_are_the_same_and_decide_as_the_whole_words_would(
     for (i, j), word in whole.items():
         ours[i, j >> 3] &= 255 ^ (word < (true if j == values[i] else other)) << (j & 7)
     np.testing.assert_array_equal(ours, bitmaps)
+
+
+# --- counting and looking over fields --------------------------------------------------------------------------------
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=st.one_of(lengths, st.sampled_from([1023, 1024, 1025])), rows=st.integers(1, 700))
+def test_histograms_are_the_same(instruction_set: str, seed: int, n: int, rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 300))
+    a, b = rng.integers(0, rows, size=n), rng.integers(0, size, size=n)
+    for width in widths_for(max(rows, size)):
+        cells = rng.integers(-9, 9, size=rows)
+        added = assert_same_cells(instruction_set, "histogram", (field(a, width),), cells=cells)
+        assert added.tolist() == np.bincount(a, minlength=rows).tolist()
+        pairs = field(a, width), field(b, int(rng.choice(widths_for(size))))
+        added = assert_same_cells(instruction_set, "histogram", pairs, cells=rng.integers(-9, 9, size=(rows, size)))
+        assert added.ravel().tolist() == np.bincount(a * size + b, minlength=rows * size).tolist()
+
+
+@each_set
+@pytest.mark.parametrize("t", range(1, 13))
+def test_stretched_histograms_are_the_same(instruction_set: str, t: int) -> None:
+    rng = np.random.default_rng(t)
+    size, tables = 1 << t, field_tables(t)
+    for n in (0, 1, 255, 256, 257, 400):
+        window = some_window(rng, size) if t < 7 else 5
+        numbers = rng.integers(0, 9, size=n), rng.integers(1, size, size=n), rng.integers(0, size, size=n)
+        fields = tuple(
+            field(number, int(rng.choice(widths_for(most))))
+            for number, most in zip(numbers, (9, size, size), strict=True)
+        )
+        cells = rng.integers(-9, 9, size=(9, size))
+        added = assert_same_cells(instruction_set, "stretched_histogram", fields, window, *tables, cells=cells)
+        assert added.sum() == n * window
+    for line, stretch, hashed in list(zip(*(number.tolist() for number in numbers), strict=True))[:10]:
+        one = [np.array([number]) for number in (line, stretch, hashed)]
+        cells = np.zeros((9, size), dtype=np.int64)
+        added = assert_same_cells(instruction_set, "stretched_histogram", tuple(one), window, *tables, cells=cells)
+        supported = [x for x in range(size) if product(stretch, x, t) ^ hashed < window] if t < 9 else None
+        assert supported is None or np.flatnonzero(added[line]).tolist() == supported
+
+
+@each_set
+@quickly
+@given(
+    seed=random_seeds,
+    n=st.one_of(lengths, st.sampled_from([1023, 1024, 1025, 3000])).map(lambda n: n + 1),
+    width=st.sampled_from([1, 2, 4, 8]),
+    columns=st.integers(0, 5),
+)
+def test_extremes_of_a_field_are_the_same(instruction_set: str, seed: int, n: int, width: int, columns: int) -> None:
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(0, 2 ** (8 * width), size=(n, columns) if columns else n, dtype=np.uint64)
+    native._functions.update(BOUND[instruction_set])
+    for array in (field(numbers, width), numbers.astype(f"<u{width}")):
+        found = native.extremes(array)
+        assert found == reference.extremes(array) == (int(numbers.min()), int(numbers.max()))

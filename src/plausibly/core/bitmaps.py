@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import kernels
 from .laws import Cells
-from .scheme import Reports, refuse_reports
+from .scheme import Reports, refuse_beyond
 
 
 def bitmap_dtype(size: int) -> np.dtype[np.void]:
@@ -17,8 +17,7 @@ def bitmap_dtype(size: int) -> np.dtype[np.void]:
 def refuse_spare_bits(reports: Reports, size: int) -> None:
     """Raises if a bit beyond the last item is set."""
     if size % 8:
-        spare = reports["bits"][:, -1] >> np.uint8(size % 8) != 0
-        refuse_reports(spare, f"a bitmap of {size} bits with spare bits zero")
+        refuse_beyond(reports["bits"][:, -1], 1 << size % 8, f"a bitmap of {size} bits with spare bits zero")
 
 
 def fold_bitmaps(cells: Cells, reports: Reports) -> None:

@@ -1,4 +1,4 @@
-"""Arithmetic in the field GF(2^t) on arrays, by tables of logarithms."""
+"""The field GF(2^t): tables of logarithms, by which a server divides."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Elements = npt.NDArray[np.int64]
 
 
 @lru_cache(maxsize=16)
-def _tables(bits: int) -> tuple[Elements, Elements]:
-    # Powers of a generator, written twice so that a sum of two logarithms is an index, and logarithms of all but 0.
+def tables(bits: int) -> tuple[Elements, Elements]:
+    """Powers of a generator, written twice so that a sum of two logarithms is an index; logarithms of all but 0."""
     order = (1 << bits) - 1
     for generator in range(1, order + 1):
         powers, element = [1], generator
@@ -26,18 +26,3 @@ def _tables(bits: int) -> tuple[Elements, Elements]:
     logarithm = np.zeros(order + 1, dtype=np.int64)
     logarithm[powers] = np.arange(order)
     return np.array(powers * 2, dtype=np.int64), logarithm
-
-
-def divide(a: Elements, b: Elements, bits: int) -> Elements:
-    """a/b element by element; b has no zeros."""
-    powers, logarithm = _tables(bits)
-    order = (1 << bits) - 1
-    quotient: Elements = np.where(a == 0, 0, powers[logarithm[a] - logarithm[b] + order])
-    return quotient
-
-
-def multiply(a: Elements, b: Elements, bits: int) -> Elements:
-    """a*b element by element."""
-    powers, logarithm = _tables(bits)
-    product: Elements = np.where((a == 0) | (b == 0), 0, powers[logarithm[a] + logarithm[b]])
-    return product

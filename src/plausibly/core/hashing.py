@@ -14,8 +14,8 @@ import numpy.typing as npt
 from .. import device, kernels
 from .domain import Integers, Keys, Labels, whole_number
 from .probability import WORD, floor_exp, keep_threshold
-from .randomness import Layout
-from .scheme import Encoded, Reports, Scheme, refuse_reports, unsigned
+from .randomness import Draws, Layout
+from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
 
 MAX_HASH_RANGE = 2**16
 """Two bytes on the wire, and 24 bits of hash to spread over them."""
@@ -61,14 +61,14 @@ class HashedScheme(Scheme):
         return Layout(dense=3)
 
     def answer(
-        self, values: Encoded, seeds: npt.NDArray[np.uint64], words: npt.NDArray[np.uint64], out: Reports
+        self, values: Encoded, draws: Draws, seeds: npt.NDArray[np.uint64], out: Reports
     ) -> npt.NDArray[np.int64]:
-        """Writes the direct-encoded hashes of the values; returns the reports to be redone."""
-        out["hash"], redo = kernels.local_hash_response(values, seeds, words, 1, self.keep, self.split, self.g)
-        return redo
+        """Writes the reports; without ``seeds`` to choose from, the first word is the seed. Returns those to redo."""
+        fields = fields_of(out)
+        return kernels.local_hash_response(values, draws.words, seeds, self.keep, self.split, self.g, fields)
 
     def check(self, reports: Reports) -> None:
-        refuse_reports(reports["hash"] >= self.g, f"a hash below {self.g}")
+        refuse_beyond(reports["hash"], self.g, f"a hash below {self.g}")
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         hashed = device.local_hash(self.seed_of(report), item, self.split, self.g)

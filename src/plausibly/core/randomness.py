@@ -75,10 +75,11 @@ class Stream:
 
     def words(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint64]:
         """The words of ``count`` reports whose layout is dense throughout, one row each."""
-        heads = np.ascontiguousarray(self.heads(layout, first_report, count))
-        aligned = heads if heads.ctypes.data % 8 == 0 else heads.copy()
-        words: npt.NDArray[np.uint64] = aligned.view(np.dtype("<u8"))
-        return words
+        return self.draws_of(layout, first_report, count).words
+
+    def draws_of(self, layout: Layout, first_report: int, count: int) -> Draws:
+        """Everything ``count`` reports draw."""
+        return Draws(self, first_report, self.heads(layout, first_report, count))
 
     def tail(
         self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64], attempt: int = 0
@@ -111,6 +112,27 @@ class Stream:
             top = row[8 * layout.dense :].astype(np.uint64) << np.uint64(56)
             words += (top | low).tolist()
         return words
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The random words of consecutive reports, from the report ``first`` of a call on."""
+
+    stream: Stream
+    first: int
+    heads: npt.NDArray[np.uint8]
+    """The head bytes, one row for each report."""
+
+    @property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The words of reports whose layout is dense throughout, one row each."""
+        aligned = self.heads if self.heads.ctypes.data % 8 == 0 else self.heads.copy()
+        words: npt.NDArray[np.uint64] = aligned.view(np.dtype("<u8"))
+        return words
+
+    def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+        """The tail words of these draws of these reports, which are counted from the first one here."""
+        return self.stream.tail(self.first + reports, draws)
 
 
 @dataclass(frozen=True)

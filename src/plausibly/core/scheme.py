@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import device
+from .. import device, kernels
 from . import accumulator as accumulators
 from .accumulator import Accumulator
 from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
@@ -22,7 +22,7 @@ from .errors import DomainError, ParameterError, ReportError, StateError, neares
 from .laws import Cells, Estimator
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
-from .randomness import MAX_REPORTS, Layout, RandomLike, Stream, open_stream
+from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream
 
 FORMAT_VERSION = 1
 
@@ -97,7 +97,7 @@ class Scheme(ABC):
         """Shape of one channel of the state; None for a scheme that must keep its reports."""
 
     @abstractmethod
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         """Writes the reports of encoded values; returns positions that must be redone by the scalar code."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Scheme(ABC):
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, came something else")
         codes = np.ascontiguousarray(values).astype(np.uint64, copy=False)
-        if self.domain.size is not None and codes.size and int(codes.max()) >= self.domain.size:
+        if self.domain.size is not None and codes.size and kernels.extremes(codes)[1] >= self.domain.size:
             raise DomainError("values: expected items that the domain has encoded, came other numbers")
         return self._privatize(codes, rng, first_report)
 
@@ -227,7 +227,8 @@ class Scheme(ABC):
     def _respond_exactly(self, values: Encoded, stream: Stream, first: int, out: Reports) -> None:
         # below(m) refuses a word once in 2^64/m draws; those reports are made again by the scalar code, which
         # finds the same words, and the repeats, at their addresses.
-        for i in self.respond(values, stream, first, out).tolist():
+        draws = stream.draws_of(self.layout, first, len(values))
+        for i in self.respond(values, draws, out).tolist():
             source = stream.source(self.layout, first + i)
             record = self.randomizer.perturb(int(values[i]), self.randomizer.public(source), source)
             out[i] = np.frombuffer(record, dtype=self.report_dtype)[0]
@@ -341,6 +342,22 @@ def expect_scheme(given: object) -> None:
 def unsigned(count: int) -> str:
     """The smallest little-endian unsigned dtype that holds every number below ``count``."""
     return f"<u{device.field_bytes(count)}"
+
+
+def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:
+    """The fields of the records in their order, to be read and written where they lie."""
+    return tuple(reports[name] for name in reports.dtype.names or ())
+
+
+def refuse_beyond(numbers: npt.NDArray[Any], count: int, expected: str, *, least: int = 0) -> None:
+    """Raises if a field of reports has a number that is not in [least, count)."""
+    if not len(numbers):
+        return
+    smallest, largest = kernels.extremes(numbers)
+    if smallest < least or largest >= count:
+        # Which ones are wrong is asked only when some are.
+        wrong: npt.NDArray[np.bool_] = (numbers < least) | (numbers > count - 1)
+        refuse_reports(wrong.reshape(len(wrong), -1).max(axis=1), expected)
 
 
 def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:

@@ -2,7 +2,7 @@
  * the two agree bit for bit.
  *
  * No Python.h, no state, no randomness, no validation: the caller hands over C-contiguous arrays of the right
- * type and values in range. Vectors are those of the GCC and Clang vector extension, not intrinsics.
+ * type, fields of packed records, and values in range. Vectors are those of the GCC and Clang vector extension, not intrinsics.
  *
  * The file includes itself once for each instruction set it is compiled for, because the width of a vector is
  * part of its type: 32-byte vectors emulated on SSE2 would be ten times slower than 16-byte ones. The first
@@ -43,9 +43,31 @@ enum {
     REPORTS = 248,    /* reports between two flushes of the 8-bit support counters; at most 255 */
     HIGH_GROUP = 512, /* high characters whose targets are held at once: 248 * 512 * 4 bytes, the size of an L2 */
     BUFFER = 1024,    /* elements in a buffer on the stack */
+    BLOCK = 256,      /* reports taken at once where several such buffers shall fit the first-level cache */
 };
 
 EXPORT const char *plausibly_digest(void) { return PLAUSIBLY_DIGEST; }
+
+/* One field of packed records: its bytes in the first record, from record to record, and how many they are: 1, 2, 4 or
+ * 8. Several numbers in one field follow each other; of a bitmap only the record counts. */
+typedef struct {
+    u8 *at;
+    i64 stride, width;
+} Field;
+
+/* The reports with a word that below(m) refuses; more than there is room for are only counted. */
+typedef struct {
+    i64 *reports, room, count;
+} Redo;
+
+INLINE void redo_if(int refused, i64 report, Redo *redo) {
+    if (__builtin_expect(refused, 0)) {
+        if (redo->count < redo->room) redo->reports[redo->count] = report;
+        redo->count++;
+    }
+}
+
+INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
 /* ---- below(m): docs/adr/0002-thresholds.md ---------------------------------------------------------------------
  *
@@ -66,8 +88,9 @@ static Below below_for(u64 modulus) {
 INLINE u64 below(Below range, u64 word) {
 #ifdef __SIZEOF_INT128__
     u64 quotient = (u64)(((unsigned __int128)word * range.reciprocal) >> 64);
-    u64 rest = word - quotient * range.modulus;
-    return rest >= range.modulus ? rest - range.modulus : rest;
+    /* The smaller one, without a branch: what is below the modulus becomes huge by the subtraction. */
+    const u64 rest = word - quotient * range.modulus, less = rest - range.modulus;
+    return less < rest ? less : rest;
 #else
     return word % range.modulus;
 #endif
@@ -75,14 +98,13 @@ INLINE u64 below(Below range, u64 word) {
 
 INLINE u64 low_bits(i64 count) { return count >= 64 ? UINT64_MAX : ((u64)1 << count) - 1; }
 
-/* condition ? a : b by a mask, for coins: they cannot be predicted. The empty assembly keeps the compiler from
- * making a branch of it again. */
+/* condition ? a : b, for coins: they cannot be predicted. The empty assembly makes the compiler compute both first, and
+ * then a conditional move is cheaper than a branch. */
 INLINE u64 choose(int condition, u64 a, u64 b) {
-    u64 mask = 0 - (u64)condition;
 #ifdef __GNUC__
-    __asm__("" : "+r"(mask));
+    __asm__("" : "+r"(a), "+r"(b));
 #endif
-    return b ^ ((a ^ b) & mask);
+    return condition ? a : b;
 }
 
 /* ---- The hash of one value: docs/adr/0006-hash-family.md ---------------------------------------------------- */
@@ -169,80 +191,69 @@ enum {
 #define WORDS LOCAL(WORDS)
 #define LONGS LOCAL(LONGS)
 
-/* ---- 1. direct_response: DE, y = keep ? x : u + [u >= x] ---------------------------------------------------- */
+/* ---- Fields of records -------------------------------------------------------------------------------------- */
 
-/* The answer to one value from the words w[0] and w[1]; *rejected grows, and `report` is listed, if w[1] is refused. */
-INLINE u32 LOCAL(answer)(u64 value, const u64 *w, u64 keep, Below others, i64 report, i64 *rejected, i64 *redo,
-                         i64 capacity) {
-    u64 u = below(others, w[1]);
-    u += u >= value;
-    if (__builtin_expect(w[1] > others.last, 0)) {
-        if (*rejected < capacity) redo[*rejected] = report;
-        ++*rejected;
+INLINE TARGET void LOCAL(load_width)(const u8 *at, i64 stride, i64 count, u64 *out, const int width) {
+#pragma GCC unroll 8
+    for (i64 i = 0; i < count; i++) {
+        out[i] = 0;
+        memcpy(&out[i], at + i * stride, (size_t)width);
     }
-    return (u32)choose(w[0] < keep, value, u);
 }
 
-/* Returns how many reports must be redone, of which the first `capacity` are listed. */
-TARGET EXPORT i64 KERNEL(direct_response)(const u64 *values, const u64 *words, i64 n, i64 stride, i64 column,
-                                          u64 keep, u64 size, u32 *out, i64 *redo, i64 capacity) {
+/* Number `column` of the field in `count` records from `first` on. */
+TARGET static void LOCAL(load)(Field field, i64 column, i64 first, i64 count, u64 *out) {
+    const u8 *at = field.at + first * field.stride + column * field.width;
+    if (field.width == 1) LOCAL(load_width)(at, field.stride, count, out, 1);
+    if (field.width == 2) LOCAL(load_width)(at, field.stride, count, out, 2);
+    if (field.width == 4) LOCAL(load_width)(at, field.stride, count, out, 4);
+    if (field.width == 8) LOCAL(load_width)(at, field.stride, count, out, 8);
+}
+
+INLINE TARGET void LOCAL(store_width)(u8 *at, i64 stride, i64 count, const u64 *values, const int width) {
+#pragma GCC unroll 8
+    for (i64 i = 0; i < count; i++) memcpy(at + i * stride, &values[i], (size_t)width);
+}
+
+TARGET static void LOCAL(store)(Field field, i64 column, i64 first, i64 count, const u64 *values) {
+    u8 *at = field.at + first * field.stride + column * field.width;
+    if (field.width == 1) LOCAL(store_width)(at, field.stride, count, values, 1);
+    if (field.width == 2) LOCAL(store_width)(at, field.stride, count, values, 2);
+    if (field.width == 4) LOCAL(store_width)(at, field.stride, count, values, 4);
+    if (field.width == 8) LOCAL(store_width)(at, field.stride, count, values, 8);
+}
+
+/* ---- 1. direct_response: DE, y = keep ? x : u + [u >= x] ---------------------------------------------------- */
+
+/* The answer to one value from the words w[0] and w[1]. */
+INLINE u64 LOCAL(answer)(u64 value, const u64 *w, u64 keep, Below others) {
+    u64 u = below(others, w[1]);
+    u += u >= value;
+    return choose(w[0] < keep, value, u);
+}
+
+INLINE TARGET i64 LOCAL(direct_response)(const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out,
+                                         Redo redo, const int width) {
     const Below others = below_for(size - 1);
-    i64 rejected = 0;
-    for (i64 i = 0; i < n; i++)
-        out[i] = LOCAL(answer)(values[i], words + i * stride + column, keep, others, i, &rejected, redo, capacity);
-    return rejected;
+    for (i64 i = 0; i < n; i++) {
+        const u64 *w = words + 2 * i, answer = LOCAL(answer)(values[i], w, keep, others);
+        memcpy(out.at + i * out.stride, &answer, (size_t)width);
+        redo_if(w[1] > others.last, i, &redo);
+    }
+    return redo.count;
+}
+
+/* Returns how many reports must be redone, of which the first `room` are listed; so do all responses. */
+TARGET EXPORT i64 KERNEL(direct_response)(const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out,
+                                          i64 *reports, i64 room) {
+    const Redo redo = {reports, room, 0};
+    if (out.width == 1) return LOCAL(direct_response)(values, words, n, keep, size, out, redo, 1);
+    if (out.width == 2) return LOCAL(direct_response)(values, words, n, keep, size, out, redo, 2);
+    if (out.width == 4) return LOCAL(direct_response)(values, words, n, keep, size, out, redo, 4);
+    return LOCAL(direct_response)(values, words, n, keep, size, out, redo, 8);
 }
 
 /* ---- 2. local_hash: docs/adr/0006-hash-family.md, h(x) = (A[x div L] + B[x mod L]) mod g -------------------- */
-
-/* entry() in 32-bit lanes only, like entry_vector below: `bits` is 8 (size <= 256) or 16 (size <= 2^16). */
-INLINE u32 LOCAL(entry_in_lane)(u32 premixed, u32 first, u32 second, u32 size, const int bits) {
-    u32 t = (premixed ^ first) * FIRST_FACTOR;
-    t ^= t >> 15;
-    t = (t ^ second) * SECOND_FACTOR;
-    t ^= t >> 15;
-    t >>= 8;
-    return bits == 8 ? (t * size) >> 24 : ((t >> 12) * size + (((t & 0xFFF) * size) >> 12)) >> 12;
-}
-
-INLINE TARGET void LOCAL(hash_lanes)(const u64 *seeds, const u32 *low, const u32 *high, i64 count, u32 size, u32 *out,
-                                     const int bits) {
-    for (i64 i = 0; i < count; i++) {
-        const u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
-        const u32 sum = LOCAL(entry_in_lane)(premix(low[i]), first, second, size, bits) +
-                        LOCAL(entry_in_lane)(premix(high[i]), second, first, size, bits);
-        out[i] = sum >= size ? sum - size : sum;
-    }
-}
-
-/* Hash at most BUFFER values. */
-INLINE TARGET void LOCAL(hash_block)(const u64 *seeds, const u64 *values, i64 count, Split s, u32 size, u32 *out) {
-    u32 low[BUFFER], high[BUFFER];
-    for (i64 i = 0; i < count; i++) {
-        low[i] = low_of(s, values[i]);
-        high[i] = high_of(s, values[i]);
-    }
-    if (size <= 256)
-        LOCAL(hash_lanes)(seeds, low, high, count, size, out, 8);
-    else
-        LOCAL(hash_lanes)(seeds, low, high, count, size, out, 16);
-}
-
-TARGET EXPORT void KERNEL(local_hash)(const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out) {
-    const Split s = split_for(split);
-    for (i64 start = 0; start < n; start += BUFFER)
-        LOCAL(hash_block)(seeds + start, values + start, n - start < BUFFER ? n - start : BUFFER, s, size, out + start);
-}
-
-/* ---- 3. support_counts: OLH, #{i : h_i(x) = y_i} for every x of the domain, by tabulation ----------------------
- *
- * With B[low] and A[high] the two entries of a report, h(x) = y  <=>  B[low] = C[high] := (y - A[high]) mod g.
- * For a block of reports the C are expanded once for a group of high characters and the B once for a tile of low
- * ones; then a test is one compare and one subtraction of a lane, with four high characters by two vectors of low
- * ones counted in registers over the whole block. Lanes have `bits` = 8 (g <= 256) or 16 bits.
- *
- * Lanes are filled by shifting 32-bit entries into place instead of shuffling them: lane p of the 64-bit word l
- * of a vector is low character p * LONGS + l of that vector, which also makes the flush a row of shifts. */
 
 INLINE TARGET v32 LOCAL(premix_vector)(v32 j) {
     j ^= j >> 16;
@@ -254,7 +265,7 @@ INLINE TARGET v32 LOCAL(premix_vector)(v32 j) {
 
 /* floor(t * size / 2^24) for t < 2^24, in 32 bits. A product with size <= 256 fits; a larger size is applied to
  * the two 12-bit halves of t = a * 2^12 + b: the result is floor((a * size + floor(b * size / 2^12)) / 2^12). */
-INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, u32 first, u32 second, u32 size, const int bits) {
+INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, v32 first, v32 second, u32 size, const int bits) {
     v32 t = (premixed ^ first) * FIRST_FACTOR;
     t ^= t >> 15;
     t = (t ^ second) * SECOND_FACTOR;
@@ -262,6 +273,55 @@ INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, u32 first, u32 second, u32 s
     t >>= 8;
     return bits == 8 ? (t * size) >> 24 : ((t >> 12) * size + (((t & 0xFFF) * size) >> 12)) >> 12;
 }
+
+/* Both characters of a value lie side by side in 32-bit lanes, and so do the halves of its seed, which serve one of
+ * them in order and the other swapped: LONGS values are hashed at once. */
+INLINE TARGET void LOCAL(hash_vectors)(const u64 *seeds, const u64 *values, i64 count, int shift, u32 size, u64 *out,
+                                       const int bits) {
+    for (i64 i = 0; i < count; i += LONGS) {
+        const v64 value = *(const v64_at *)(values + i), seed = *(const v64_at *)(seeds + i);
+        const v64 characters = (value & low_bits(shift)) | (value >> shift) << 32;
+        const v64 entries = (v64)LOCAL(entry_vector)(LOCAL(premix_vector)((v32)characters), (v32)seed,
+                                                     (v32)(seed >> 32 | seed << 32), size, bits);
+        const v32 sum = (v32)((entries & UINT32_MAX) + (entries >> 32));
+        *(v64_at *)(out + i) = (v64)(sum - ((v32)(sum >= size) & size)) & UINT32_MAX;
+    }
+}
+
+/* Hash at most BLOCK values. */
+TARGET static void LOCAL(hash_block)(const u64 *seeds, const u64 *values, i64 count, Split s, u32 size, u64 *out) {
+    const i64 whole = s.shift >= 0 ? count - count % LONGS : 0;
+    if (size <= 256)
+        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 8);
+    else
+        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 16);
+    for (i64 i = whole; i < count; i++) {
+        const u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
+        const u32 sum = entry(premix(low_of(s, values[i])), first, second, size) +
+                        entry(premix(high_of(s, values[i])), second, first, size);
+        out[i] = sum >= size ? sum - size : sum;
+    }
+}
+
+TARGET EXPORT void KERNEL(local_hash)(const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out) {
+    const Split s = split_for(split);
+    u64 hash[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        LOCAL(hash_block)(seeds + start, values + start, count, s, size, hash);
+        for (i64 i = 0; i < count; i++) out[start + i] = (u32)hash[i];
+    }
+}
+
+/* ---- 3. support_counts: OLH, #{i : h_i(x) = y_i} for every x of the domain, by tabulation ----------------------
+ *
+ * With B[low] and A[high] the two entries of a report, h(x) = y  <=>  B[low] = C[high] := (y - A[high]) mod g.
+ * For a block of reports the C are expanded once for a group of high characters and the B once for a tile of low
+ * ones; then a test is one compare and one subtraction of a lane, with four high characters by two vectors of low
+ * ones counted in registers over the whole block. Lanes have `bits` = 8 (g <= 256) or 16 bits.
+ *
+ * Lanes are filled by shifting 32-bit entries into place instead of shuffling them: lane p of the 64-bit word l
+ * of a vector is low character p * LONGS + l of that vector, which also makes the flush a row of shifts. */
 
 /* Premixed low characters base + p * LONGS + l for the parts p = part, part + 32 / bits of each 64-bit word. */
 INLINE TARGET v32 LOCAL(premix_part)(u64 base, int part, const int bits) {
@@ -279,7 +339,7 @@ INLINE TARGET void LOCAL(expand_low)(const u64 *seeds, int reports, u64 base, u3
     for (int k = 0; k < 2 * parts; k++)
         mixed[k] = LOCAL(premix_part)(base + (u64)(k / parts) * (8 * LANES / bits), k % parts, bits);
     for (int r = 0; r < reports; r++) {
-        u32 first = (u32)seeds[r], second = (u32)(seeds[r] >> 32);
+        const v32 first = (v32){0} + (u32)seeds[r], second = (v32){0} + (u32)(seeds[r] >> 32);
         for (int v = 0; v < 2; v++) {
             v32 packed = {0};
             for (int part = 0; part < parts; part++)
@@ -290,14 +350,14 @@ INLINE TARGET void LOCAL(expand_low)(const u64 *seeds, int reports, u64 base, u3
 }
 
 /* Expand C for one vector of high characters from `base` on, each repeated over the lanes of a 32-bit word. */
-INLINE TARGET void LOCAL(expand_high)(const u64 *seeds, const u32 *hashes, int reports, u64 base, u32 size,
+INLINE TARGET void LOCAL(expand_high)(const u64 *seeds, const u64 *hashes, int reports, u64 base, u32 size,
                                       u32 *targets, const int bits) {
     v32 mixed;
     for (int lane = 0; lane < WORDS; lane++) mixed[lane] = (u32)base + (u32)lane;
     mixed = LOCAL(premix_vector)(mixed);
     for (int r = 0; r < reports; r++) {
-        u32 first = (u32)seeds[r], second = (u32)(seeds[r] >> 32);
-        v32 target = hashes[r] - LOCAL(entry_vector)(mixed, second, first, size, bits);
+        const v32 first = (v32){0} + (u32)seeds[r], second = (v32){0} + (u32)(seeds[r] >> 32);
+        v32 target = (u32)hashes[r] - LOCAL(entry_vector)(mixed, second, first, size, bits);
         target += (0 - (target >> 31)) & size;
         target |= target << 16;
         if (bits == 8) target |= target << 8;
@@ -350,22 +410,24 @@ INLINE TARGET void LOCAL(count_tile)(const v32 *table, const u32 *targets, int r
     }
 }
 
-INLINE TARGET int LOCAL(support_counts)(const u64 *seeds, const u32 *hashes, i64 n, u64 domain_size, u64 split,
-                                        u32 size, i64 *counts, const int bits) {
+INLINE TARGET int LOCAL(support_counts)(Field seeds, Field hashes, i64 n, u64 domain_size, u64 split, u32 size,
+                                        i64 *counts, const int bits) {
     const u64 lows = split < domain_size ? split : domain_size;
     const u64 highs = (domain_size - 1) / split + 1, tile = 2 * (8 * LANES / bits);
     v32 table[2 * REPORTS];
+    u64 seed[REPORTS], hash[REPORTS];
     u32 *targets = malloc(sizeof(u32) * REPORTS * HIGH_GROUP);
     if (!targets) return -1;
     for (i64 start = 0; start < n; start += REPORTS) {
-        const int reports = n - start < REPORTS ? (int)(n - start) : REPORTS;
+        const int reports = (int)smaller(n - start, REPORTS);
+        LOCAL(load)(seeds, 0, start, reports, seed);
+        LOCAL(load)(hashes, 0, start, reports, hash);
         for (u64 group = 0; group < highs; group += HIGH_GROUP) {
             const u64 end = highs - group < HIGH_GROUP ? highs : group + HIGH_GROUP;
             for (u64 high = group; high < end; high += WORDS)
-                LOCAL(expand_high)(seeds + start, hashes + start, reports, high, size,
-                                   targets + (high - group) * REPORTS, bits);
+                LOCAL(expand_high)(seed, hash, reports, high, size, targets + (high - group) * REPORTS, bits);
             for (u64 low = 0; low < lows; low += tile) {
-                LOCAL(expand_low)(seeds + start, reports, low, size, table, bits);
+                LOCAL(expand_low)(seed, reports, low, size, table, bits);
                 for (u64 high = group; high < end; high += 4) {
                     i64 rows[4];
                     for (int k = 0; k < 4; k++) {
@@ -385,8 +447,8 @@ INLINE TARGET int LOCAL(support_counts)(const u64 *seeds, const u32 *hashes, i64
 }
 
 /* Returns -1 if memory ran out. `counts` comes in as zeros. */
-TARGET EXPORT int KERNEL(support_counts)(const u64 *seeds, const u32 *hashes, i64 n, u64 domain_size, u64 split,
-                                         u32 size, i64 *counts) {
+TARGET EXPORT int KERNEL(support_counts)(Field seeds, Field hashes, i64 n, u64 domain_size, u64 split, u32 size,
+                                         i64 *counts) {
     if (domain_size == 0 || n == 0) return 0;
     return size <= 256 ? LOCAL(support_counts)(seeds, hashes, n, domain_size, split, size, counts, 8)
                        : LOCAL(support_counts)(seeds, hashes, n, domain_size, split, size, counts, 16);
@@ -394,11 +456,14 @@ TARGET EXPORT int KERNEL(support_counts)(const u64 *seeds, const u32 *hashes, i6
 
 /* ---- 4. support_of: OLH, #{i : h_i(x) = y_i} for any 64-bit candidates x ------------------------------------ */
 
-INLINE TARGET void LOCAL(support_of)(const u64 *seeds, const u32 *hashes, i64 n, const u64 *candidates, i64 k,
-                                     u64 split, u32 size, i64 *counts, const int bits) {
+INLINE TARGET void LOCAL(support_of)(Field seeds, Field hashes, i64 n, const u64 *candidates, i64 k, u64 split,
+                                     u32 size, i64 *counts, const int bits) {
     const Split s = split_for(split);
+    u64 seed[BUFFER], hash[BUFFER];
     for (i64 start = 0; start < n; start += BUFFER) {
-        const i64 end = n - start < BUFFER ? n : start + BUFFER;
+        const i64 reports = smaller(n - start, BUFFER);
+        LOCAL(load)(seeds, 0, start, reports, seed);
+        LOCAL(load)(hashes, 0, start, reports, hash);
         for (i64 c = 0; c < k; c += WORDS) {
             const int count = k - c < WORDS ? (int)(k - c) : WORDS;
             v32 low = {0}, high = {0}, found = {0};
@@ -408,11 +473,12 @@ INLINE TARGET void LOCAL(support_of)(const u64 *seeds, const u32 *hashes, i64 n,
             }
             low = LOCAL(premix_vector)(low);
             high = LOCAL(premix_vector)(high);
-            for (i64 i = start; i < end; i++) {
-                u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
+            for (i64 i = 0; i < reports; i++) {
+                const v32 first = (v32){0} + (u32)seed[i], second = (v32){0} + (u32)(seed[i] >> 32);
+                const u32 wanted = (u32)hash[i];
                 v32 sum = LOCAL(entry_vector)(low, first, second, size, bits) +
                           LOCAL(entry_vector)(high, second, first, size, bits);
-                found -= (v32)(sum == hashes[i]) | (v32)(sum == hashes[i] + size);
+                found -= (v32)(sum == wanted) | (v32)(sum == wanted + size);
             }
             for (int lane = 0; lane < count; lane++) counts[c + lane] += found[lane];
         }
@@ -420,8 +486,8 @@ INLINE TARGET void LOCAL(support_of)(const u64 *seeds, const u32 *hashes, i64 n,
 }
 
 /* `counts` comes in as zeros. */
-TARGET EXPORT void KERNEL(support_of)(const u64 *seeds, const u32 *hashes, i64 n, const u64 *candidates, i64 k,
-                                      u64 split, u32 size, i64 *counts) {
+TARGET EXPORT void KERNEL(support_of)(Field seeds, Field hashes, i64 n, const u64 *candidates, i64 k, u64 split,
+                                      u32 size, i64 *counts) {
     if (size <= 256)
         LOCAL(support_of)(seeds, hashes, n, candidates, k, split, size, counts, 8);
     else
@@ -573,12 +639,13 @@ INLINE TARGET void LOCAL(compare_heads)(const u8 *head, i64 count, u8 threshold,
 
 /* Returns the number of ties, of which the first `capacity` are listed. */
 TARGET EXPORT i64 KERNEL(unary_response)(const u64 *values, const u8 *head, i64 n, i64 d, u64 true_threshold,
-                                         u64 other_threshold, u8 *bitmaps, i64 *tie_report, i64 *tie_bit,
+                                         u64 other_threshold, Field bitmaps, i64 *tie_report, i64 *tie_bit,
                                          i64 capacity) {
     const u8 true_byte = (u8)(true_threshold >> 56), other_byte = (u8)(other_threshold >> 56);
     i64 ties = 0;
     for (i64 i = 0; i < n; i++) {
         const u8 *row = head + i * d;
+        u8 *bitmap = bitmaps.at + i * bitmaps.stride;
         const u64 value = values[i], is_less = row[value] < true_byte, is_equal = row[value] == true_byte;
         for (i64 start = 0; start < d; start += 64) {
             const i64 count = d - start < 64 ? d - start : 64;
@@ -589,10 +656,10 @@ TARGET EXPORT i64 KERNEL(unary_response)(const u64 *values, const u8 *head, i64 
                 equal = (equal & ~((u64)1 << (value % 64))) | is_equal << (value % 64);
             }
             if (count == 64)
-                memcpy(bitmaps, &less, 8);
+                memcpy(bitmap, &less, 8);
             else
-                for (i64 byte = 0; byte < (count + 7) / 8; byte++) bitmaps[byte] = (u8)(less >> (8 * byte));
-            bitmaps += (count + 7) / 8;
+                for (i64 byte = 0; byte < (count + 7) / 8; byte++) bitmap[byte] = (u8)(less >> (8 * byte));
+            bitmap += 8;
             for (; equal; equal &= equal - 1, ties++) {
                 if (ties >= capacity) continue;
                 tie_report[ties] = i;
@@ -660,7 +727,7 @@ TARGET static void LOCAL(flush_columns)(Columns *columns, i64 start, i64 skip, i
 
 /* `counts` comes in as zeros. */
 TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *counts) {
-    enum { STRIPE = 32, LONG_ROW = 256, FLUSH = 255 };
+    enum { STRIPE = 32, LONG_ROW = 128, FLUSH = 255, LINE = 64 };
     const i64 row_bytes = (size + 7) / 8;
     if (n == 0 || size == 0) return;
     const i64 together = row_bytes < LONG_ROW ? LONG_ROW / row_bytes : 1;
@@ -673,9 +740,13 @@ TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *
         memset(columns, 0, sizeof columns);
         for (i64 row = 0; row < rows; row += 16) {
             const u8 *at = bitmaps + row * stride;
-            for (i64 v = 0; v < count; v++) {
+            for (i64 v = 0, fetched = 0; v < count; v++) {
                 const i64 begin = (stripe + v) * LANES, start = begin < stride - LANES ? begin : stride - LANES;
                 if (rows - row >= 16) {
+                    /* A share of the next sixteen rows: the machine would not see by itself what comes next. */
+                    for (; fetched * count < 16 * (v + 1); fetched++)
+                        for (i64 byte = 0; byte < count * LANES; byte += LINE)
+                            __builtin_prefetch(at + (16 + fetched) * stride + stripe * LANES + byte);
                     LOCAL(add_rows)(&columns[v], at + start, stride);
                 } else {
                     memset(last_rows, 0, sizeof last_rows);
@@ -758,14 +829,38 @@ TARGET EXPORT void KERNEL(walsh_hadamard)(u64 *a, i64 rows, int m) {
     for (i64 row = 0; row < rows; row++) LOCAL(transform)(a + (row << m), m);
 }
 
-/* ---- 10. parity_hash: linear hashing over GF(2), h_j = parity(a_j & x) -------------------------------------- */
+/* ---- 10. parity_response: HM, the direct response to h_j = parity(a_j & x), the rows a_j cut to `bits` --------- */
 
-TARGET EXPORT void KERNEL(parity_hash)(const u64 *values, const u64 *rows, i64 n, i64 t, u32 *out) {
-    for (i64 i = 0; i < n; i++) {
-        u32 hash = 0;
-        for (i64 j = 0; j < t; j++) hash |= (u32)__builtin_parityll(rows[i * t + j] & values[i]) << j;
-        out[i] = hash;
+/* GCC folds a parity step by step even where the machine counts bits at once. */
+INLINE TARGET u64 LOCAL(parity)(u64 word) {
+    return LANES > 16 ? (u64)__builtin_popcountll(word) & 1 : (u64)__builtin_parityll(word);
+}
+
+TARGET EXPORT i64 KERNEL(parity_response)(const u64 *values, const u64 *words, i64 n, i64 t, i64 bits, u64 keep,
+                                          Field rows, Field hashes, i64 *reports, i64 room) {
+    const Below others = below_for(((u64)1 << t) - 1);
+    const u64 mask = low_bits(bits);
+    Redo redo = {reports, room, 0};
+    u64 row[BLOCK], hash[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        const u64 *block = words + (t + 2) * start;
+        memset(hash, 0, sizeof hash);
+        for (i64 j = 0; j < t; j++) {
+            for (i64 i = 0; i < count; i++) {
+                row[i] = block[(t + 2) * i + j] & mask;
+                hash[i] |= LOCAL(parity)(row[i] & values[start + i]) << j;
+            }
+            LOCAL(store)(rows, j, start, count, row);
+        }
+        for (i64 i = 0; i < count; i++) {
+            const u64 *w = block + (t + 2) * i + t;
+            hash[i] = LOCAL(answer)(hash[i], w, keep, others);
+            redo_if(w[1] > others.last, start + i, &redo);
+        }
+        LOCAL(store)(hashes, 0, start, count, hash);
     }
+    return redo.count;
 }
 
 /* ---- 11. gray_scatter: HM, the 2^t - 1 characters of each report, in Gray-code order ---------------------------
@@ -853,78 +948,105 @@ INLINE TARGET void LOCAL(scatter_report)(const Scatter *scatter, const u32 *rows
     }
 }
 
-/* Add the characters of n reports. Row j of report i is words[i * t + j], or words[i] >> j if `toeplitz`. */
-INLINE TARGET void LOCAL(scatter_reports)(const Scatter *scatter, const u64 *words, const u32 *hashes, i64 n, i64 t,
-                                          u64 mask, const int toeplitz, const int low) {
-    u32 rows[MOST_BITS] = {0};
-    for (i64 i = 0; i < n; i++) {
-        for (i64 j = 0; j < t; j++) rows[j] = (u32)((toeplitz ? words[i] >> j : words[i * t + j]) & mask);
-        LOCAL(scatter_report)(scatter, rows, hashes[i], t, low);
+/* Rows of at most SOME reports, column by column: row j is number j of the field, or its only one shifted by j if
+ * `toeplitz`. */
+enum { LOCAL(SOME) = 64 };
+#define SOME LOCAL(SOME)
+
+INLINE TARGET void LOCAL(load_rows)(Field words, i64 first, i64 count, i64 t, u64 mask, u64 (*rows)[SOME],
+                                    const int toeplitz) {
+    u64 matrix[SOME];
+    if (toeplitz) LOCAL(load)(words, 0, first, count, matrix);
+    for (i64 j = 0; j < t; j++) {
+        if (!toeplitz) LOCAL(load)(words, j, first, count, rows[j]);
+        for (i64 i = 0; i < count; i++) rows[j][i] = (toeplitz ? matrix[i] >> j : rows[j][i]) & mask;
     }
 }
 
-INLINE TARGET void LOCAL(scatter)(const u64 *words, const u32 *hashes, i64 n, i64 item_bits, i64 t, const i64 *weights,
-                                  u64 *out, const int toeplitz) {
+INLINE TARGET void LOCAL(scatter_reports)(const Scatter *scatter, u64 (*rows)[SOME], const u64 *hash, i64 count, i64 t,
+                                          const int low) {
+    u32 row[MOST_BITS] = {0};
+    for (i64 i = 0; i < count; i++) {
+        for (i64 j = 0; j < t; j++) row[j] = (u32)rows[j][i];
+        LOCAL(scatter_report)(scatter, row, (u32)hash[i], t, low);
+    }
+}
+
+INLINE TARGET void LOCAL(scatter)(Field words, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights, u64 *out,
+                                  const int toeplitz) {
     const u64 steps = (u64)1 << t, mask = low_bits(item_bits);
     const i64 safe = LOCAL(safe_reports)(weights, steps);
+    u64 rows[MOST_BITS][SOME], hash[SOME];
+    i64 held = 0;
     Scatter scatter;
-    if (t > 0 && LOCAL(open_scatter)(&scatter, n, item_bits, t, weights, safe)) {
-        for (i64 start = 0; start < n; start += safe) {
-            const i64 count = n - start < safe ? n - start : safe;
-            const u64 *from = words + start * (toeplitz ? 1 : t);
-            const u32 *hash = hashes + start;
-            if (t == 1) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 1);
-            if (t == 2) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 2);
-            if (t == 3) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 3);
-            if (t > 3) LOCAL(scatter_reports)(&scatter, from, hash, count, t, mask, toeplitz, 4);
-            LOCAL(flush_scatter)(&scatter, item_bits, out);
+    const int narrow = t > 0 && LOCAL(open_scatter)(&scatter, n, item_bits, t, weights, safe);
+    for (i64 start = 0, count; start < n; start += count) {
+        count = smaller(n - start, SOME);
+        if (narrow) {
+            if (held == safe) {
+                LOCAL(flush_scatter)(&scatter, item_bits, out);
+                held = 0;
+            }
+            count = smaller(count, safe - held);
+            held += count;
         }
+        LOCAL(load_rows)(words, start, count, t, mask, rows, toeplitz);
+        LOCAL(load)(hashes, 0, start, count, hash);
+        if (narrow) {
+            if (t == 1) LOCAL(scatter_reports)(&scatter, rows, hash, count, t, 1);
+            if (t == 2) LOCAL(scatter_reports)(&scatter, rows, hash, count, t, 2);
+            if (t == 3) LOCAL(scatter_reports)(&scatter, rows, hash, count, t, 3);
+            if (t > 3) LOCAL(scatter_reports)(&scatter, rows, hash, count, t, 4);
+            continue;
+        }
+        for (i64 i = 0; i < count; i++) {
+            u64 place = 0, negative = 0;
+            for (u64 step = 1; step < steps; step++) {
+                const int bit = __builtin_ctzll(step);
+                place ^= rows[bit][i];
+                negative ^= 0 - ((hash[i] >> bit) & 1);
+                out[place] += ((u64)weights[step ^ (step >> 1)] ^ negative) - negative;
+            }
+        }
+    }
+    if (narrow) {
+        LOCAL(flush_scatter)(&scatter, item_bits, out);
         free(scatter.weights);
         free(scatter.sums);
-        return;
-    }
-    for (i64 i = 0; i < n; i++) {
-        u64 place = 0, negative = 0;
-        for (u64 step = 1; step < steps; step++) {
-            const int bit = __builtin_ctzll(step);
-            place ^= (toeplitz ? words[i] >> bit : words[i * t + bit]) & mask;
-            negative ^= 0 - (u64)((hashes[i] >> bit) & 1);
-            out[place] += ((u64)weights[step ^ (step >> 1)] ^ negative) - negative;
-        }
     }
 }
 
-/* `out` comes in as zeros. */
-TARGET EXPORT void KERNEL(gray_scatter)(const u64 *rows, const u32 *hashes, i64 n, i64 item_bits, i64 t,
-                                        const i64 *weights, u64 *out) {
+/* Adds to `out`; t <= MOST_BITS. */
+TARGET EXPORT void KERNEL(gray_scatter)(Field rows, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights,
+                                        u64 *out) {
     LOCAL(scatter)(rows, hashes, n, item_bits, t, weights, out, 0);
 }
 
 /* ---- 12. hadamard_response: HR over `blocks` blocks of order `order` ---------------------------------------- */
 
-/* Returns how many reports must be redone, of which the first `capacity` are listed. */
 TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words, i64 n, u64 keep, u64 blocks,
-                                            u64 order, u32 *out, i64 *redo, i64 capacity) {
+                                            u64 order, Field out, i64 *reports, i64 room) {
     const Below others = below_for(2 * blocks - 1);
     const int shift = __builtin_ctzll(blocks);
-    i64 rejected = 0;
-    for (i64 i = 0; i < n; i++) {
-        const u64 *w = words + 3 * i;
-        const u64 own = values[i] & (blocks - 1), row = 1 + (values[i] >> shift);
-        const u64 draw = below(others, w[1]), kept = w[0] < keep, same = kept | (draw == 0);
-        u64 other = (draw - 1) >> 1, u = w[2] & (order - 1);
-        other += other >= own;
-        /* In the own block the parity is wished for: even if kept, odd if not. */
-        const u64 wrong = (u64)__builtin_parityll(u & row) ^ kept ^ 1;
-        u ^= choose((int)(same & wrong), row & (0 - row), 0);
-        const u64 block = choose((int)same, own, other);
-        out[i] = (u32)(block * order + u);
-        if (__builtin_expect(w[1] > others.last, 0)) {
-            if (rejected < capacity) redo[rejected] = i;
-            rejected++;
+    Redo redo = {reports, room, 0};
+    u64 cell[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        for (i64 i = 0; i < count; i++) {
+            const u64 *w = words + 3 * (start + i), value = values[start + i];
+            const u64 own = value & (blocks - 1), row = 1 + (value >> shift);
+            const u64 draw = below(others, w[1]), kept = w[0] < keep, same = kept | (draw == 0);
+            u64 other = (draw - 1) >> 1, u = w[2] & (order - 1);
+            other += other >= own;
+            /* In the own block the parity is wished for: even if kept, odd if not. */
+            const u64 wrong = LOCAL(parity)(u & row) ^ kept ^ 1;
+            u ^= row & (0 - row) & (0 - (same & wrong));
+            cell[i] = choose((int)same, own, other) * order + u;
+            redo_if(w[1] > others.last, start + i, &redo);
         }
+        LOCAL(store)(out, 0, start, count, cell);
     }
-    return rejected;
+    return redo.count;
 }
 
 /* ---- 13. subset_response: SS, a random subset as a bitmap, by a partial Fisher-Yates shuffle -------------------
@@ -955,11 +1077,11 @@ INLINE TARGET int LOCAL(draw_subset)(u64 value, const u64 *word, i64 w, u64 keep
     return refused != 0;
 }
 
-/* Returns how many reports must be redone, of which the first `capacity` are listed; -1 if memory ran out. */
+/* Returns -1 if memory ran out. */
 TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size,
-                                          u8 *bitmaps, i64 *redo, i64 capacity) {
+                                          Field bitmaps, i64 *reports, i64 room) {
     const i64 row_bytes = (i64)((size + 7) / 8);
-    i64 rejected = 0;
+    Redo redo = {reports, room, 0};
     Below *range = malloc(sizeof(Below) * (size_t)(w + 1));
     u32 *others = malloc(sizeof(u32) * (size_t)(size + (u64)w)), *places = others + size;
     if (!range || !others) {
@@ -969,79 +1091,74 @@ TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i
     }
     for (i64 i = 0; i < w; i++) range[i] = below_for(size - 1 - (u64)i);
     for (u64 other = 0; other + 1 < size; other++) others[other] = (u32)other;
-    memset(bitmaps, 0, (size_t)(n * row_bytes));
     for (i64 r = 0; r < n; r++) {
         const u64 *word = words + r * (w + 1);
-        u8 *bitmap = bitmaps + r * row_bytes;
+        u8 *bitmap = bitmaps.at + r * bitmaps.stride;
+        memset(bitmap, 0, (size_t)row_bytes);
         const int refused =
             size <= 64 ? LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 1)
                        : LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 0);
-        if (__builtin_expect(refused, 0)) {
-            if (rejected < capacity) redo[rejected] = r;
-            rejected++;
-        }
+        redo_if(refused, r, &redo);
     }
     free(range);
     free(others);
-    return rejected;
+    return redo.count;
 }
 
-/* ---- 14. window_response: TLH and AGR, the hash moved by an error inside or outside of a window -------------- */
+/* ---- 14. toeplitz_response: TLH, a linear hash whose row j is the matrix shifted by j, moved by an error -------- */
 
-/* Returns how many reports must be redone, of which the first `capacity` are listed. */
-TARGET EXPORT i64 KERNEL(window_response)(const u32 *hashes, const u64 *words, i64 n, i64 stride, i64 column,
-                                          u64 keep, u64 size, u64 window, u32 *out, i64 *redo, i64 capacity) {
-    const Below near = below_for(window), far = below_for(size - window);
-    i64 rejected = 0;
-    for (i64 i = 0; i < n; i++) {
-        const u64 *w = words + i * stride + column;
-        const u64 inside = below(near, w[1]), outside = window + below(far, w[2]);
-        out[i] = hashes[i] ^ (u32)choose(w[0] < keep, inside, outside);
-        if (__builtin_expect((w[1] > near.last) | (w[2] > far.last), 0)) {
-            if (rejected < capacity) redo[rejected] = i;
-            rejected++;
+/* The error inside or outside of a window, from the words w[0], w[1] and w[2]. */
+INLINE u64 LOCAL(error)(const u64 *w, u64 keep, Below near, Below far) {
+    const u64 inside = below(near, w[1]), outside = near.modulus + below(far, w[2]);
+    return choose(w[0] < keep, inside, outside);
+}
+
+TARGET EXPORT i64 KERNEL(toeplitz_response)(const u64 *values, const u64 *words, i64 n, i64 hash_bits, i64 item_bits,
+                                            u64 keep, u64 window, Field matrices, Field hashes, i64 *reports,
+                                            i64 room) {
+    const Below near = below_for(window), far = below_for(((u64)1 << hash_bits) - window);
+    const u64 mask = low_bits(item_bits), matrix_mask = low_bits(item_bits + hash_bits - 1);
+    Redo redo = {reports, room, 0};
+    u64 matrix[BLOCK], hash[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        for (i64 i = 0; i < count; i++) {
+            const u64 *w = words + 4 * (start + i), value = values[start + i] & mask;
+            matrix[i] = w[0] & matrix_mask;
+            hash[i] = LOCAL(error)(w + 1, keep, near, far);
+            for (i64 j = 0; j < hash_bits; j++) hash[i] ^= LOCAL(parity)((matrix[i] >> j) & value) << j;
+            redo_if((w[2] > near.last) | (w[3] > far.last), start + i, &redo);
         }
+        LOCAL(store)(matrices, 0, start, count, matrix);
+        LOCAL(store)(hashes, 0, start, count, hash);
     }
-    return rejected;
+    return redo.count;
 }
 
-/* ---- 15. toeplitz_hash: linear hashing whose row j is the matrix shifted by j --------------------------------- */
+/* ---- 15. toeplitz_scatter: TLH, gray_scatter with the rows of Toeplitz matrices ------------------------------- */
 
-TARGET EXPORT void KERNEL(toeplitz_hash)(const u64 *values, const u64 *matrices, i64 n, i64 hash_bits, i64 item_bits,
-                                         u32 *out) {
-    const u64 mask = low_bits(item_bits);
-    for (i64 i = 0; i < n; i++) {
-        const u64 value = values[i] & mask;
-        u32 hash = 0;
-        for (i64 j = 0; j < hash_bits; j++) hash |= (u32)__builtin_parityll((matrices[i] >> j) & value) << j;
-        out[i] = hash;
-    }
-}
-
-/* ---- 16. toeplitz_scatter: TLH, gray_scatter with the rows of Toeplitz matrices ------------------------------- */
-
-/* `out` comes in as zeros. */
-TARGET EXPORT void KERNEL(toeplitz_scatter)(const u64 *matrices, const u32 *hashes, i64 n, i64 item_bits, i64 t,
+/* Adds to `out`; t <= MOST_BITS. */
+TARGET EXPORT void KERNEL(toeplitz_scatter)(Field matrices, Field hashes, i64 n, i64 item_bits, i64 t,
                                             const i64 *weights, u64 *out) {
     LOCAL(scatter)(matrices, hashes, n, item_bits, t, weights, out, 1);
 }
 
-/* ---- 17. toeplitz_support_of: TLH, support of any candidates ----------------------------------------------------
+/* ---- 16. toeplitz_support_of: TLH, support of any candidates ----------------------------------------------------
  *
  * Bit j of the hash is the parity of (matrix >> j) & x, so the hash is the exclusive or of the matrix shifted by
  * every set bit of x, cut to t bits: the same shifts for all reports of a candidate. */
 
 /* `counts` comes in as zeros. */
-TARGET EXPORT void KERNEL(toeplitz_support_of)(const u64 *matrices, const u32 *hashes, i64 n, const u64 *candidates,
-                                               i64 k, i64 hash_bits, i64 item_bits, u64 window, i64 *counts) {
+TARGET EXPORT void KERNEL(toeplitz_support_of)(Field matrices, Field hashes, i64 n, const u64 *candidates, i64 k,
+                                               i64 hash_bits, i64 item_bits, u64 window, i64 *counts) {
     enum { UNROLLED = 4 };
     typedef i64 signed_vector __attribute__((vector_size(LANES)));
     const u64 mask = low_bits(item_bits), last = low_bits(hash_bits);
-    u64 wanted[BUFFER];
+    u64 block[BUFFER], wanted[BUFFER];
     for (i64 start = 0; start < n; start += BUFFER) {
-        const u64 *block = matrices + start;
-        const i64 count = n - start < BUFFER ? n - start : BUFFER;
-        for (i64 i = 0; i < count; i++) wanted[i] = hashes[start + i];
+        const i64 count = smaller(n - start, BUFFER);
+        LOCAL(load)(matrices, 0, start, count, block);
+        LOCAL(load)(hashes, 0, start, count, wanted);
         for (i64 c = 0; c < k; c++) {
             const u64 item = candidates[c] & mask;
             v64 total = {0};
@@ -1066,7 +1183,7 @@ TARGET EXPORT void KERNEL(toeplitz_support_of)(const u64 *matrices, const u32 *h
     }
 }
 
-/* ---- 18. affine_hash: AGR, the scalar product of a value and the point of a line over GF(2^t) -------------------
+/* ---- 17. affine_response: AGR, the scalar product of a value and the point of a line over GF(2^t), moved -----------
  *
  * A point lies in a word like a value, coordinate i in the bits from t * i on. A line's number k belongs to a point
  * with f free coordinates iff g^f <= k * (g - 1) + 1 < g^(f + 1), so the highest bit of that number gives f. The
@@ -1090,7 +1207,7 @@ TARGET static void LOCAL(list_points)(i64 t, LOCAL(Points) *points) {
     }
 }
 
-/* Hash at most BUFFER values whose points are known; 2^folds is the dimension, rounded up. */
+/* Hash at most BLOCK values whose points are known; 2^folds is the dimension, rounded up. */
 INLINE TARGET void LOCAL(affine_block)(const u64 *values, const u64 *points, i64 count, i64 t, u64 lowest, u64 modulus,
                                        u64 *hash, const int folds) {
     const u64 last = ((u64)1 << t) - 1;
@@ -1105,39 +1222,78 @@ INLINE TARGET void LOCAL(affine_block)(const u64 *values, const u64 *points, i64
     }
 }
 
-TARGET EXPORT void KERNEL(affine_hash)(const u64 *values, const u64 *lines, i64 n, i64 t, i64 dimension, u64 modulus,
-                                       u32 *out) {
-    LOCAL(Points) points;
-    u64 lowest = 0, point[BUFFER], hash[BUFFER];
-    LOCAL(list_points)(t, &points);
+/* The scalar products of at most BLOCK values with the points of their lines. */
+TARGET static void LOCAL(affine_hash)(const u64 *values, const u64 *lines, i64 count, i64 t, i64 dimension, u64 modulus,
+                                      const LOCAL(Points) *points, u64 *hash) {
+    u64 lowest = 0, point[BLOCK];
     for (i64 i = 0; i < dimension; i++) lowest |= (u64)1 << (t * i);
-    for (i64 start = 0; start < n; start += BUFFER) {
-        const i64 count = n - start < BUFFER ? n - start : BUFFER;
-        const u64 *value = values + start;
-        for (i64 i = 0; i < count; i++) {
-            const u64 line = lines[start + i];
-            const int bit = 63 - __builtin_clzll((line << t) - line + 1);
-            point[i] = (line - points.start[bit]) | points.one[bit];
-            hash[i] = 0;
-        }
-        /* The widest fold is below t * dimension, hence below 64. */
-        if (dimension <= 2)
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 1);
-        else if (dimension <= 4)
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 2);
-        else if (dimension <= 8)
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 3);
-        else if (dimension <= 16)
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 4);
-        else if (dimension <= 32)
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 5);
-        else
-            LOCAL(affine_block)(value, point, count, t, lowest, modulus, hash, 6);
-        for (i64 i = 0; i < count; i++) out[start + i] = (u32)hash[i];
+    for (i64 i = 0; i < count; i++) {
+        const int bit = 63 - __builtin_clzll((lines[i] << t) - lines[i] + 1);
+        point[i] = (lines[i] - points->start[bit]) | points->one[bit];
+        hash[i] = 0;
     }
+    /* The widest fold is below t * dimension, hence below 64. */
+    if (dimension <= 2)
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 1);
+    else if (dimension <= 4)
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 2);
+    else if (dimension <= 8)
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 3);
+    else if (dimension <= 16)
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 4);
+    else if (dimension <= 32)
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 5);
+    else
+        LOCAL(affine_block)(values, point, count, t, lowest, modulus, hash, 6);
 }
 
-/* ---- 19. affine_gather: AGR, the transformed rows of all lines to the frequencies they stand for ----------------
+/* Each hash times its stretch: Horner's rule again. */
+TARGET static void LOCAL(stretch_hashes)(const u64 *stretches, i64 count, i64 t, u64 modulus, u64 *hash) {
+    u64 product[BLOCK] = {0};
+    for (i64 j = t - 1; j >= 0; j--) {
+        for (i64 i = 0; i < count; i++) {
+            const u64 twice = product[i] << 1;
+            product[i] = twice ^ (modulus & (0 - (twice >> t))) ^ (hash[i] & (0 - ((stretches[i] >> j) & 1)));
+        }
+    }
+    memcpy(hash, product, sizeof product);
+}
+
+/* `lines` is how many there are, `columns` how many words a report has: 5 with a stretch, 4 without. */
+TARGET EXPORT i64 KERNEL(affine_response)(const u64 *values, const u64 *words, i64 n, i64 columns, i64 t,
+                                          i64 dimension, u64 modulus, u64 lines, u64 keep, u64 window, Field line_out,
+                                          Field stretch_out, Field hash_out, i64 *reports, i64 room) {
+    const u64 size = (u64)1 << t;
+    const int stretched = columns == 5;
+    const Below all = below_for(lines), units = below_for(stretched ? size - 1 : 1);
+    const Below near = below_for(window), far = below_for(size - window);
+    Redo redo = {reports, room, 0};
+    LOCAL(Points) points;
+    u64 line[BLOCK], stretch[BLOCK], hash[BLOCK];
+    LOCAL(list_points)(t, &points);
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        const u64 *block = words + columns * start;
+        for (i64 i = 0; i < count; i++) line[i] = below(all, block[columns * i]);
+        LOCAL(affine_hash)(values + start, line, count, t, dimension, modulus, &points, hash);
+        LOCAL(store)(line_out, 0, start, count, line);
+        if (stretched) {
+            for (i64 i = 0; i < count; i++) stretch[i] = 1 + below(units, block[columns * i + 1]);
+            LOCAL(stretch_hashes)(stretch, count, t, modulus, hash);
+            LOCAL(store)(stretch_out, 0, start, count, stretch);
+        }
+        for (i64 i = 0; i < count; i++) {
+            const u64 *first = block + columns * i, *w = first + columns - 3;
+            hash[i] ^= LOCAL(error)(w, keep, near, far);
+            const int refused = (first[0] > all.last) | (stretched & (first[1] > units.last));
+            redo_if(refused | (w[1] > near.last) | (w[2] > far.last), start + i, &redo);
+        }
+        LOCAL(store)(hash_out, 0, start, count, hash);
+    }
+    return redo.count;
+}
+
+/* ---- 18. affine_gather: AGR, the transformed rows of all lines to the frequencies they stand for ----------------
  *
  * The frequency of (k, s) is linear in s: those of the single bits of s are looked up, the others are made by
  * doubling. Only coordinate 0 changes from one line to the next within a group of g lines, and for each s these
@@ -1189,7 +1345,7 @@ TARGET EXPORT int KERNEL(affine_gather)(const u64 *rows, i64 t, i64 dimension, i
     return 0;
 }
 
-/* ---- 20. keyed_hash: BLAKE2s of many strings (RFC 7693), one string in each 32-bit lane of a vector ------------- */
+/* ---- 19. keyed_hash: BLAKE2s of many strings (RFC 7693), one string in each 32-bit lane of a vector ------------- */
 
 static const u32 LOCAL(blake_start)[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                                           0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
@@ -1268,41 +1424,67 @@ TARGET EXPORT void KERNEL(keyed_hash)(const u8 *content, const i64 *ends, i64 n,
     }
 }
 
-/* ---- 21. local_hash_response: LH, the hash of each value and the direct response to it ------------------------ */
+/* ---- 20. local_hash_response: LH, the direct response to the hash of each value --------------------------------- */
 
-/* Returns how many reports must be redone, of which the first `capacity` are listed. */
-TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *seeds, const u64 *words, i64 n,
-                                              i64 stride, i64 column, u64 keep, u64 split, u32 size, u32 *out,
-                                              i64 *redo, i64 capacity) {
-    const Split s = split_for(split);
-    const Below others = below_for(size - 1);
-    u32 hash[BUFFER];
-    i64 rejected = 0;
-    for (i64 start = 0; start < n; start += BUFFER) {
-        const i64 count = n - start < BUFFER ? n - start : BUFFER;
-        LOCAL(hash_block)(seeds + start, values + start, count, s, size, hash);
-        for (i64 i = 0; i < count; i++)
-            out[start + i] = LOCAL(answer)(hash[i], words + (start + i) * stride + column, keep, others, start + i,
-                                           &rejected, redo, capacity);
+INLINE TARGET i64 LOCAL(local_hash_response)(const u64 *values, const u64 *words, i64 n, const u64 *seeds, i64 functions,
+                                             u64 keep, Split s, u32 size, Field public_out, Field hash_out, Redo redo,
+                                             const int width) {
+    const Below others = below_for(size - 1), function = below_for(functions ? (u64)functions : 1);
+    u64 public[BLOCK], seed[BLOCK], hash[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        const u64 *block = words + 3 * start;
+        u8 *at = hash_out.at + start * hash_out.stride;
+        for (i64 i = 0; i < count; i++) seed[i] = block[3 * i];
+        if (functions) {
+            for (i64 i = 0; i < count; i++) public[i] = below(function, seed[i]);
+            for (i64 i = 0; i < count; i++) seed[i] = seeds[public[i]];
+        }
+        LOCAL(store)(public_out, 0, start, count, functions ? public : seed);
+        LOCAL(hash_block)(seed, values + start, count, s, size, hash);
+        for (i64 i = 0; i < count; i++) {
+            const u64 *w = block + 3 * i, answer = LOCAL(answer)(hash[i], w + 1, keep, others);
+            memcpy(at + i * hash_out.stride, &answer, (size_t)width);
+            /* Below 1 nothing is refused. */
+            redo_if((w[0] > function.last) | (w[2] > others.last), start + i, &redo);
+        }
     }
-    return rejected;
+    return redo.count;
 }
 
-/* ---- 22. settle_ties: OUE and SUE, the bits that unary_response left open ------------------------------------- */
+/* The first word of a report is its seed, or chooses one of `functions` seeds if there are any. */
+TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *words, i64 n, const u64 *seeds,
+                                              i64 functions, u64 keep, u64 split, u32 size, Field public_out,
+                                              Field hash_out, i64 *reports, i64 room) {
+    const Split s = split_for(split);
+    const Redo redo = {reports, room, 0};
+#define RESPONSE(WIDTH)                                                                                            \
+    if (hash_out.width == WIDTH)                                                                                   \
+        return LOCAL(local_hash_response)(values, words, n, seeds, functions, keep, s, size, public_out, hash_out, \
+                                          redo, WIDTH);
+    RESPONSE(1)
+    RESPONSE(2)
+    RESPONSE(4)
+    RESPONSE(8)
+#undef RESPONSE
+    return 0;
+}
+
+/* ---- 21. settle_ties: OUE and SUE, the bits that unary_response left open ------------------------------------- */
 
 /* The low 56 bits of the words are at the top of `tails`; a bit is set if they are below those of its threshold. */
-TARGET EXPORT void KERNEL(settle_ties)(u8 *bitmaps, i64 row_bytes, const u64 *values, const i64 *tie_report,
+TARGET EXPORT void KERNEL(settle_ties)(Field bitmaps, const u64 *values, const i64 *tie_report,
                                        const i64 *tie_bit, const u64 *tails, i64 ties, u64 true_threshold,
                                        u64 other_threshold) {
     for (i64 k = 0; k < ties; k++) {
         const u64 bit = (u64)tie_bit[k];
         const u64 threshold = values[tie_report[k]] == bit ? true_threshold : other_threshold;
         const int set = tails[k] >> 8 < (threshold & low_bits(56));
-        bitmaps[tie_report[k] * row_bytes + (i64)(bit / 8)] |= (u8)(set << (bit % 8));
+        bitmaps.at[tie_report[k] * bitmaps.stride + (i64)(bit / 8)] |= (u8)(set << (bit % 8));
     }
 }
 
-/* ---- 23. row_sums: how many items the subset of a report holds -------------------------------------------------- */
+/* ---- 22. row_sums: how many items the subset of a report holds -------------------------------------------------- */
 
 TARGET EXPORT void KERNEL(row_sums)(const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums) {
     for (i64 i = 0; i < n; i++) {
@@ -1319,6 +1501,89 @@ TARGET EXPORT void KERNEL(row_sums)(const u8 *bitmaps, i64 n, i64 row_bytes, i64
     }
 }
 
+/* ---- 23. histogram: DE, HR, FLH and AGR, how many reports have each value, or each pair of values --------------- */
+
+/* Adds to `cells`; a pair (a, b) is counted in cell a * size + b. Without a second field its width is 0. */
+TARGET EXPORT void KERNEL(histogram)(Field first, Field second, i64 n, u64 size, i64 *cells) {
+    u64 a[BUFFER], b[BUFFER];
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = smaller(n - start, BUFFER);
+        LOCAL(load)(first, 0, start, count, a);
+        if (second.width) {
+            LOCAL(load)(second, 0, start, count, b);
+            for (i64 i = 0; i < count; i++) a[i] = a[i] * size + b[i];
+        }
+        for (i64 i = 0; i < count; i++) cells[a[i]]++;
+    }
+}
+
+/* ---- 24. stretched_histogram: AGR with a window, the supported values (y ^ e) / s of each report's line ---------- */
+
+/* Adds to `cells`. `powers` of a generator of the field are written twice, so that a difference of logarithms plus the
+ * order of the generator is an index. */
+TARGET EXPORT void KERNEL(stretched_histogram)(Field lines, Field stretches, Field hashes, i64 n, u64 window,
+                                               u64 size, const i64 *powers, const i64 *logarithms, i64 *cells) {
+    u64 line[BLOCK], stretch[BLOCK], hash[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        LOCAL(load)(lines, 0, start, count, line);
+        LOCAL(load)(stretches, 0, start, count, stretch);
+        LOCAL(load)(hashes, 0, start, count, hash);
+        for (i64 i = 0; i < count; i++) {
+            const i64 *row = powers + ((i64)size - 1 - logarithms[stretch[i]]);
+            for (u64 e = 0; e < window; e++) {
+                const u64 value = hash[i] ^ e, quotient = (u64)row[logarithms[value]];
+                cells[line[i] * size + (value ? quotient : 0)]++;
+            }
+        }
+    }
+}
+
+/* ---- 25. sign_sums: HM as in the paper, the sum of (-1)^(bit j of the hash) at row j ----------------------------- */
+
+/* Adds to `cells`. */
+TARGET EXPORT void KERNEL(sign_sums)(Field rows, Field hashes, i64 n, i64 t, i64 *cells) {
+    u64 row[BUFFER], hash[BUFFER];
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = smaller(n - start, BUFFER);
+        LOCAL(load)(hashes, 0, start, count, hash);
+        for (i64 j = 0; j < t; j++) {
+            LOCAL(load)(rows, j, start, count, row);
+            for (i64 i = 0; i < count; i++) cells[row[i]] += 1 - 2 * (i64)((hash[i] >> j) & 1);
+        }
+    }
+}
+
+/* ---- 26. extremes: the least and the largest number in a field --------------------------------------------------- */
+
+/* Blocks are long enough for the loop inside to be worth a vector or two. */
+INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
+    u64 least = found[0], largest = found[1];
+    for (i64 i = 0; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+        largest = values[i] > largest ? values[i] : largest;
+    }
+    found[0] = least;
+    found[1] = largest;
+}
+
+/* `found` comes in as the largest and the least number there is. */
+TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found) {
+    u64 block[BUFFER];
+    if (columns == 1 && field.stride == 8 && field.width == 8 && (uintptr_t)field.at % 8 == 0) {
+        LOCAL(extend)((const u64 *)(const void *)field.at, n, found);
+        return;
+    }
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = smaller(n - start, BUFFER);
+        for (i64 j = 0; j < columns; j++) {
+            LOCAL(load)(field, j, start, count, block);
+            LOCAL(extend)(block, count, found);
+        }
+    }
+}
+
+#undef SOME
 #undef v8
 #undef v16
 #undef v32

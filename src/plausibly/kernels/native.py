@@ -1,7 +1,7 @@
 """The C kernels behind the signatures of `reference`: results are allocated here, inputs are never copied.
 
-The caller hands over C-contiguous arrays of the right type. Calls through ctypes drop the interpreter lock,
-so threads run side by side.
+The caller hands over C-contiguous arrays of the right type, or fields of packed records, which are read and written
+where they lie. Calls through ctypes drop the interpreter lock, so threads run side by side.
 """
 
 import ctypes
@@ -14,49 +14,56 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .reference import _FIELDS
-
-U8 = npt.NDArray[np.uint8]
-U32 = npt.NDArray[np.uint32]
-U64 = npt.NDArray[np.uint64]
-I64 = npt.NDArray[np.int64]
+from .reference import _FIELDS, I64, U8, U32, U64, Field, Fields, _line_count
 
 _SOURCE = Path(__file__).with_name("native.c")
 _LIBRARY = Path(__file__).with_name("libplausibly.so")
 
-# Result and arguments of each kernel, in the order of native.c: p pointer, l int64, q uint64, w uint32, i int.
+
+class _Record(ctypes.Structure):
+    """A field as native.c knows it: its address in the first record, the size of a record, and its own."""
+
+    _fields_ = (("at", ctypes.c_void_p), ("stride", ctypes.c_int64), ("width", ctypes.c_int64))
+
+
+# Result and arguments of each kernel, in the order of native.c: p pointer, f field, l int64, q uint64, w uint32, i int.
 _TYPES: dict[str, Any] = {
     "p": ctypes.c_void_p,
+    "f": _Record,
     "l": ctypes.c_int64,
     "q": ctypes.c_uint64,
     "w": ctypes.c_uint32,
     "i": ctypes.c_int,
 }
 _SIGNATURES = {
-    "direct_response": ("l", "pplllqqppl"),
+    "direct_response": ("l", "pplqqfpl"),
     "local_hash": ("", "pplqwp"),
-    "support_counts": ("i", "pplqqwp"),
-    "support_of": ("", "pplplqwp"),
+    "support_counts": ("i", "fflqqwp"),
+    "support_of": ("", "fflplqwp"),
     "table_support": ("i", "pplwqqp"),
     "table_support_of": ("", "pplwplqp"),
-    "unary_response": ("l", "ppllqqpppl"),
+    "unary_response": ("l", "ppllqqfppl"),
     "column_sums": ("", "pllp"),
     "walsh_hadamard": ("", "pli"),
-    "parity_hash": ("", "ppllp"),
-    "gray_scatter": ("", "pplllpp"),
-    "hadamard_response": ("l", "pplqqqppl"),
-    "subset_response": ("l", "ppllqqppl"),
-    "window_response": ("l", "pplllqqqppl"),
-    "toeplitz_hash": ("", "pplllp"),
-    "toeplitz_scatter": ("", "pplllpp"),
-    "toeplitz_support_of": ("", "pplplllqp"),
-    "affine_hash": ("", "pplllqp"),
+    "parity_response": ("l", "pplllqffpl"),
+    "gray_scatter": ("", "fflllpp"),
+    "hadamard_response": ("l", "pplqqqfpl"),
+    "subset_response": ("l", "ppllqqfpl"),
+    "toeplitz_response": ("l", "pplllqqffpl"),
+    "toeplitz_scatter": ("", "fflllpp"),
+    "toeplitz_support_of": ("", "fflplllqp"),
+    "affine_response": ("l", "ppllllqqqqfffpl"),
     "affine_gather": ("i", "plllqp"),
     "keyed_hash": ("", "pplpp"),
-    "local_hash_response": ("l", "ppplllqqwppl"),
-    "settle_ties": ("", "plpppplqq"),
+    "local_hash_response": ("l", "pplplqqwffpl"),
+    "settle_ties": ("", "fpppplqq"),
     "row_sums": ("", "pllp"),
+    "histogram": ("", "fflqp"),
+    "stretched_histogram": ("", "ffflqqppp"),
+    "sign_sums": ("", "ffllp"),
+    "extremes": ("", "fllp"),
 }
+_NO_FIELD = _Record(None, 0, 0)
 
 # A word is rejected with probability below 2^-32: room for a few is room for all but crafted words.
 _REDO = 16
@@ -109,21 +116,27 @@ def load() -> None:
     _functions.update(_bind(opened, _best(opened)))
 
 
-def _call(name: str, *arguments: npt.NDArray[Any] | int) -> int:
+def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64] | _Record | int) -> int:
     """What the C function returns; arrays are passed by address."""
     plain = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in arguments]
     return _functions[name](*plain)
 
 
-def _call_listing(name: str, *arguments: npt.NDArray[Any] | int, lists: int, capacity: int) -> list[I64]:
-    """The lists that the C function fills; it runs again with room for all if the capacity was too small."""
-    while True:
-        room = [np.empty(capacity, dtype=np.int64) for _ in range(lists)]
-        needed = _call(name, *arguments, *room, capacity)
-        _check_memory(needed)
-        if needed <= capacity:
-            return [filled[:needed] for filled in room]
-        capacity = needed
+def _field(array: Field) -> _Record:
+    """Where C finds a field; several numbers in one field follow each other."""
+    return _Record(array.ctypes.data, array.strides[0], array.itemsize)
+
+
+def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
+    """The reports to redo; a kernel that finds more than there is room for runs again."""
+    few = (ctypes.c_int64 * _REDO)()
+    needed = _call(name, *arguments, few, _REDO)
+    _check_memory(needed)
+    if needed <= _REDO:
+        return np.array(few[:needed], dtype=np.int64)
+    redo = np.empty(needed, dtype=np.int64)
+    _call(name, *arguments, redo, needed)
+    return redo
 
 
 def _check_memory(status: int) -> None:
@@ -131,12 +144,9 @@ def _check_memory(status: int) -> None:
         raise MemoryError("no memory for the tables of a kernel")
 
 
-def direct_response(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U32, I64]:
-    """Reported value of each user, and the reports to redo."""
-    n, stride = words.shape
-    y = np.empty(n, dtype=np.uint32)
-    (redo,) = _call_listing("direct_response", values, words, n, stride, column, keep, size, y, lists=1, capacity=_REDO)
-    return y, redo
+def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
+    """The reports to redo; what each user reports is written to the field."""
+    return _respond("direct_response", values, words, len(values), keep, size, _field(out))
 
 
 def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
@@ -146,17 +156,19 @@ def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
     return out
 
 
-def support_counts(seeds: U64, hashes: U32, domain_size: int, split: int, size: int) -> I64:
+def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, size: int) -> I64:
     """Number of reports that support each value of the domain."""
     counts = np.zeros(domain_size, dtype=np.int64)
-    _check_memory(_call("support_counts", seeds, hashes, len(seeds), domain_size, split, size, counts))
+    fields = _field(seeds), _field(hashes)
+    _check_memory(_call("support_counts", *fields, len(seeds), domain_size, split, size, counts))
     return counts
 
 
-def support_of(seeds: U64, hashes: U32, candidates: U64, split: int, size: int) -> I64:
+def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: int) -> I64:
     """Number of reports that support each candidate, which may be any 64-bit number."""
     counts = np.zeros(len(candidates), dtype=np.int64)
-    _call("support_of", seeds, hashes, len(seeds), candidates, len(candidates), split, size, counts)
+    fields = _field(seeds), _field(hashes)
+    _call("support_of", *fields, len(seeds), candidates, len(candidates), split, size, counts)
     return counts
 
 
@@ -176,20 +188,19 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
     return sums
 
 
-def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int) -> tuple[U8, I64, I64]:
-    """Bitmap of each report, with the report and bit numbers of the ties that the head bytes leave open."""
+def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
+    """Report and bit numbers of the ties that the head bytes leave open; the other bits are written to the bitmaps."""
     n, d = head.shape
-    bitmaps = np.empty((n, -(-d // 8)), dtype=np.uint8)
     # One byte in 256 ties; with room for six standard deviations more, a second run is rare.
     expected = n * d // 256
     capacity = expected + 6 * isqrt(expected) + 16
-    reports, bits = _call_listing(
-        "unary_response",
-        *(values, head, n, d, true_threshold, other_threshold, bitmaps),
-        lists=2,
-        capacity=capacity,
-    )
-    return bitmaps, reports, bits
+    arguments = values, head, n, d, true_threshold, other_threshold, _field(bitmaps)
+    while True:
+        reports, bits = np.empty((2, capacity), dtype=np.int64)
+        ties = _call("unary_response", *arguments, reports, bits, capacity)
+        if ties <= capacity:
+            return reports[:ties], bits[:ties]
+        capacity = ties
 
 
 def column_sums(bitmaps: U8, size: int) -> I64:
@@ -205,85 +216,75 @@ def walsh_hadamard(a: I64) -> None:
     _call("walsh_hadamard", a, rows, length.bit_length() - 1)
 
 
-def parity_hash(values: U64, rows: U64) -> U32:
-    """Linear hash of each value over GF(2): bit j is the parity of rows[i, j] & values[i]."""
-    n, t = rows.shape
-    out = np.empty(n, dtype=np.uint32)
-    _call("parity_hash", values, rows, n, t, out)
-    return out
+def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
+    """The reports to redo; rows and hash of each user are written to the fields."""
+    rows, hashes = out
+    sizes = len(values), rows.shape[1], bits
+    return _respond("parity_response", values, words, *sizes, keep, _field(rows), _field(hashes))
 
 
-def gray_scatter(rows: U64, hashes: U32, bits: int, weights: I64) -> I64:
+def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^bits frequencies."""
     n, t = rows.shape
     out = np.zeros(1 << bits, dtype=np.int64)
-    _call("gray_scatter", rows, hashes, n, bits, t, weights, out)
+    _call("gray_scatter", _field(rows), _field(hashes), n, bits, t, weights, out)
     return out
 
 
-def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int) -> tuple[U32, I64]:
-    """Reported cell of each user, and the reports to redo."""
-    n = len(values)
-    z = np.empty(n, dtype=np.uint32)
-    (redo,) = _call_listing("hadamard_response", values, words, n, keep, blocks, order, z, lists=1, capacity=_REDO)
-    return z, redo
+def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
+    """The reports to redo; the cell of each user is written to the field."""
+    return _respond("hadamard_response", values, words, len(values), keep, blocks, order, _field(out))
 
 
-def subset_response(values: U64, words: U64, keep: int, size: int) -> tuple[U8, I64]:
-    """Bitmap of the subset of each user, and the reports to redo."""
+def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
+    """The reports to redo; the subset of each user is written to the bitmaps."""
     n, columns = words.shape
-    bitmaps = np.empty((n, -(-size // 8)), dtype=np.uint8)
-    (redo,) = _call_listing(
-        "subset_response", values, words, n, columns - 1, keep, size, bitmaps, lists=1, capacity=_REDO
+    return _respond("subset_response", values, words, n, columns - 1, keep, size, _field(bitmaps))
+
+
+def toeplitz_response(
+    values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
+) -> I64:
+    """The reports to redo; matrix and hash of each user are written to the fields."""
+    return _respond(
+        "toeplitz_response",
+        *(values, words, len(values), hash_bits, item_bits, keep, window),
+        *map(_field, out),
     )
-    return bitmaps, redo
 
 
-def window_response(hashes: U32, words: U64, column: int, keep: int, size: int, window: int) -> tuple[U32, I64]:
-    """Reported hash of each user, and the reports to redo."""
-    n, stride = words.shape
-    y = np.empty(n, dtype=np.uint32)
-    (redo,) = _call_listing(
-        "window_response",
-        *(hashes, words, n, stride, column, keep, size, window, y),
-        lists=1,
-        capacity=_REDO,
-    )
-    return y, redo
-
-
-def toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U32:
-    """Linear hash of each value under its Toeplitz matrix: bit j is the parity of (matrix >> j) & value."""
-    out = np.empty(len(values), dtype=np.uint32)
-    _call("toeplitz_hash", values, matrices, len(values), hash_bits, item_bits, out)
-    return out
-
-
-def toeplitz_scatter(matrices: U64, hashes: U32, item_bits: int, weights: I64) -> I64:
+def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
     t = len(weights).bit_length() - 1
-    _call("toeplitz_scatter", matrices, hashes, len(matrices), item_bits, t, weights, out)
+    _call("toeplitz_scatter", _field(matrices), _field(hashes), len(matrices), item_bits, t, weights, out)
     return out
 
 
 def toeplitz_support_of(
-    matrices: U64, hashes: U32, candidates: U64, hash_bits: int, item_bits: int, window: int
+    matrices: Field, hashes: Field, candidates: U64, hash_bits: int, item_bits: int, window: int
 ) -> I64:
     """Number of reports that support each candidate."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     _call(
         "toeplitz_support_of",
-        *(matrices, hashes, len(matrices), candidates, len(candidates), hash_bits, item_bits, window, counts),
+        *(_field(matrices), _field(hashes), len(matrices), candidates, len(candidates)),
+        *(hash_bits, item_bits, window, counts),
     )
     return counts
 
 
-def affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U32:
-    """Hash of each value under its line: the scalar product of value and point over GF(2^hash_bits)."""
-    out = np.empty(len(values), dtype=np.uint32)
-    _call("affine_hash", values, lines, len(values), hash_bits, dimension, _FIELDS[hash_bits - 1], out)
-    return out
+def affine_response(
+    values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
+) -> I64:
+    """The reports to redo; line, stretch (if it has a field) and hash of each user are written to the fields."""
+    line, *stretch, hashes = map(_field, out)
+    n, columns = words.shape
+    return _respond(
+        "affine_response",
+        *(values, words, n, columns, hash_bits, dimension, _FIELDS[hash_bits - 1], _line_count(hash_bits, dimension)),
+        *(keep, window, line, stretch[0] if stretch else _NO_FIELD, hashes),
+    )
 
 
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
@@ -301,28 +302,22 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     return out
 
 
-def local_hash_response(
-    values: U64, seeds: U64, words: U64, column: int, keep: int, split: int, size: int
-) -> tuple[U32, I64]:
-    """Direct response to the hash of each value under its seed, and the reports to redo."""
-    n, stride = words.shape
-    y = np.empty(n, dtype=np.uint32)
-    (redo,) = _call_listing(
+def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
+    """The reports to redo; what tells the hash function, and the answer, are written to the fields."""
+    return _respond(
         "local_hash_response",
-        *(values, seeds, words, n, stride, column, keep, split, size, y),
-        lists=1,
-        capacity=_REDO,
+        *(values, words, len(values), seeds, len(seeds), keep, split, size),
+        *map(_field, out),
     )
-    return y, redo
 
 
 def settle_ties(
-    bitmaps: U8, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
+    bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
     """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words."""
     _call(
         "settle_ties",
-        *(bitmaps, bitmaps.shape[1], values, reports, bits, tails, len(reports), true_threshold, other_threshold),
+        *(_field(bitmaps), values, reports, bits, tails, len(reports), true_threshold, other_threshold),
     )
 
 
@@ -331,3 +326,27 @@ def row_sums(bitmaps: U8) -> I64:
     sums = np.empty(len(bitmaps), dtype=np.int64)
     _call("row_sums", bitmaps, *bitmaps.shape, sums)
     return sums
+
+
+def histogram(fields: Fields, cells: I64) -> None:
+    """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
+    first, second, *_ = *map(_field, fields), _NO_FIELD
+    _call("histogram", first, second, len(fields[0]), cells.shape[-1], cells)
+
+
+def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
+    """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports."""
+    sizes = len(fields[0]), window, cells.shape[-1]
+    _call("stretched_histogram", *map(_field, fields), *sizes, powers, logarithms, cells)
+
+
+def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
+    """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
+    _call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells)
+
+
+def extremes(field: Field) -> tuple[int, int]:
+    """The least and the largest number in a field of at least one record."""
+    found = np.array([2**64 - 1, 0], dtype=np.uint64)
+    _call("extremes", _field(field), len(field), field[:1].size, found)
+    return int(found[0]), int(found[1])

@@ -6,6 +6,7 @@ values, reports are taken in chunks, so that memory does not grow with their num
 
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,10 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+# A field of packed records: unsigned integers of any width, as far apart as the records are long. Those named `out`
+# are written to, with the width that they have.
+Field = npt.NDArray[Any]
+Fields = tuple[Field, ...]
 
 # Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
 _TABLE = 1 << 18
@@ -36,16 +41,26 @@ def _below(words: U64, m: int) -> tuple[U64, npt.NDArray[np.bool_]]:
     return words % np.uint64(m), words > last
 
 
-def direct_response(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U32, I64]:
-    """Reported value of each user, and the reports to redo.
+def _answer(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U64, npt.NDArray[np.bool_]]:
+    """Direct response to each value, and whether its report must be redone.
 
     y = x if kept else u + [u ≥ x], with kept = words[:, column] < keep and u = below(size − 1) from the next
     column.
     """
     u, rejected = _below(words[:, column + 1], size - 1)
     other = u + (u >= values)
-    y = np.where(words[:, column] < np.uint64(keep), values, other)
-    return y.astype(np.uint32), np.flatnonzero(rejected).astype(np.int64)
+    return np.where(words[:, column] < np.uint64(keep), values, other), rejected
+
+
+def _listed(rejected: npt.NDArray[np.bool_]) -> I64:
+    """Where the reports are that must be redone."""
+    return np.flatnonzero(rejected).astype(np.int64)
+
+
+def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
+    """The reports to redo; what each user reports is written to the field."""
+    out[...], rejected = _answer(values, words, 0, keep, size)
+    return _listed(rejected)
 
 
 def _premix(j: U32) -> U32:
@@ -94,7 +109,7 @@ def _domain_characters(domain_size: int, split: int) -> tuple[U32, U32]:
     return _premix(np.arange(lows, dtype=np.uint32)), _premix(np.arange(highs, dtype=np.uint32))
 
 
-def support_counts(seeds: U64, hashes: U32, domain_size: int, split: int, size: int) -> I64:
+def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, size: int) -> I64:
     """Number of reports that support each value of the domain: #{i : local_hash(seeds_i, x) = hashes_i}.
 
     A report supports x = high · split + low when its low entry equals (hash − high entry) mod size.
@@ -105,7 +120,7 @@ def support_counts(seeds: U64, hashes: U32, domain_size: int, split: int, size: 
     for block in _chunks(len(seeds), _BYTE_ROWS):
         first, second = (half[:, None] for half in _halves(seeds[block]))
         table = _entry(low, first, second, size).astype(lane)
-        wanted = hashes[block, None] + np.uint32(size) - _entry(high, second, first, size)
+        wanted = hashes[block, None].astype(np.uint32) + np.uint32(size) - _entry(high, second, first, size)
         targets = (wanted % np.uint32(size)).astype(lane)
         for part in _chunks(len(high), _TABLE // (_BYTE_ROWS * len(low) + 1)):
             support = table[:, None, :] == targets[:, part, None]
@@ -113,7 +128,7 @@ def support_counts(seeds: U64, hashes: U32, domain_size: int, split: int, size: 
     return counts.reshape(-1)[:domain_size]
 
 
-def support_of(seeds: U64, hashes: U32, candidates: U64, split: int, size: int) -> I64:
+def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: int) -> I64:
     """Number of reports that support each candidate, which may be any 64-bit number."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     for chunk in _chunks(len(seeds), _TABLE // (len(candidates) + 1)):
@@ -148,14 +163,13 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
     return sums
 
 
-def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int) -> tuple[U8, I64, I64]:
-    """Bitmap of each report, with the report and bit numbers of the ties that the head bytes leave open.
+def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
+    """Report and bit numbers of the ties that the head bytes leave open; the other bits are written to the bitmaps.
 
     A bit is one if its head byte is below the top byte of its threshold; an equal byte is a tie, left zero.
     """
     n, d = head.shape
     true_byte, other_byte = np.uint8(true_threshold >> 56), np.uint8(other_threshold >> 56)
-    bitmaps = np.zeros((n, -(-d // 8)), dtype=np.uint8)
     ties: list[tuple[I64, I64]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
     for chunk in _chunks(n, _TABLE // (d + 1)):
         rows = head[chunk]
@@ -166,7 +180,7 @@ def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: 
         report, bit = np.divmod(np.flatnonzero(equal), d)
         ties.append((report + chunk.start, bit))
     reports, bits = zip(*ties, strict=True)
-    return bitmaps, np.concatenate(reports), np.concatenate(bits)
+    return np.concatenate(reports), np.concatenate(bits)
 
 
 def column_sums(bitmaps: U8, size: int) -> I64:
@@ -203,15 +217,23 @@ def _parity(words: U64) -> U64:
     return words & np.uint64(1)
 
 
-def parity_hash(values: U64, rows: U64) -> U32:
-    """Linear hash of each value over GF(2): bit j is the parity of rows[i, j] & values[i]."""
+def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
+    """The reports to redo; rows and hash of each user are written to the fields.
+
+    The rows are the first words, cut to `bits`; bit j of the hash is the parity of row j & value, and the last two
+    words decide the direct response to it.
+    """
+    rows, hashes = out
+    t = rows.shape[1]
+    rows[...] = words[:, :t] & np.uint64(2**bits - 1)
     hashed = np.zeros(len(values), dtype=np.uint64)
-    for j in range(rows.shape[1]):
+    for j in range(t):
         hashed |= _parity(rows[:, j] & values) << np.uint64(j)
-    return hashed.astype(np.uint32)
+    hashes[...], rejected = _answer(hashed, words, t, keep, 1 << t)
+    return _listed(rejected)
 
 
-def gray_scatter(rows: U64, hashes: U32, bits: int, weights: I64) -> I64:
+def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^bits frequencies.
 
     For each report and each s in 1 … 2^t − 1, the exclusive or of the rows that s selects receives
@@ -224,15 +246,15 @@ def gray_scatter(rows: U64, hashes: U32, bits: int, weights: I64) -> I64:
         # The selections with highest bit j are all the earlier ones together with row j.
         places = [np.zeros(chunk.stop - chunk.start, dtype=np.uint64)]
         for j in range(t):
-            places += [place ^ rows[chunk, j] for place in places]
+            places += [place ^ rows[chunk, j].astype(np.uint64) for place in places]
         for s in range(1, 1 << t):
-            odd = _parity((hashes[chunk] & np.uint32(s)).astype(np.uint64)) == 1
+            odd = _parity(hashes[chunk].astype(np.uint64) & np.uint64(s)) == 1
             np.add.at(out, places[s].astype(np.int64), np.where(odd, negated[s], weights[s]))
     return out
 
 
-def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int) -> tuple[U32, I64]:
-    """Reported cell of each user, and the reports to redo: block · order + u.
+def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
+    """The reports to redo; the cell of each user, block · order + u, is written to the field.
 
     A value x has block x mod blocks and row r = 1 + x div blocks. In its own block u gets even parity with r
     if kept, odd if not; any other block takes u as drawn.
@@ -247,18 +269,17 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     other += other >= own
     wrong = same & (_parity(u & row) == kept)
     u = np.where(wrong, u ^ (row & -row), u)
-    z = np.where(same, own, other) * np.uint64(order) + u
-    return z.astype(np.uint32), np.flatnonzero(rejected).astype(np.int64)
+    out[...] = np.where(same, own, other) * np.uint64(order) + u
+    return _listed(rejected)
 
 
-def subset_response(values: U64, words: U64, keep: int, size: int) -> tuple[U8, I64]:
-    """Bitmap of the subset of each user, and the reports to redo.
+def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
+    """The reports to redo; the subset of each user is written to the bitmaps.
 
     Column 0 says whether the own value belongs to it; the w others shuffle the first w of the size − 1 other
     values (Fisher–Yates). They are the subset, with the last one replaced by the own value if that is kept.
     """
     n, w = len(values), words.shape[1] - 1
-    bitmaps = np.zeros((n, -(-size // 8)), dtype=np.uint8)
     rejected = np.zeros(n, dtype=np.bool_)
     for chunk in _chunks(n, _TABLE // size):
         own, drawn = values[chunk], words[chunk]
@@ -276,22 +297,22 @@ def subset_response(values: U64, words: U64, keep: int, size: int) -> tuple[U8, 
                 item = np.where(drawn[:, 0] < np.uint64(keep), own, item)
             member[reports, item.astype(np.int64)] = True
         bitmaps[chunk] = np.packbits(member, axis=1, bitorder="little")
-    return bitmaps, np.flatnonzero(rejected).astype(np.int64)
+    return _listed(rejected)
 
 
-def window_response(hashes: U32, words: U64, column: int, keep: int, size: int, window: int) -> tuple[U32, I64]:
-    """Reported hash of each user, and the reports to redo.
+def _error(words: U64, column: int, keep: int, size: int, window: int) -> tuple[U64, npt.NDArray[np.bool_]]:
+    """By what each hash is moved, and whether its report must be redone.
 
-    y = hash ^ e, with e uniform below `window` if words[:, column] < keep, else uniform from there up to `size`;
-    both are drawn, from the next two columns. `size` is a power of two.
+    Uniform below `window` if words[:, column] < keep, else uniform from there up to `size`; both are drawn, from the
+    next two columns.
     """
     inside, no_inside = _below(words[:, column + 1], window)
     outside, no_outside = _below(words[:, column + 2], size - window)
     error = np.where(words[:, column] < np.uint64(keep), inside, outside + np.uint64(window))
-    return hashes ^ error.astype(np.uint32), np.flatnonzero(no_inside | no_outside).astype(np.int64)
+    return error, no_inside | no_outside
 
 
-def toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U32:
+def _toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U64:
     """Linear hash of each value under its Toeplitz matrix: bit j is the parity of (matrix >> j) & value.
 
     Only the lowest `item_bits` of the value count; item_bits + hash_bits − 1 is at most 64.
@@ -300,30 +321,58 @@ def toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) ->
     hashed = np.zeros(np.broadcast_shapes(items.shape, matrices.shape), dtype=np.uint64)
     for j in range(hash_bits):
         hashed |= _parity((matrices >> np.uint64(j)) & items) << np.uint64(j)
-    return hashed.astype(np.uint32)
+    return hashed
 
 
-def toeplitz_scatter(matrices: U64, hashes: U32, item_bits: int, weights: I64) -> I64:
+def toeplitz_response(
+    values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
+) -> I64:
+    """The reports to redo; matrix and hash of each user are written to the fields.
+
+    The matrix is the first word, cut to its item_bits + hash_bits − 1 bits; the others move the hash.
+    """
+    matrices = words[:, 0] & np.uint64(2 ** (item_bits + hash_bits - 1) - 1)
+    error, rejected = _error(words, 1, keep, 1 << hash_bits, window)
+    out[0][...] = matrices
+    out[1][...] = _toeplitz_hash(values, matrices, hash_bits, item_bits) ^ error
+    return _listed(rejected)
+
+
+def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
     shifts = np.arange(len(weights).bit_length() - 1, dtype=np.uint64)
-    rows = (matrices[:, None] >> shifts) & np.uint64(2**item_bits - 1)
+    rows = (matrices[:, None].astype(np.uint64) >> shifts) & np.uint64(2**item_bits - 1)
     return gray_scatter(rows, hashes, item_bits, weights)
 
 
 def toeplitz_support_of(
-    matrices: U64, hashes: U32, candidates: U64, hash_bits: int, item_bits: int, window: int
+    matrices: Field, hashes: Field, candidates: U64, hash_bits: int, item_bits: int, window: int
 ) -> I64:
-    """Number of reports that support each candidate: #{i : toeplitz_hash(candidate, matrix_i) ^ hash_i < window}."""
+    """Number of reports that support each candidate: #{i : hash of it under matrix_i ^ hash_i < window}."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     for chunk in _chunks(len(matrices), _TABLE // (len(candidates) + 1)):
-        hashed = toeplitz_hash(candidates, matrices[chunk, None], hash_bits, item_bits)
-        counts += np.count_nonzero((hashed ^ hashes[chunk, None]) < np.uint32(window), axis=0)
+        hashed = _toeplitz_hash(candidates, matrices[chunk, None].astype(np.uint64), hash_bits, item_bits)
+        counts += np.count_nonzero((hashed ^ hashes[chunk, None]) < np.uint64(window), axis=0)
     return counts
 
 
 def _double(field: U64, hash_bits: int) -> U64:
     """Twice each element of GF(2^hash_bits), that is, its product with X."""
     return field << np.uint64(1) ^ (field >> np.uint64(hash_bits - 1)) * np.uint64(_FIELDS[hash_bits - 1])
+
+
+def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
+    """Product of each pair of elements of GF(2^hash_bits)."""
+    product = np.zeros(len(a), dtype=np.uint64)
+    for j in range(hash_bits):
+        product ^= a * (b >> np.uint64(j) & np.uint64(1))
+        a = _double(a, hash_bits)
+    return product
+
+
+def _line_count(hash_bits: int, dimension: int) -> int:
+    """Number of projective points with so many coordinates."""
+    return ((1 << hash_bits * dimension) - 1) // ((1 << hash_bits) - 1)
 
 
 def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
@@ -334,13 +383,13 @@ def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
     """
     points = np.zeros_like(lines)
     for f in range(dimension):
-        start = (2 ** (hash_bits * f) - 1) // (2**hash_bits - 1)
+        start = _line_count(hash_bits, f)
         one = np.uint64(1 << hash_bits * f)
         points = np.where(lines >= np.uint64(start), (lines - np.uint64(start)) | one, points)
     return points
 
 
-def affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U32:
+def _affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U64:
     """Hash of each value under its line: the scalar product of value and point over GF(2^hash_bits).
 
     Coordinate i of a value is its hash_bits bits from hash_bits · i on; dimension · hash_bits is at most 64.
@@ -349,10 +398,30 @@ def affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U32:
     hashed = np.zeros(len(values), dtype=np.uint64)
     for i in range(dimension):
         factor, x = (word >> np.uint64(hash_bits * i) & last for word in (points, values))
-        for j in range(hash_bits):
-            hashed ^= factor * (x >> np.uint64(j) & np.uint64(1))
-            factor = _double(factor, hash_bits)
-    return hashed.astype(np.uint32)
+        hashed ^= _multiply(factor, x, hash_bits)
+    return hashed
+
+
+def affine_response(
+    values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
+) -> I64:
+    """The reports to redo; line, stretch (if it has a field) and hash of each user are written to the fields.
+
+    The first word chooses the line, the second the stretch, an element other than zero that multiplies the hash; the
+    last three move the hash.
+    """
+    line, *stretch, hashes = out
+    lines, rejected = _below(words[:, 0], _line_count(hash_bits, dimension))
+    line[...] = lines
+    hashed = _affine_hash(values, lines, hash_bits, dimension)
+    if stretch:
+        unit, no_unit = _below(words[:, 1], 2**hash_bits - 1)
+        stretch[0][...] = unit + np.uint64(1)
+        hashed = _multiply(hashed, unit + np.uint64(1), hash_bits)
+        rejected |= no_unit
+    error, no_error = _error(words, words.shape[1] - 3, keep, 1 << hash_bits, window)
+    hashes[...] = hashed ^ error
+    return _listed(rejected | no_error)
 
 
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
@@ -396,16 +465,22 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     return hashed
 
 
-def local_hash_response(
-    values: U64, seeds: U64, words: U64, column: int, keep: int, split: int, size: int
-) -> tuple[U32, I64]:
-    """Direct response to the hash of each value under its seed, and the reports to redo."""
-    hashed = local_hash(seeds, values, split, size)
-    return direct_response(hashed.astype(np.uint64), words, column, keep, size)
+def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
+    """The reports to redo; what tells the hash function, and the answer, are written to the fields.
+
+    The first word is the seed, or chooses one of the `seeds` if there are any; the others decide the direct response
+    to the hash.
+    """
+    public, hashes = out
+    chosen, rejected = _below(words[:, 0], len(seeds)) if len(seeds) else (words[:, 0], np.False_)
+    hashed = local_hash(seeds[chosen.astype(np.int64)] if len(seeds) else chosen, values, split, size)
+    public[...] = chosen
+    hashes[...], no_answer = _answer(hashed.astype(np.uint64), words, 1, keep, size)
+    return _listed(rejected | no_answer)
 
 
 def settle_ties(
-    bitmaps: U8, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
+    bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
     """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words.
 
@@ -424,3 +499,38 @@ def row_sums(bitmaps: U8) -> I64:
     for chunk in _chunks(len(bitmaps), _TABLE // (8 * bitmaps.shape[1] + 1)):
         sums[chunk] = np.unpackbits(bitmaps[chunk], axis=1).sum(axis=1, dtype=np.int64)
     return sums
+
+
+def histogram(fields: Fields, cells: I64) -> None:
+    """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
+    where, *second = (field.astype(np.int64) for field in fields)
+    if second:
+        where = where * cells.shape[-1] + second[0]
+    cells += np.bincount(where, minlength=cells.size).reshape(cells.shape)
+
+
+def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
+    """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports.
+
+    Those are (hash ^ e) / stretch for e below `window`. The powers of a generator of the field are written twice, so
+    that a difference of logarithms plus the number of powers is an index.
+    """
+    line, stretch, hashed = (field.astype(np.int64) for field in fields)
+    for e in range(window):
+        value = hashed ^ e
+        quotient = powers[logarithms[value] - logarithms[stretch] + len(powers) // 2]
+        where = line * cells.shape[-1] + np.where(value == 0, 0, quotient)
+        cells += np.bincount(where, minlength=cells.size).reshape(cells.shape)
+
+
+def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
+    """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
+    for j in range(rows.shape[1]):
+        row = rows[:, j].astype(np.int64)
+        minus = hashes.astype(np.uint64) >> np.uint64(j) & np.uint64(1) == 1
+        cells += np.bincount(row, minlength=cells.size) - 2 * np.bincount(row[minus], minlength=cells.size)
+
+
+def extremes(field: Field) -> tuple[int, int]:
+    """The least and the largest number in a field of at least one record."""
+    return int(field.min()), int(field.max())

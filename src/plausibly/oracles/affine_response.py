@@ -14,11 +14,11 @@ from .. import kernels
 from ..core.characters import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.domain import whole_number
 from ..core.errors import ParameterError
-from ..core.field import divide, multiply
+from ..core.field import tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, exp_enclosure, keep_threshold
-from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports, unsigned
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
 from ..device import field_multiply, projective_point
 
 _PLANNED_REPORTS = 10**6
@@ -140,35 +140,20 @@ class AGR(Scheme):
     def cell_shape(self) -> tuple[int, ...]:
         return (self.lines, self.g)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        lines = words[:, 0] % np.uint64(self.lines)
-        refused = words[:, 0] > np.uint64(WORD - 1 - WORD % self.lines)
-        hashed = kernels.affine_hash(values, lines, self.t, self.m)
-        if self.w > 1:
-            stretches = words[:, 1] % np.uint64(self.g - 1) + np.uint64(1)
-            refused |= words[:, 1] > np.uint64(WORD - 1 - WORD % (self.g - 1))
-            hashed = multiply(stretches.astype(np.int64), hashed.astype(np.int64), self.t).astype(np.uint32)
-            out["stretch"] = stretches
-        out["line"] = lines
-        column = self.layout.dense - 3
-        out["hash"], redo = kernels.window_response(hashed, words, column, self.keep, self.g, self.w)
-        return np.union1d(np.flatnonzero(refused), redo)
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return kernels.affine_response(values, draws.words, self.t, self.m, self.keep, self.w, fields_of(out))
 
     def check(self, reports: Reports) -> None:
-        refuse_reports(reports["line"] >= self.lines, f"a line below {self.lines}")
-        refuse_reports(reports["hash"] >= self.g, f"a value below {self.g}")
+        refuse_beyond(reports["line"], self.lines, f"a line below {self.lines}")
+        refuse_beyond(reports["hash"], self.g, f"a value below {self.g}")
         if self.w > 1:
-            wrong = (reports["stretch"] == 0) | (reports["stretch"] >= self.g)
-            refuse_reports(wrong, f"a stretch from 1 to {self.g - 1}")
+            refuse_beyond(reports["stretch"], self.g, f"a stretch from 1 to {self.g - 1}", least=1)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        row, answer = reports["line"].astype(np.int64) * self.g, reports["hash"].astype(np.int64)
-        for e in range(self.w):
-            value = answer ^ e
-            if self.w > 1:
-                value = divide(value, reports["stretch"].astype(np.int64), self.t)
-            cells += np.bincount(row + value, minlength=cells.size).reshape(cells.shape)
+        if self.w > 1:
+            kernels.stretched_histogram(fields_of(reports), self.w, *tables(self.t), cells)
+        else:
+            kernels.histogram(fields_of(reports), cells)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         super().check_cells(cells, n)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
-from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_reports, refuse_unless_histogram, unsigned
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -63,16 +63,14 @@ class DE(Scheme):
     def cell_shape(self) -> tuple[int, ...]:
         return (self.size,)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        out["item"], redo = kernels.direct_response(values, words, 0, self.keep, self.size)
-        return redo
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return kernels.direct_response(values, draws.words, self.keep, self.size, out["item"])
 
     def check(self, reports: Reports) -> None:
-        refuse_reports(reports["item"] >= self.size, f"an item below {self.size}")
+        refuse_beyond(reports["item"], self.size, f"an item below {self.size}")
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        cells += np.bincount(reports["item"], minlength=self.size)
+        kernels.histogram(fields_of(reports), cells)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         refuse_unless_histogram(cells, n)

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import device, kernels
+from .. import kernels
 from ..core.domain import json_integer, whole_number
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
-from ..core.probability import WORD
-from ..core.randomness import Stream
-from ..core.scheme import Encoded, Reports, refuse_reports, refuse_unless_histogram, unsigned
+from ..core.randomness import Draws
+from ..core.scheme import Encoded, Reports, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -70,23 +69,20 @@ class FLH(HashedScheme):
 
     @cached_property
     def _seeds(self) -> npt.NDArray[np.uint64]:
-        seeds = (device.public_hash_seed(self.hash_seed, index) for index in range(self.hashes))
-        return np.fromiter(seeds, dtype=np.uint64, count=self.hashes)
+        # device.public_hash_seed of all functions at once.
+        contents = np.arange(self.hashes, dtype="<u8").view(np.uint8)
+        ends = np.arange(8, 8 * self.hashes + 8, 8, dtype=np.int64)
+        return kernels.keyed_hash(contents, ends, self.hash_seed, b"FLH seed")
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        index = words[:, 0] % np.uint64(self.hashes)
-        refused = np.flatnonzero(words[:, 0] > np.uint64(WORD - 1 - WORD % self.hashes))
-        out["index"] = index
-        return np.union1d(refused, self.answer(values, self._seeds[index], words, out))
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return self.answer(values, draws, self._seeds, out)
 
     def check(self, reports: Reports) -> None:
-        refuse_reports(reports["index"] >= self.hashes, f"a hash function below {self.hashes}")
+        refuse_beyond(reports["index"], self.hashes, f"a hash function below {self.hashes}")
         super().check(reports)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        where = reports["index"].astype(np.int64) * self.g + reports["hash"]
-        cells += np.bincount(where, minlength=cells.size).reshape(cells.shape)
+        kernels.histogram(fields_of(reports), cells)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         refuse_unless_histogram(cells, n)

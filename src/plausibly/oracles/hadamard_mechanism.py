@@ -16,8 +16,8 @@ from ..core.domain import whole_number
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.probability import WORD, exp_enclosure, keep_threshold
-from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports, unsigned
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
 
 _MOST_COEFFICIENTS = 8
 _FULL, _PAPER = 0, 1
@@ -99,28 +99,18 @@ class HM(Scheme):
         # Sums of signs by row of the matrix: of all products for the full decoder, of the t alone for the paper's.
         return (2, 1 << self.order_bits)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        rows = np.ascontiguousarray(words[:, : self.t] & np.uint64((1 << self.order_bits) - 1))
-        signs = kernels.parity_hash(values, rows)
-        out["rows"] = rows
-        out["signs"], redo = kernels.direct_response(signs.astype(np.uint64), words, self.t, self.keep, self.g)
-        return redo
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return kernels.parity_response(values, draws.words, self.order_bits, self.keep, fields_of(out))
 
     def check(self, reports: Reports) -> None:
         order = 1 << self.order_bits
-        refuse_reports(reports["rows"].max(axis=1) >= order, f"rows below {order}")
-        refuse_reports(reports["signs"] >= self.g, f"a sign pattern below {self.g}")
+        refuse_beyond(reports["rows"], order, f"rows below {order}")
+        refuse_beyond(reports["signs"], self.g, f"a sign pattern below {self.g}")
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        rows = reports["rows"].astype(np.uint64)
-        signs = reports["signs"].astype(np.uint32)
+        rows, signs = fields_of(reports)
         cells[_FULL] += kernels.gray_scatter(rows, signs, self.order_bits, window_weights(self.t, 1))
-        order = cells.shape[1]
-        for j in range(self.t):
-            row = reports["rows"][:, j]
-            minus = (signs >> np.uint32(j) & np.uint32(1)).astype(bool)
-            cells[_PAPER] += np.bincount(row, minlength=order) - 2 * np.bincount(row[minus], minlength=order)
+        kernels.sign_sums(rows, signs, cells[_PAPER])
 
     def check_cells(self, cells: Cells, n: int) -> None:
         refuse_cells(max(int(cells.max()), -int(cells.min())) > n * (self.g - 1))

@@ -14,8 +14,8 @@ from .. import kernels
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
-from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_reports, refuse_unless_histogram, unsigned
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 
 _VARIANTS = ("auto", "block", "pure")
 
@@ -94,17 +94,15 @@ class HR(Scheme):
     def cell_shape(self) -> tuple[int, ...]:
         return (self.blocks, self.order)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        out["position"], redo = kernels.hadamard_response(values, words, self.keep, self.blocks, self.order)
-        return redo
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return kernels.hadamard_response(values, draws.words, self.keep, self.blocks, self.order, out["position"])
 
     def check(self, reports: Reports) -> None:
         positions = self.blocks * self.order
-        refuse_reports(reports["position"] >= positions, f"a position below {positions}")
+        refuse_beyond(reports["position"], positions, f"a position below {positions}")
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        cells += np.bincount(reports["position"], minlength=cells.size).reshape(cells.shape)
+        kernels.histogram(fields_of(reports), cells)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         refuse_unless_histogram(cells, n)

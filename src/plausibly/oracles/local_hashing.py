@@ -13,8 +13,10 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
-from ..core.randomness import Stream
+from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports
+
+_NO_SEEDS = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -39,14 +41,11 @@ class LocalHashing(HashedScheme):
     def cell_shape(self) -> tuple[int, ...] | None:
         return None if self.domain.size is None else (self.domain.size,)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        seeds = np.ascontiguousarray(words[:, 0])
-        out["seed"] = seeds
-        return self.answer(values, seeds, words, out)
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return self.answer(values, draws, _NO_SEEDS, out)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        cells += kernels.support_counts(*_columns(reports), self.size, self.split, self.g)
+        cells += kernels.support_counts(reports["seed"], reports["hash"], self.size, self.split, self.g)
 
     def estimator(self) -> Estimator:
         return pure(self.p, Fraction(1, self.g), self._scores)
@@ -55,7 +54,7 @@ class LocalHashing(HashedScheme):
         if codes is None:
             return cells
         if self.cell_shape is None:
-            return kernels.support_of(*_columns(cells), codes, self.split, self.g)
+            return kernels.support_of(cells["seed"], cells["hash"], codes, self.split, self.g)
         return cells[codes]
 
     def seed_of(self, report: np.void) -> int:
@@ -120,7 +119,3 @@ class OLH(LocalHashing):
     @property
     def parameters(self) -> dict[str, Any]:
         return {"hash_range": self.g}
-
-
-def _columns(reports: Reports) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    return reports["seed"].astype(np.uint64), reports["hash"].astype(np.uint32)

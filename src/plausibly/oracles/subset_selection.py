@@ -16,7 +16,7 @@ from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
 from ..core.domain import Integers, whole_number
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold, within_exp
-from ..core.randomness import Layout, Stream
+from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports
 
 
@@ -89,10 +89,8 @@ class SS(Scheme):
     def cell_shape(self) -> tuple[int, ...]:
         return (self.size,)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        out["bits"], redo = kernels.subset_response(values, words, self.keep, self.size)
-        return redo
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        return kernels.subset_response(values, draws.words, self.keep, self.size, out["bits"])
 
     def check(self, reports: Reports) -> None:
         refuse_spare_bits(reports, self.size)

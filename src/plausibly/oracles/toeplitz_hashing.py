@@ -16,8 +16,8 @@ from ..core.domain import Integers, Keys, Labels, whole_number
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
-from ..core.randomness import Layout, Stream
-from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports, unsigned
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -112,20 +112,17 @@ class TLH(Scheme):
     def cell_shape(self) -> tuple[int, ...] | None:
         return None if self.domain.size is None else (1 << self.item_bits,)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        words = stream.words(self.layout, first, len(values))
-        matrices = words[:, 0] & np.uint64(self._matrices - 1)
-        hashed = kernels.toeplitz_hash(values, matrices, self.t, self.item_bits)
-        out["matrix"] = matrices
-        out["hash"], redo = kernels.window_response(hashed, words, 1, self.keep, self.g, self.w)
-        return redo
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        fields = fields_of(out)
+        return kernels.toeplitz_response(values, draws.words, self.t, self.item_bits, self.keep, self.w, fields)
 
     def check(self, reports: Reports) -> None:
-        refuse_reports(reports["matrix"] > np.uint64(self._matrices - 1), f"a matrix below {self._matrices}")
-        refuse_reports(reports["hash"] >= self.g, f"a hash below {self.g}")
+        refuse_beyond(reports["matrix"], self._matrices, f"a matrix below {self._matrices}")
+        refuse_beyond(reports["hash"], self.g, f"a hash below {self.g}")
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        cells += kernels.toeplitz_scatter(*_columns(reports), self.item_bits, window_weights(self.t, self.w))
+        weights = window_weights(self.t, self.w)
+        cells += kernels.toeplitz_scatter(reports["matrix"], reports["hash"], self.item_bits, weights)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         # The places of one report that share a cell are a coset of characters, whose weights add up to g at most.
@@ -136,7 +133,8 @@ class TLH(Scheme):
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         if codes is not None and self.cell_shape is None:
-            return kernels.toeplitz_support_of(*_columns(cells), codes, self.t, self.item_bits, self.w)
+            matrices, hashes = fields_of(cells)
+            return kernels.toeplitz_support_of(matrices, hashes, codes, self.t, self.item_bits, self.w)
         return supports(cells, n, codes, size=self.size, hash_bits=self.t, window=self.w)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
@@ -144,7 +142,3 @@ class TLH(Scheme):
         reduced = item & (1 << self.item_bits) - 1
         hashed = sum(((matrix >> j & reduced).bit_count() & 1) << j for j in range(self.t))
         return p / self.w if hashed ^ int(report["hash"]) < self.w else (1 - p) / (self.g - self.w)
-
-
-def _columns(reports: Reports) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    return reports["matrix"].astype(np.uint64), reports["hash"].astype(np.uint32)

@@ -15,7 +15,7 @@ from .. import kernels
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
-from ..core.randomness import Layout, Stream
+from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme
 
 
@@ -57,12 +57,11 @@ class Unary(Scheme):
     def cell_shape(self) -> tuple[int, ...]:
         return (self.size,)
 
-    def respond(self, values: Encoded, stream: Stream, first: int, out: Reports) -> npt.NDArray[np.int64]:
-        heads = stream.heads(self.layout, first, len(values))
-        bits, tied, draws = kernels.unary_response(values, heads, self.keep, self.flip)
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        reports, bits = kernels.unary_response(values, draws.heads, self.keep, self.flip, out["bits"])
         # One bit in 256 is not decided by the top byte of its word: look up the other 56 bits.
-        kernels.settle_ties(bits, values, tied, draws, stream.tail(first + tied, draws), self.keep, self.flip)
-        out["bits"] = bits
+        tails = draws.tails(reports, bits)
+        kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
         return np.zeros(0, dtype=np.int64)
 
     def check(self, reports: Reports) -> None:
