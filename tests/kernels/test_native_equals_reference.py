@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from plausibly.core.field import tables as field_tables
 from plausibly.kernels import native, reference
+from plausibly.kernels.common import POLYNOMIALS
 
 Array = npt.NDArray[Any]
 
@@ -796,7 +797,7 @@ def product(a: int, b: int, t: int) -> int:
     whole = 0
     for j in range(t):
         whole ^= (a << j) * (b >> j & 1)
-    return remainder(whole, reference._FIELDS[t - 1])
+    return remainder(whole, POLYNOMIALS[t - 1])
 
 
 def points(t: int, dimension: int) -> list[int]:
@@ -823,7 +824,7 @@ def test_the_field_has_the_smallest_irreducible_polynomial_with_a_constant_term(
         for candidate in range(2**t + 1, 2 ** (t + 1), 2)
         if all(remainder(candidate, divisor) for divisor in range(2, 2 ** (t // 2 + 1)))
     )
-    assert reference._FIELDS[t - 1] == next(irreducible)
+    assert POLYNOMIALS[t - 1] == next(irreducible)
 
 
 @each_set

@@ -63,9 +63,13 @@ class Integers(Domain):
                 )
             array = np.array([x if 0 <= x < self.size else self.size for x in given], dtype=np.uint64)
         _one_dimensional(array)
-        codes = array.astype(np.uint64)  # a negative integer wraps to a huge one, which the next line refuses
-        _refuse(codes >= self.size, expected)
-        return np.ascontiguousarray(codes)
+        array = np.ascontiguousarray(array)
+        # Eight bytes are read where they lie. A negative integer is a huge one without its sign, and refused.
+        same_bytes = array.dtype.isnative and array.dtype.itemsize == 8
+        codes: Encoded = array.view(np.uint64) if same_bytes else array.astype(np.uint64)
+        if len(codes) and kernels.extremes(codes)[1] >= self.size:
+            _refuse(codes >= self.size, expected)
+        return codes
 
     def decode(self, codes: Encoded) -> Items:
         return codes.astype(np.int64)

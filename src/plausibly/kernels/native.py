@@ -4,6 +4,8 @@ The caller hands over C-contiguous arrays of the right type, or fields of packed
 where they lie. Calls through ctypes drop the interpreter lock, so threads run side by side.
 """
 
+from __future__ import annotations
+
 import ctypes
 import hashlib
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .reference import _FIELDS, I64, U8, U32, U64, Field, Fields, _line_count
+from .common import I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
 
 _SOURCE = Path(__file__).with_name("native.c")
 _LIBRARY = Path(__file__).with_name("libplausibly.so")
@@ -282,15 +284,15 @@ def affine_response(
     n, columns = words.shape
     return _respond(
         "affine_response",
-        *(values, words, n, columns, hash_bits, dimension, _FIELDS[hash_bits - 1], _line_count(hash_bits, dimension)),
-        *(keep, window, line, stretch[0] if stretch else _NO_FIELD, hashes),
+        *(values, words, n, columns, hash_bits, dimension, POLYNOMIALS[hash_bits - 1]),
+        *(line_count(hash_bits, dimension), keep, window, line, stretch[0] if stretch else _NO_FIELD, hashes),
     )
 
 
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
     """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
-    _check_memory(_call("affine_gather", rows, hash_bits, dimension, item_bits, _FIELDS[hash_bits - 1], out))
+    _check_memory(_call("affine_gather", rows, hash_bits, dimension, item_bits, POLYNOMIALS[hash_bits - 1], out))
     return out
 
 

@@ -4,29 +4,20 @@ Same names, arguments and results as `native`, bit for bit. Where the definition
 values, reports are taken in chunks, so that memory does not grow with their number.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-U8 = npt.NDArray[np.uint8]
-U32 = npt.NDArray[np.uint32]
-U64 = npt.NDArray[np.uint64]
-I64 = npt.NDArray[np.int64]
-# A field of packed records: unsigned integers of any width, as far apart as the records are long. Those named `out`
-# are written to, with the width that they have.
-Field = npt.NDArray[Any]
-Fields = tuple[Field, ...]
+from .common import I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
 
 # Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
 _TABLE = 1 << 18
 # A sum of this many zeros and ones fits a byte, and adding bytes is eight times faster than adding int64.
 _BYTE_ROWS = 248
-# GF(2^t) is GF(2)[X] modulo entry t - 1: the numerically smallest irreducible polynomial of degree t with a
-# constant term, bit i for X^i.
-_FIELDS = (0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409, 0x805, 0x1009)
 
 
 def _chunks(total: int, size: int) -> Iterator[slice]:
@@ -358,7 +349,7 @@ def toeplitz_support_of(
 
 def _double(field: U64, hash_bits: int) -> U64:
     """Twice each element of GF(2^hash_bits), that is, its product with X."""
-    return field << np.uint64(1) ^ (field >> np.uint64(hash_bits - 1)) * np.uint64(_FIELDS[hash_bits - 1])
+    return field << np.uint64(1) ^ (field >> np.uint64(hash_bits - 1)) * np.uint64(POLYNOMIALS[hash_bits - 1])
 
 
 def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
@@ -370,11 +361,6 @@ def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
     return product
 
 
-def _line_count(hash_bits: int, dimension: int) -> int:
-    """Number of projective points with so many coordinates."""
-    return ((1 << hash_bits * dimension) - 1) // ((1 << hash_bits) - 1)
-
-
 def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
     """Canonical projective point of each line, coordinate i in the bits from hash_bits · i on.
 
@@ -383,7 +369,7 @@ def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
     """
     points = np.zeros_like(lines)
     for f in range(dimension):
-        start = _line_count(hash_bits, f)
+        start = line_count(hash_bits, f)
         one = np.uint64(1 << hash_bits * f)
         points = np.where(lines >= np.uint64(start), (lines - np.uint64(start)) | one, points)
     return points
@@ -411,7 +397,7 @@ def affine_response(
     last three move the hash.
     """
     line, *stretch, hashes = out
-    lines, rejected = _below(words[:, 0], _line_count(hash_bits, dimension))
+    lines, rejected = _below(words[:, 0], line_count(hash_bits, dimension))
     line[...] = lines
     hashed = _affine_hash(values, lines, hash_bits, dimension)
     if stretch:
