@@ -58,6 +58,13 @@ def draw(results: Results, folder: Path) -> list[Picture]:
             Picture("scaling-d.png", f"Seconds of a whole job against the domain size (n = {plan['curve_users']:,})"),
             _by_d,
         ),
+        (
+            Picture(
+                "sketches.png",
+                f"Seconds of a whole sketch job (n = {plan['sketch_n']:,}, ε = 3; ours on {threads})",
+            ),
+            _sketches,
+        ),
     ]
     with mpl.rc_context(STYLE):
         for picture, drawing in drawings:
@@ -68,27 +75,36 @@ def draw(results: Results, folder: Path) -> list[Picture]:
 
 
 def _whole_job(results: Results) -> Figure:
-    rows = sorted(results["whole"], key=_slowest, reverse=True)
+    rows = [{**row, "name": row["oracle"]} for row in results["whole"]]
+    bounds = {goal["claim"]: goal["bound"] for goal in results["goals"]}
+    return _side_by_side(rows, bounds)
+
+
+def _sketches(results: Results) -> Figure:
+    return _side_by_side(results["sketch_races"], {})
+
+
+def _side_by_side(rows: list[Results], bounds: dict[str, float]) -> Figure:
+    rows = sorted(rows, key=_slowest, reverse=True)
     figure = Figure(figsize=(8.6, 0.5 * len(rows) + 1.6), layout="constrained")
     axes = figure.subplots()
-    bounds = {goal["claim"]: goal["bound"] for goal in results["goals"]}
     for place, row in enumerate(rows):
         axes.plot([row["seconds"], _slowest(row)], [place, place], color=GRID, lw=3, zorder=1)
         for library, peer in row["peers"].items():
             axes.plot(peer["seconds"], place, MARKS[library], color=COLOURS[library], ms=7, zorder=3)
             _label(axes, (peer["seconds"], place), f"{peer['ratio']:,.0f}×", library)
-            if bound := bounds.get(f"{row['oracle']} against {library}"):
+            if bound := bounds.get(f"{row['name']} against {library}"):
                 axes.plot(peer["seconds"] / bound, place, "|", color=INK, ms=13, mew=1.6, zorder=2)
         axes.plot(row["seconds"], place, MARKS["plausibly"], color=COLOURS["plausibly"], ms=8, zorder=4)
     axes.set(xscale="log", xlabel="seconds; a label says how many times our time", ylim=(len(rows) - 0.3, -0.8))
-    axes.set_yticks(range(len(rows)), [row["oracle"] for row in rows])
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.grid(axis="x", color=GRID, lw=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     there = [name for name in COLOURS if name == "plausibly" or any(name in row["peers"] for row in rows)]
     for name in there:
         axes.plot([], [], MARKS[name], color=COLOURS[name], label=name, ms=7)
-    if len(there) > 1:
+    if bounds and len(there) > 1:
         axes.plot([], [], "|", color=INK, label="what ours may take", ms=10, mew=1.6)
     axes.legend(frameon=False, loc="lower right", fontsize=9)
     return figure

@@ -7,6 +7,7 @@ time, so the cost is linear in their number, and few are enough.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -78,11 +79,15 @@ class PureLdp:
             "HR": lambda: library.HadamardResponseClient(e, d, self.server.get_hash_funcs()),
         }[self.oracle]()
 
+    @property
+    def _tabulates(self) -> bool:
+        return self.oracle == "FLH"
+
     def respond(self, item: int) -> Any:
         return self.client.privatise(item + 1)
 
     def collect(self, reports: list[Any]) -> float:
-        if self.oracle != "FLH":  # whose construction is the expensive part, and whose state does not grow
+        if not self._tabulates:  # its construction is the expensive part, and its state does not grow
             self.server = self._new_server()
         collecting = seconds(lambda: self.server.aggregate_all(reports))
         return collecting + (len(reports) * self._counting_later(reports) if self.oracle == "HR" else 0.0)
@@ -100,7 +105,72 @@ class PureLdp:
     def estimate(self, reports: list[Any]) -> float:
         self.server.aggregate(reports[0])  # so that there is something to estimate anew
         items = range(1, self.d + 1)
-        return seconds(lambda: self.server.estimate_all(items, suppress_warnings=True))
+        return self.scale * seconds(lambda: self.server.estimate_all(items, suppress_warnings=True))
+
+
+class PureLdpSketch(PureLdp):
+    """Its sketches: Count-Min and Count-Sketch over FLH, and Apple's CMS (over SUE) and HCMS (over one coefficient)."""
+
+    oracles = (
+        *(f"{sketch} over FLH by {combine}" for sketch in ("CM", "CS") for combine in ("median", "mean")),
+        "CM over SUE by mean",
+        "CM over HM by mean",
+    )
+
+    def __init__(self, oracle: str, *, d: int, epsilon: float, parameters: dict[str, Any]) -> None:
+        self.oracle, self.d, self.epsilon, self.notes = oracle, d, epsilon, []
+        self.scale = 1.0  # of set-up
+        self.options = {**parameters}
+        self.signed = oracle.startswith("CS")
+        if self._tabulates:
+            # Each row's server tabulates anew, though all use the same functions.
+            entries = parameters["rows"] * parameters["cells"] * (2 if self.signed else 1)
+            self.wanted = parameters["hashes"]
+            hashes = min(self.wanted, max(1, _TABLE // entries))
+            if hashes != self.wanted:
+                self.scale = self.wanted / hashes
+                self.notes.append(f"{oracle.split(' by ')[0]} with {hashes} hashes, scaled to {self.wanted}")
+            self.options["hashes"] = hashes
+        self.server = self._new_server()
+        self.client = self._new_client()
+
+    @property
+    def _tabulates(self) -> bool:
+        return " over FLH" in self.oracle
+
+    @property
+    def _hadamard(self) -> bool:
+        return " over HM" in self.oracle
+
+    def _new_server(self) -> Any:
+        library, rows, cells = import_module(self.module), self.options["rows"], self.options["cells"]
+        if self._tabulates:
+            how = {"sketch_method": 1 if self.oracle.endswith("median") else 3, "count_sketch": self.signed}
+            return library.SketchResponseServer(self.epsilon, rows, cells, lh_k=self.options["hashes"], **how)
+        return library.CMSServer(self.epsilon, rows, cells, is_hadamard=self._hadamard)
+
+    def _new_client(self) -> Any:
+        library, cells, functions = import_module(self.module), self.options["cells"], self.server.get_hash_funcs()
+        if self._tabulates:
+            how = {"lh_k": self.options["hashes"], "count_sketch": self.signed}
+            return library.SketchResponseClient(self.epsilon, cells, functions, **how)
+        return library.CMSClient(self.epsilon, functions, cells, is_hadamard=self._hadamard)
+
+    def estimate(self, reports: list[Any]) -> float:
+        self.server.aggregate(reports[0])  # so that there is something to estimate anew
+        for row in getattr(self.server, "estimator_list", ()):
+            row.last_estimated = 0  # in every row, and not in that report's alone
+        items = range(1, self.options["asked"] + 1)
+        whole = seconds(lambda: self.server.estimate_all(items, suppress_warnings=True))
+        if self.scale == 1:
+            return whole
+        rows = self.server.estimator_list
+        tables = seconds(lambda: [row._compute_aggregates() for row in rows])
+        # One row with all the hashes, by repetition: a column costs something whatever their number.
+        one, times, hashes = copy.copy(rows[0]), math.ceil(self.scale), self.wanted
+        one.hash_matrix = one.hash_matrix.repeat(times, axis=0)[:hashes]
+        one.hash_counts = one.hash_counts.repeat(times, axis=0)[:hashes]
+        return whole - tables + len(rows) * seconds(one._compute_aggregates)
 
 
 class MultiFreqLdpy:
@@ -138,13 +208,15 @@ class MultiFreqLdpy:
 
 
 LIBRARIES: dict[str, Any] = {"pure-ldp": PureLdp, "multi-freq-ldpy": MultiFreqLdpy}
+SKETCHES: dict[str, Any] = {"pure-ldp": PureLdpSketch}
 
 
 class Measurement:
     """One oracle of one library, set up once and measured as often as asked."""
 
     def __init__(self, request: dict[str, Any]) -> None:
-        kind = LIBRARIES[request["library"]]
+        kinds = SKETCHES if " over " in request["oracle"] else LIBRARIES
+        kind = kinds[request["library"]]
         named = {name: request[name] for name in ("d", "epsilon", "parameters")}
         if kind.compiles:
             kind(request["oracle"], **named).respond(0)  # Numba compiles here, once, and off the clock
@@ -170,7 +242,7 @@ class Measurement:
         client = seconds(lambda: held.extend(self._reports(self.users)))
         few = held[: self.reports]
         server = self.peer.collect(few)
-        decode = self.peer.estimate(few) * self.peer.scale
+        decode = self.peer.estimate(few)
         return {
             "client_us": 1e6 * client / self.users,
             "server_us": 1e6 * server / self.reports,
@@ -201,7 +273,9 @@ def main() -> None:
     def answer(content: dict[str, Any]) -> None:
         print(json.dumps(content), file=answers, flush=True)
 
-    oracles = {name: kind.oracles for name, kind in LIBRARIES.items()}
+    oracles = {name: [*kind.oracles] for name, kind in LIBRARIES.items()}
+    for name, kind in SKETCHES.items():
+        oracles[name] += kind.oracles
     answer({"versions": versions(), "oracles": oracles, "python": sys.version.split()[0]})
     measured: dict[tuple[Any, ...], Measurement] = {}
     for line in sys.stdin:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .jobs import ROOT, Job
+from .sketches import Race
 from .timing import Sample, UnavailableError
 
 LIBRARIES = ("pure-ldp", "multi-freq-ldpy")
@@ -55,7 +56,7 @@ class Peers:
             self._worker.wait(timeout=60)
         self._complaints.close()
 
-    def measurements(self, job: Job, *, seconds: float) -> dict[str, Callable[[], Sample]]:
+    def measurements(self, job: Job | Race, *, seconds: float) -> dict[str, Callable[[], Sample]]:
         """For each library that has the oracle, what takes one sample of the same job."""
 
         def measurement(library: str) -> Callable[[], Sample]:

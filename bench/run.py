@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ import plausibly
 from . import figures, goals, limits, machine, report
 from .jobs import Job
 from .remote import Peers, whole_job
-from .timing import Progress, in_turns, medians, paired_ratio, plain
+from .sketches import Race, SketchJob, races
+from .timing import Progress, Sample, in_turns, medians, paired_ratio, plain
 
 Results = dict[str, Any]
 Step = tuple[str, str, Callable[[], None]]
@@ -52,6 +53,12 @@ class Plan:
     curve_users: int = 100_000
     curve_seconds: float = 2.0
     curve_repetitions: int = 5
+    sketch_n: int = 1_000_000
+    sketch_d: int = 383_467
+    sketches: tuple[str, ...] = ("CM", "CS")
+    sketch_oracles: tuple[str, ...] = ()  # none named: all
+    sketch_repetitions: int = 5
+    sketch_asked: int = 10_000  # items, of ours and of the peers
 
 
 FULL = Plan("full")
@@ -71,13 +78,18 @@ QUICK = Plan(
     curve_users=20_000,
     curve_seconds=0.2,
     curve_repetitions=3,
+    sketches=("CM",),
+    sketch_oracles=("HM", "TLH"),
+    sketch_repetitions=2,
 )
 
 
 def oracles() -> tuple[str, ...]:
-    """The catalogue, in the order of the paper and then of the alphabet."""
+    """The oracles of the catalogue, in the order of the paper and then of the alphabet."""
     paper = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
-    return tuple(sorted(plausibly.CATALOG, key=lambda name: (paper.index(name) if name in paper else 99, name)))
+    # What is made of an oracle is none.
+    found = [name for name, kind in plausibly.CATALOG.items() if "oracle" not in {field.name for field in fields(kind)}]
+    return tuple(sorted(found, key=lambda name: (paper.index(name) if name in paper else 99, name)))
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,15 @@ class Bench:
             yield "memory", name, lambda name=name: self._memory(name)
         for name in oracles():
             yield "scaling", name, lambda name=name: self._curves(name)
+        chosen = plan.sketch_oracles or oracles()
+        for sketch in plan.sketches:
+            for name in chosen:
+                job = SketchJob(sketch, name, plan.sketch_d)
+                yield "sketches", job.label, lambda job=job: self._sketch(job)
+        yield keep("sketches", "sketch_texts", self._sketch_texts)
+        for race in races(plan.sketch_d, plan.sketch_asked):
+            if race.job.base in chosen:
+                yield "sketches against the peers", race.oracle, lambda race=race: self._sketch_race(race)
 
     def _client(self, name: str, repetitions: int) -> None:
         self.results["clients"][name] = limits.client_share(Job(name, self.plan.whole_d), repetitions)
@@ -133,21 +154,28 @@ class Bench:
     def _whole(self, name: str) -> None:
         plan, job = self.plan, Job(name, self.plan.whole_d)
         n = plan.whole_n
-        theirs = self.peers.measurements(job, seconds=plan.whole_peer_seconds)
         ours = {"all": lambda: job.whole(n), "one": lambda: job.whole(n, 1)}
-        taken = in_turns(plan.whole_repetitions, {**ours, **theirs})
-        for library in theirs.keys() & taken.keys():
-            taken[library] = [sample | {"seconds": whole_job(sample, n)} for sample in taken[library]]
+        taken, peers = self._against(job, n, ours, plan.whole_repetitions, plan.whole_repetitions)
         row: Results = {"oracle": name, "d": job.d, "n": n, "epsilon": job.epsilon, "parameters": job.parameters}
         row |= {"seconds": medians(taken["all"])["seconds"], "one_thread_seconds": medians(taken["one"])["seconds"]}
-        row["peers"] = {
+        row["peers"] = peers
+        self.results["whole"].append(row)
+
+    def _against(
+        self, job: Job | Race, n: int, ours: dict[str, Callable[[], Sample]], repetitions: int, slow: int
+    ) -> tuple[dict[str, list[Sample]], Results]:
+        # A whole job of n users: ours on all threads and on one, and that of the peers who have it.
+        theirs = self.peers.measurements(job, seconds=self.plan.whole_peer_seconds)
+        taken = in_turns(repetitions, {**ours, **theirs}, dict.fromkeys(theirs, slow))
+        for library in theirs.keys() & taken.keys():
+            taken[library] = [sample | {"seconds": whole_job(sample, n)} for sample in taken[library]]
+        return taken, {
             library: medians(taken[library])
             | {"ratio": paired_ratio(taken[library], taken["all"], "seconds")}
             | {"one_thread_ratio": paired_ratio(taken[library], taken["one"], "seconds")}
             for library in theirs
             if library in taken
         }
-        self.results["whole"].append(row)
 
     def _outside(self, name: str) -> None:
         job = Job(name, self.plan.whole_d)
@@ -196,8 +224,42 @@ class Bench:
                 points.append({"n": n, "d": job.d, **medians(taken["job"])})
             self.results["curves"].append({"oracle": name, "axis": key, "points": points})
 
+    def _sketch(self, job: SketchJob) -> None:
+        plan, n = self.plan, self.plan.sketch_n
+        job.collected(min(n, 1000))
+        measurements = {"one": lambda: job.steps(n)}
+        rounds = plan.sketch_repetitions
+        if job.sketch == "CM":
+            measurements["all"] = lambda: job.collected(n)
+        else:
+            rounds = min(rounds, plan.slow_repetitions)  # reported without a goal
+        taken = in_turns(rounds, measurements)
+        row: Results = {"sketch": job.sketch, "oracle": job.base, "rounds": rounds, **medians(taken["one"])}
+        row["all_threads"] = medians(taken["all"]) if "all" in taken else None
+        self.results["sketches"].append(row)
+
+    def _sketch_texts(self) -> Results:
+        plan, job = self.plan, SketchJob("CM", "TLH", self.plan.sketch_d)
+        n = plan.sketch_n
+        ways = {"one": lambda: job.collected_texts(n, 1), "all": lambda: job.collected_texts(n)}
+        taken = in_turns(plan.sketch_repetitions, ways)
+        return {"sketch": job.sketch, "oracle": job.base, **{way: medians(taken[way]) for way in ways}}
+
+    def _sketch_race(self, race: Race) -> None:
+        plan, n = self.plan, self.plan.sketch_n
+        ours = {
+            "all": lambda: race.job.whole(n, race.asked, race.combine),
+            "one": lambda: race.job.whole(n, race.asked, race.combine, 1),
+        }
+        taken, peers = self._against(race, n, ours, plan.sketch_repetitions, plan.slow_repetitions)
+        row: Results = {"name": race.oracle, "parameters": race.parameters, **medians(taken["all"])}
+        row["one_thread"] = medians(taken["one"])
+        row["peers"] = peers
+        self.results["sketch_races"].append(row)
+
 
 _STEPS = ("client_us", "server_us", "decode_s")
+_LISTS = ("decode_race", "whole", "outside", "cells", "memory", "curves", "sketches", "sketch_races")
 _STEP_UP = 5
 _CURVE_BYTES = 1 << 30
 
@@ -205,7 +267,7 @@ _CURVE_BYTES = 1 << 30
 def measure(plan: Plan, python: Path) -> Results:
     """All results of a plan, judged."""
     results: Results = {"plan": asdict(plan), "machine": machine.facts(), "clients": {}}
-    results |= {key: [] for key in ("decode_race", "whole", "outside", "cells", "memory", "curves")}
+    results |= {key: [] for key in _LISTS}
     start = time.monotonic()
     peers = Peers(python)
     if peers.absent:
@@ -227,7 +289,7 @@ def measure(plan: Plan, python: Path) -> Results:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.run", description="Measure every oracle of the catalogue.")
+    parser = argparse.ArgumentParser(prog="python -m bench.run", description="Measure every oracle and sketch.")
     parser.add_argument("--quick", action="store_true", help="one domain size and short measurements: two minutes")
     parser.add_argument("--peers", type=Path, default=PEERS_PYTHON, help="the Python of the peers' environment")
     parser.add_argument("--output", type=Path, help="folder of the results (default: bench/results)")

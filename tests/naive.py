@@ -1,8 +1,8 @@
-"""The server side of the oracles as their definitions tell it: plain loops over users, and fractions.
+"""The server side of oracles and sketches as their definitions tell it: plain loops over users, and fractions.
 
 Slow and obvious on purpose. Everything starts from the fields of decoded reports and the JSON of the scheme, and
-follows section 3 of the paper or, for oracles past it, docs/adr/0008-linear-hashing.md (in realised probabilities:
-the integer thresholds over 2^64 of the JSON). Nothing of the package is used here.
+follows sections 3 and 4 of the paper or, for oracles past it, docs/adr/0008-linear-hashing.md (in realised
+probabilities: the integer thresholds over 2^64 of the JSON). Nothing of the package is used here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from statistics import median
 from typing import Any
 
 WORD = 2**64
@@ -37,7 +38,9 @@ def fields(reports: Any) -> list[Report]:
     return [{name: _plain(record[name]) for name in names} for record in reports]
 
 
-def _plain(value: Any) -> int | list[int]:
+def _plain(value: Any) -> int | list[int] | Report:
+    if value.dtype.names:
+        return {name: _plain(value[name]) for name in value.dtype.names}
     return [int(part) for part in value] if getattr(value, "ndim", 0) else int(value)
 
 
@@ -395,6 +398,58 @@ def affine_response(scheme: Scheme, reports: list[Report], items: list[int]) -> 
     return pure_answer(scores, len(reports), *affine_probabilities(scheme))
 
 
+# --- sketches (section 4) ----------------------------------------------------------------------------------------
+
+
+def row_cell(scheme: Scheme, row: int, x: int) -> int:
+    """Where item x falls in a row, among the items of the oracle."""
+    seed = _blake(row.to_bytes(8, "little"), int(scheme["hash_seed"]), b"row seed")
+    return local_hash(seed, x, int(scheme["split"]), domain_size(scheme["oracle"]))
+
+
+def row_sketch(
+    scheme: Scheme, reports: list[Report], items: list[int], combine: str = "mean", oracle: dict[str, Any] | None = None
+) -> Answer:
+    """What each row says of each item, and the sum, the median or the minimum of that. Without variances."""
+    rows, n = int(scheme["rows"]), len(reports)
+    c = domain_size(scheme["oracle"]) // (2 if scheme["scheme"] == "CS" else 1)
+    users, cells = [], []
+    for row in range(rows):
+        own = [report["report"] for report in reports if report["row"] == row]
+        users.append(len(own))
+        cells.append(answer(scheme["oracle"], own, range(domain_size(scheme["oracle"])), **(oracle or {})))
+    # The median of all cells is what an item reads that nobody holds.
+    shared = [cells[row].values[y] * n / users[row] for row in range(rows) if users[row] for y in range(c)]
+    scores, values = [], []
+    for x in items:
+        score, total, scaled, debiased = 0, Fraction(0), [], []
+        for row in range(rows):
+            here = row_cell(scheme, row, x)
+            if scheme["scheme"] == "CS":
+                opposite = here - c if here >= c else here + c
+                score += cells[row].scores[here] - cells[row].scores[opposite]
+                read = clean = cells[row].values[here] - cells[row].values[opposite]
+            else:
+                score += cells[row].scores[here]
+                read = cells[row].values[here]
+                # Of the row's other users, one in c is expected in this cell: E = f + (n_row - f)/c.
+                clean = (read - Fraction(users[row], c)) / (1 - Fraction(1, c))
+            total += clean
+            if users[row]:
+                scaled.append(read * n / users[row])
+                debiased.append(clean * n / users[row])
+        scores.append(score)
+        if combine == "mean":
+            values.append(total)
+        elif not n:
+            values.append(Fraction(0))
+        elif combine == "min":
+            values.append(min(debiased))
+        else:
+            values.append(median(scaled) - (0 if scheme["scheme"] == "CS" else median(shared)))
+    return Answer(scores, values, [])
+
+
 SERVERS: dict[str, Callable[..., Answer]] = {
     "DE": direct,
     "SUE": unary,
@@ -407,6 +462,8 @@ SERVERS: dict[str, Callable[..., Answer]] = {
     "SS": subset_selection,
     "TLH": toeplitz_hashing,
     "AGR": affine_response,
+    "CM": row_sketch,
+    "CS": row_sketch,
 }
 
 

@@ -56,8 +56,11 @@ class Tape:
 # --- schemes ----------------------------------------------------------------------------------------------------
 
 
+SKETCHES = ("CM", "CS")
+
+
 def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
-    """The JSON fields of a scheme, with everything that is derived."""
+    """The JSON fields of a scheme, with everything that is derived; a sketch has the epsilon of its oracle."""
     eps = Fraction(epsilon)
     d = size_of(domain)
     fields: Fields = {"scheme": name, "version": 1, "epsilon": str(eps), "domain": domain}
@@ -97,6 +100,20 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
     elif name == "AGR":
         t, m, w = _best_space(eps, d, *(own.pop(key, None) for key in ("hash_bits", "dimension", "window")))
         fields |= {"hash_bits": t, "dimension": m, "window": w, "keep": str(_keep(eps, 2**t - w, w))}
+    elif name in SKETCHES:
+        fields |= {"oracle": own.pop("oracle"), "rows": own.pop("rows"), "split": split_of(domain)}
+        fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
+        assert Fraction(fields["oracle"]["epsilon"]) == eps
+    elif name == "BLOOM":
+        k = own.pop("hashes", 2)
+        if "oracle" in own:
+            fields |= {"oracle": own.pop("oracle")}
+            assert Fraction(fields["oracle"]["epsilon"]) == eps
+        else:
+            # Two filters differ in at most 2k bits, which share epsilon.
+            fields |= {"bits": own.pop("bits", 128), "keep": str(_keep(eps / (2 * k), 1))}
+        fields |= {"hashes": k, "cohorts": own.pop("cohorts", 64), "split": split_of(domain)}
+        fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
     assert not own, f"{name} has no {own}"
     return fields
 
@@ -465,6 +482,46 @@ def _affine_response(scheme: Fields, x: int, tape: Tape) -> bytes:
     return _packed(line, lines) + stretched + _packed(h ^ _error(scheme, tape), 2**t)
 
 
+def row_seed(scheme: Fields, row: int) -> int:
+    """The seed of the hash function of a row of a sketch."""
+    return key64(row.to_bytes(8, "little"), int(scheme["hash_seed"]), b"row seed")
+
+
+def cell_of(scheme: Fields, row: int, x: int) -> int:
+    """Where an item falls in a row: among the items of the oracle, which for CS are the cells with both signs."""
+    return local_hash(row_seed(scheme, row), x, scheme["split"], size_of(scheme["oracle"]["domain"]))
+
+
+def _row_sketch(scheme: Fields, x: int, tape: Tape) -> bytes:
+    row = tape.below(scheme["rows"])
+    cell = cell_of(scheme, row, x)
+    return _packed(row, scheme["rows"]) + record(scheme["oracle"], cell, tape)
+
+
+def function_of_bloom(scheme: Fields, number: int, x: int, m: int) -> int:
+    """The bit of an item by the hash function of that number; cohort c has the numbers from c*k on."""
+    seed = key64(number.to_bytes(8, "little"), int(scheme["hash_seed"]), b"bloom")
+    return local_hash(seed, x, scheme["split"], m)
+
+
+def filter_of(scheme: Fields, cohort: int, x: int) -> list[int]:
+    """The bits of an item in a cohort; two of its functions may agree."""
+    k = scheme["hashes"]
+    return [function_of_bloom(scheme, cohort * k + j, x, scheme["bits"]) for j in range(k)]
+
+
+def _bloom(scheme: Fields, x: int, tape: Tape) -> bytes:
+    k, cohorts = scheme["hashes"], scheme["cohorts"]
+    if "oracle" in scheme:
+        number = tape.below(cohorts * k)
+        bit = function_of_bloom(scheme, number, x, size_of(scheme["oracle"]["domain"]))
+        return _packed(number, cohorts * k) + record(scheme["oracle"], bit, tape)
+    cohort, m, keep = tape.below(cohorts), scheme["bits"], int(scheme["keep"])
+    ones = filter_of(scheme, cohort, x)
+    sent = sum(tape.bernoulli(keep if i in ones else N - keep) << i for i in range(m))
+    return _packed(cohort, cohorts) + sent.to_bytes((m + 7) // 8, "little")
+
+
 _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "DE": _direct,
     "SUE": _unary,
@@ -477,4 +534,7 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "SS": _subset_selection,
     "TLH": _toeplitz_hashing,
     "AGR": _affine_response,
+    "CM": _row_sketch,
+    "CS": _row_sketch,
+    "BLOOM": _bloom,
 }

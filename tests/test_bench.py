@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import goals, jobs, limits, report, run, timing
-from bench.peers import LIBRARIES
+from bench import goals, jobs, limits, report, run, sketches, timing
+from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job
 
-import plausibly
-
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = sorted(plausibly.CATALOG)
+NAMES = run.oracles()
 
 TINY = replace(
     run.QUICK,
@@ -36,6 +34,12 @@ TINY = replace(
     curve_n=(10, 100),
     curve_d=(8, 16),
     curve_users=50,
+    sketch_n=500,
+    sketch_d=200,
+    sketches=("CM", "CS"),
+    sketch_oracles=(),
+    sketch_repetitions=1,
+    sketch_asked=10,
 )
 
 
@@ -139,6 +143,45 @@ def test_the_peers_have_oracles_of_the_catalogue(name: str) -> None:
     assert set(LIBRARIES[name].oracles) <= {*NAMES, "SS"}
 
 
+def test_a_peer_is_asked_for_the_sketches_it_has() -> None:
+    asked = {race.oracle for race in sketches.races(200, 10)}
+    assert asked == set(SKETCHES["pure-ldp"].oracles)
+
+
+def test_sketches_are_no_oracles() -> None:
+    assert {"CM", "CS", "BLOOM"}.isdisjoint(NAMES)
+    assert {"DE", "OLH", "TLH"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("sketch", ["CM", "CS"])
+def test_a_sketch_has_the_rows_and_cells_it_claims(sketch: str) -> None:
+    job = sketches.SketchJob(sketch, "FLH", 200, rows=5, cells=16, options=(("hashes", 7),))
+    scheme = job.scheme()
+    assert (scheme.rows, scheme.width, scheme.oracle.hashes, scheme.domain.size) == (5, 16, 7, 200)
+    assert job.scheme(listed=False).domain.size is None
+
+
+def test_a_whole_sketch_job_is_its_parts() -> None:
+    sample = sketches.SketchJob("CM", "DE", 200).whole(1000, 10, "median")
+    assert whole_job(sample, 1000) == pytest.approx(sample["seconds"])
+
+
+def test_texts_have_25_characters_and_the_frequencies_of_the_crowd() -> None:
+    texts = sketches.names(1000, 50)
+    assert {len(text) for text in texts} == {25}
+    assert [int(text[7:13]) for text in texts] == jobs.crowd(1000, 50).tolist()
+
+
+def test_the_worst_sketch_is_judged_only_if_all_were_measured() -> None:
+    results: dict[str, Any] = {"whole": [{"oracle": name} for name in ("DE", "OLH", "SUE")]}
+    results["sketches"] = [{"sketch": "CM", "oracle": "DE", "both_s": 0.1}]
+    goal = next(goal for goal in goals.GOALS if "over all but SUE and OUE" in goal.claim)
+    assert goal.judged(results)["verdict"] == "not measured"
+    results["sketches"] += [{"sketch": "CM", "oracle": "OLH", "both_s": 0.9}]
+    results["sketches"] += [{"sketch": "CM", "oracle": "SUE", "both_s": 4.0}]
+    assert goal.judged(results)["value"] == 0.9
+
+
 def test_the_pins_of_the_peers_are_exact() -> None:
     lines = (ROOT / "bench" / "peers.txt").read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if line and not line.startswith("#")]
@@ -146,6 +189,7 @@ def test_the_pins_of_the_peers_are_exact() -> None:
     assert {"pure-ldp==1.2.0", "multi-freq-ldpy==0.2.5", "numpy==2.2.6", "xxhash==3.8.2"} <= set(pins)
 
 
+@pytest.mark.full
 def test_peak_memory_is_of_the_process_itself() -> None:
     request = json.dumps({"oracle": "DE", "d": 16, "epsilon": 3, "n": 1000})
     run_alone = [sys.executable, "-m", "bench.peak", request]
@@ -175,11 +219,15 @@ def test_a_run_without_peers_measures_our_half_and_says_so(
     page = (tmp_path / "results.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert f"| {name} |" in page
+        assert f"| CM over {name} |" in page
+        assert f"| CS over {name} |" in page
+    for race in sketches.races(200, 10):
+        assert f"| {race.oracle} |" in page
     verdicts = {goal["claim"]: goal["verdict"] for goal in results["goals"]}
     assert verdicts["OLH against pure-ldp"] == "not measured"
     assert verdicts["peak memory with ten times the users"] == "pass"
     pictures = sorted(tmp_path.glob("*.png"))
-    assert len(pictures) == 4
+    assert len(pictures) == 5
     for picture in pictures:
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert f"]({picture.name})" in page

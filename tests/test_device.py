@@ -25,10 +25,27 @@ NAMES = sorted(plausibly.CATALOG)
 INTEGERS = {"type": "integers", "size": 9}
 LABELS = {"type": "labels", "labels": ["yes", "no"], "other": False}
 KEYS = {"type": "keys", "hash_seed": 0}
+CELLS = {"type": "integers", "size": 6}
 
 
 def fields(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> dict[str, Any]:
+    if name in naive.SKETCHES:
+        own = {"oracle": naive.scheme_of("DE", epsilon, CELLS), "rows": 5, **own}
+    if name == "BLOOM":
+        own = {"bits": 12, "cohorts": 5, **own}
     return naive.scheme_of(name, epsilon, domain, **own)
+
+
+def private(written: dict[str, Any]) -> dict[str, Any]:
+    """The part of a scheme that has the thresholds."""
+    return written.get("oracle", written)
+
+
+def altered(written: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The scheme with other thresholds, wherever it has them."""
+    if "oracle" in written:
+        return {**written, "oracle": {**written["oracle"], **changes}}
+    return {**written, **changes}
 
 
 def client(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> device.Client:
@@ -171,7 +188,7 @@ def test_every_word_that_is_read_is_used(name: str) -> None:
 def test_records_have_one_size_whatever_the_words(name: str) -> None:
     scheme = plausibly.from_json(json.dumps(fields(name)))
     chosen = client(name)
-    for word in (0, 1, 2**63, 2**64 - 1000, int(fields(name)["keep"])):
+    for word in (0, 1, 2**63, 2**64 - 1000, int(private(fields(name))["keep"])):
         for value in range(9):
             record = chosen.privatize(value, naive.Tape([word] * 100))
             assert len(record) == scheme.report_dtype.itemsize
@@ -202,7 +219,7 @@ def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str
     # SUE rounds the square root of the ratio twice, so that half a step may be left.
     step *= 2 if name == "SUE" else 1
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**honest, field: str(int(honest[field]) + step)})
+        device.Client(altered(honest, **{field: str(int(private(honest)[field]) + step)}))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -217,7 +234,7 @@ def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
 def test_a_scheme_that_lies_more_often_than_it_may_is_refused(name: str) -> None:
     # Below the uniform probability it is the lies that tell.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**fields(name), "keep": "12345"})
+        device.Client(altered(fields(name), keep="12345"))
 
 
 def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_away() -> None:
@@ -247,6 +264,42 @@ def test_a_smaller_window_or_subset_with_the_same_threshold_is_refused(name: str
         device.Client({**honest, field: honest[field] - 1})
 
 
+@pytest.mark.parametrize("name", naive.SKETCHES)
+def test_a_sketch_promises_no_less_epsilon_than_its_oracle_takes(name: str) -> None:
+    # Each of the two is sound on its own.
+    louder = naive.scheme_of("DE", "1000000000001/1000000000000", CELLS)
+    device.Client(louder)
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**fields(name), "oracle": louder})
+    # The oracle's own promise counts, too, whatever the sketch says.
+    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+        device.Client({**altered(fields(name), epsilon="999999999999/1000000000000"), "epsilon": "5"})
+
+
+@pytest.mark.parametrize("name", naive.SKETCHES)
+def test_a_sketch_takes_an_oracle_with_at_most_65536_cells_and_of_this_version(name: str) -> None:
+    honest = fields(name)
+    for sketch in naive.SKETCHES:
+        with pytest.raises(device.DeviceError, match="expected an oracle, came a sketch"):
+            device.Client({**honest, "oracle": fields(sketch)})
+    for wrong in (
+        naive.scheme_of("DE", "1", {"type": "integers", "size": 2**16 + 1}),
+        naive.scheme_of("DE", "1", LABELS),
+        naive.scheme_of("OLH", "1", KEYS),
+        {**honest["oracle"], "version": 2},
+        {**honest["oracle"], "scheme": "XX"},
+        None,
+        [],
+    ):
+        with pytest.raises(device.DeviceError):
+            device.Client({**honest, "oracle": wrong})
+    widest = naive.scheme_of("DE", "1", {"type": "integers", "size": 2**16})
+    assert len(device.Client({**honest, "oracle": widest, "rows": 2**16}).privatize(0)) == 4
+    for rows in (0, -1, 2**16 + 1, None, "rows"):
+        with pytest.raises(device.DeviceError):
+            device.Client({**honest, "rows": rows})
+
+
 def test_text_that_is_no_scheme_is_refused() -> None:
     for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000, None, {}, b"\xff"):
         with pytest.raises(device.DeviceError):
@@ -256,6 +309,7 @@ def test_text_that_is_no_scheme_is_refused() -> None:
 # --- it works ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_domain_of_a_million_labels_works() -> None:
     labels = {"type": "labels", "labels": [f"label {i}" for i in range(10**6)], "other": True}
     chosen = client("DE", "20", labels)
@@ -281,11 +335,12 @@ def test_the_source_of_the_operating_system_never_repeats_a_report() -> None:
     assert len({chosen.privatize(4) for _ in range(1000)}) == 1000
 
 
-# Runs of one value; 11 schemes x 2 probabilities, each to within 5 standard deviations of its law: a correct client
-# with fresh words fails with probability below 22 * 6e-7 = 2e-5, and the words are the same in every run.
+# Runs of one value; 15 clients x 2 probabilities, each to within 5 standard deviations of its law: a correct client
+# with fresh words fails with probability below 30 * 6e-7 = 2e-5, and the words are the same in every run.
 RUNS = 3000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "own"), [*((name, {}) for name in NAMES), ("AGR", {"hash_bits": 3, "dimension": 2, "window": 3})], ids=str
 )
@@ -296,7 +351,7 @@ def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) 
     read = Shake(f"law/{name}")
     records = [chosen.privatize(2, device.WordSource(chosen.randomizer.words, read=read)) for _ in range(RUNS)]
     # In every scheme, "keep" is the probability that the report supports the item its user holds.
-    keep = int(written["keep"]) / 2**64
+    keep = int(private(written)["keep"]) / 2**64
     for item, probability in ((2, keep), (5, support_of_others(written, keep))):
         share = sum(supports(written, record, item) for record in records) / RUNS
         assert abs(share - probability) < 5 * sqrt(probability * (1 - probability) / RUNS)
@@ -305,6 +360,16 @@ def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) 
 def support_of_others(written: dict[str, Any], keep: float) -> float:
     """The probability that a report supports item 5 although its user holds item 2."""
     name = written["scheme"]
+    if name in naive.SKETCHES:
+        # The rows are fixed, and so is in which of them the two items share a cell.
+        rows = range(written["rows"])
+        apart = support_of_others(written["oracle"], keep)
+        alike = [naive.cell_of(written, row, 2) == naive.cell_of(written, row, 5) for row in rows]
+        return sum(keep if same else apart for same in alike) / len(rows)
+    if name == "BLOOM":
+        cohorts = range(written["cohorts"])
+        shared = [naive.filter_of(written, c, 5)[0] in naive.filter_of(written, c, 2) for c in cohorts]
+        return sum(keep if one else 1 - keep for one in shared) / len(cohorts)
     if name == "DE":
         return (1 - keep) / 5
     if name in ("SUE", "OUE"):
@@ -333,6 +398,12 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
     """Whether a record speaks for an item."""
     name = written["scheme"]
     number = int.from_bytes(record, "little")
+    if name in naive.SKETCHES:
+        return supports(written["oracle"], record[1:], naive.cell_of(written, record[0], item))
+    if name == "BLOOM":
+        # By the first of its bits.
+        bit = naive.filter_of(written, record[0], item)[0]
+        return bool(int.from_bytes(record[1:], "little") >> bit & 1)
     if name == "DE":
         return number == item
     if name in ("SUE", "OUE", "SS"):

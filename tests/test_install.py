@@ -22,10 +22,14 @@ warnings.simplefilter("ignore", RuntimeWarning)
 import plausibly
 from plausibly import device, kernels
 for name in plausibly.CATALOG:
-    scheme = plausibly.make(name, epsilon=1, domain=["a", "b", "c"], other=True)
+    own = {"epsilon": 1}
+    if name in ("CM", "CS"):
+        own = {"oracle": plausibly.make("HM", epsilon=1, domain_size=16), "rows": 4}
+    scheme = plausibly.make(name, domain=["a", "b", "c"], other=True, **own)
     tally = scheme.accumulator()
     tally.add(plausibly.decode_reports(scheme, plausibly.encode_reports(scheme, scheme.privatize(list("aabd") * 500))))
-    assert plausibly.Accumulator.from_bytes(scheme, tally.to_bytes()).estimate().n == 2000
+    again = plausibly.Accumulator.from_bytes(scheme, tally.to_bytes())
+    assert len(again) == 2000 and (name == "BLOOM" or again.estimate().n == 2000)
     assert len(device.load(scheme.to_json()).privatize("d")) == scheme.report_dtype.itemsize
     assert plausibly.audit(scheme).holds
 print(kernels.active)

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .core.codec import decode_reports, encode_reports
     from .core.domain import Integers, Keys, Labels
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
-    from .core.estimates import Estimates
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
+    from .postprocess import POSTPROCESS, Estimates
+    from .presets import CMS, HCMS, RAPPOR
 
 __version__ = "0.1.0"
 
@@ -25,14 +26,19 @@ _HOME = {
     "core.codec": ("decode_reports", "encode_reports"),
     "core.domain": ("Integers", "Keys", "Labels"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
-    "core.estimates": ("Estimates",),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
+    "postprocess": ("POSTPROCESS", "Estimates"),
+    "presets": ("CMS", "HCMS", "RAPPOR"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "CATALOG",
+    "CMS",
+    "HCMS",
+    "POSTPROCESS",
+    "RAPPOR",
     "Accumulator",
     "Certificate",
     "DomainError",

@@ -8,13 +8,19 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-from . import oracles
+from . import oracles, sketches
+from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
 from .core.domain import make_domain
 from .core.errors import ParameterError, nearest, shown
-from .core.scheme import Scheme
+from .core.scheme import Scheme, required
 
 CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
-    {kind.name: kind for kind in vars(oracles).values() if isinstance(kind, type) and issubclass(kind, Scheme)}
+    {
+        kind.name: kind
+        for layer in (oracles, sketches)
+        for kind in vars(layer).values()
+        if isinstance(kind, type) and issubclass(kind, Scheme)
+    }
 )
 """Every scheme by its name."""
 
@@ -27,13 +33,13 @@ def make(name: str, **parameters: Any) -> Scheme:
     the schemes that need no list. ``CATALOG`` has the names; ``help(CATALOG["FLH"])`` shows the parameters of one.
     """
     kind = _kind(name)
-    own = {field.name for field in fields(kind)} - {"domain"}
+    own = {field.name for field in fields(kind) if field.init} - {"domain"}
     valid = own | {"domain_size", "domain", "other"}
     for given in parameters:
         if given not in valid:
             raise ParameterError(f"unknown parameter {shown(given)} for {name}; {nearest(given, valid)}")
-    if "epsilon" not in parameters:
-        raise ParameterError(f"epsilon: expected for {name}, came nothing")
+    for missing in sorted(required(kind) - parameters.keys()):
+        raise ParameterError(f"{missing}: expected for {name}, came nothing")
     shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
     return kind(domain=make_domain(**shape), **parameters)
 
@@ -44,9 +50,19 @@ def from_json(text: str) -> Scheme:
         given = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError, TypeError):
         raise ParameterError("expected the JSON text of a scheme, came something that is not JSON") from None
+    try:
+        return _from_fields(given)
+    except RecursionError:
+        raise ParameterError("expected the JSON text of a scheme, came one nested too deeply") from None
+
+
+def _from_fields(given: object) -> Scheme:
     if not isinstance(given, dict) or not isinstance(given.get("scheme"), str):
         raise ParameterError('expected a JSON object with the name of a "scheme"')
-    return _kind(given["scheme"]).from_dict(given)
+    kind = _kind(given["scheme"])
+    own = {field.name for field in fields(kind)} - {"domain"}
+    parts = {name: _from_fields(part) for name, part in given.items() if name in own and isinstance(part, dict)}
+    return kind.from_dict(given, parts)
 
 
 def _kind(name: str) -> type[Scheme]:

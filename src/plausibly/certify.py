@@ -30,7 +30,7 @@ from .core.enumeration import (
     worst_ratio,
 )
 from .core.errors import ParameterError, ReportError
-from .core.laws import choose_estimator
+from .core.laws import Estimator, choose_estimator
 from .core.probability import WORD, log_upper_bound, within_exp
 from .core.randomness import Layout, RandomLike, SeededRandom, Stream, TapeSource
 from .core.scheme import Encoded, Reports, Scheme, expect_scheme
@@ -40,6 +40,7 @@ from .device import Randomizer, Source, WordSource
 _MOST_PATHS = 4_000
 _MOST_ITEMS = 8
 _MOST_MOMENT_ITEMS = 16
+_MOST_CELLS = 64
 _MOST_PUBLICS = 64
 _SAMPLED_PUBLICS = 8
 _MOST_TAPES = 256
@@ -138,9 +139,9 @@ def audit(scheme: Scheme) -> Certificate:
             misreading = _misreading(small, item, law)
             expect(not misreading, misreading)
         outcomes += 1
-        # A sampled hash may send all items to one value: go on until the worst is seen.
+        # A sampled hash may send all items to one value: go on until the worst is seen or the paths are spent.
         enough = outcomes >= _SAMPLED_PUBLICS or paths >= _MOST_PATHS
-        if not every_public and enough and worst >= stated:
+        if not every_public and enough and (worst >= stated or paths >= 4 * _MOST_PATHS):
             break
     expect(len(shapes) == 1, "the draws depend on the item or on a coin")
     expect(worst != math.inf and within_exp(Fraction(worst), scheme.epsilon), "a likelihood ratio exceeds e^epsilon")
@@ -180,7 +181,8 @@ def _rounded_up(epsilon: Fraction | float) -> str:
 
 
 def _affordable(scheme: Scheme) -> Scheme:
-    small, paths, size = scheme, private_paths(scheme.randomizer), scheme.domain.size or 2
+    # A scheme of few items, or of any, may still have many coins: a sketch has those of its cells.
+    small, paths, size = scheme, private_paths(scheme.randomizer), max(scheme.domain.size or 2, _MOST_CELLS)
     while size > 2 and 3 * paths > _MOST_PATHS:
         size = max(2, size // 2)
         cut = scheme.cut(size)
@@ -331,6 +333,7 @@ def _decoders(scheme: Scheme) -> Iterator[dict[str, Any]]:
 
 def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> tuple[bool, bool]:
     estimator = choose_estimator(scheme.estimator, options)
+    assert isinstance(estimator, Estimator)  # what is unbiased over its own coins is linear
     records = list(dict.fromkeys(record for law in laws for record in law.weights))
     scores = np.array([_tally(scheme, [record]).scores(**options) for record in records]).astype(object)
     # Reports must add up: then what holds for one user holds for a crowd.

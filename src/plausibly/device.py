@@ -130,6 +130,16 @@ def public_hash_seed(hash_seed: int, index: int) -> int:
     return key64(index.to_bytes(8, "little"), hash_seed, b"FLH seed")
 
 
+def row_seed(hash_seed: int, row: int) -> int:
+    """The seed of the hash function of a row of a sketch."""
+    return key64(row.to_bytes(8, "little"), hash_seed, b"row seed")
+
+
+def bloom_seed(hash_seed: int, row: int) -> int:
+    """The seed of a hash function of Bloom filters; of k functions a cohort, number j of cohort c is row c*k + j."""
+    return key64(row.to_bytes(8, "little"), hash_seed, b"bloom")
+
+
 def _parity(word: int) -> int:
     return word.bit_count() & 1
 
@@ -448,6 +458,80 @@ class AffineResponse:
         return _respond_ratio(self.size, self.keep, self.window)
 
 
+class RowSketch:
+    """CM, CS: a public row, and an oracle's report of the value's hash below it."""
+
+    seed = staticmethod(row_seed)
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        oracle = scheme["oracle"]
+        if oracle["scheme"] in ("CM", "CS", "BLOOM"):
+            raise DeviceError("oracle: expected an oracle, came a sketch")
+        self.oracle = Client(oracle).randomizer  # refuses one of another version, or beyond its own epsilon
+        self.size = _domain_size(oracle)
+        self.rows = _integer(scheme, "rows", 1, 2**16)
+        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
+        self.split = _integer(scheme, "split", 1, 2**32)
+        self.words = 1 + self.oracle.words
+        if oracle["domain"]["type"] != "integers" or self.size > 2**16:
+            raise DeviceError("oracle: expected one over at most 65536 integers")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(self.rows), *self.oracle.public(source))
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        row, *rest = public
+        cell = local_hash(self.seed(self.hash_seed, row), value, self.split, self.size)
+        return _field(row, self.rows) + self.oracle.perturb(cell, tuple(rest), source)
+
+    def worst_ratio(self) -> Fraction:
+        return self.oracle.worst_ratio()
+
+
+class Bloom:
+    """BLOOM: a public cohort, and every bit of the value's Bloom filter, wrong with the same probability."""
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        self.size = _integer(scheme, "bits", 2, 2**16)
+        self.hashes = _integer(scheme, "hashes", 1, 2**8)
+        self.cohorts = _integer(scheme, "cohorts", 1, 2**16)
+        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
+        self.split = _integer(scheme, "split", 1, 2**32)
+        self.keep = _threshold(scheme, "keep")
+        self.words = 1 + self.size
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(self.cohorts),)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        (cohort,) = public
+        first = cohort * self.hashes
+        seeds = [bloom_seed(self.hash_seed, first + j) for j in range(self.hashes)]
+        true_bits = {local_hash(seed, value, self.split, self.size) for seed in seeds}
+        bitmap = bytearray((self.size + 7) // 8)
+        for i in range(self.size):
+            bitmap[i >> 3] |= source.bernoulli(self.keep if i in true_bits else _WORD - self.keep) << (i & 7)
+        return _field(cohort, self.cohorts) + bytes(bitmap)
+
+    def worst_ratio(self) -> Fraction:
+        # Two filters of at most k ones differ in at most 2k bits, and each of those contributes its odds once.
+        return _both_ways(Fraction(self.keep, _WORD - self.keep)) ** min(2 * self.hashes, self.size)
+
+
+class SampledBloom(RowSketch):
+    """BLOOM over an oracle: a public cohort and one of its hash functions, and an oracle's report of that one bit."""
+
+    seed = staticmethod(bloom_seed)
+
+    def __init__(self, scheme: dict[str, Any]) -> None:
+        cohorts = _integer(scheme, "cohorts", 1, 2**16)
+        super().__init__({**scheme, "rows": cohorts * _integer(scheme, "hashes", 1, 2**8)})
+
+
+def _bloom(scheme: dict[str, Any]) -> Randomizer:
+    return SampledBloom(scheme) if "oracle" in scheme else Bloom(scheme)
+
+
 RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "DE": Direct,
     "SUE": Unary,
@@ -460,6 +544,9 @@ RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "SS": SubsetSelection,
     "TLH": ToeplitzHashing,
     "AGR": AffineResponse,
+    "CM": RowSketch,
+    "CS": RowSketch,
+    "BLOOM": _bloom,
 }
 
 

@@ -27,6 +27,7 @@ def test_quick_names_versions_kernels_threads_randomness_and_extras() -> None:
         assert word in shown
 
 
+@pytest.mark.full
 def test_self_test_runs_every_scheme_and_says_so_in_json() -> None:
     code, shown = run("doctor", "--json")
     told = json.loads(shown)

@@ -11,7 +11,20 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 import plausibly
-from contract.entries import DOMAINS, NAMES, SMALL, build, crowd, every_name, every_scheme, other_than
+from contract.entries import (
+    DOMAINS,
+    QUICK,
+    SCHEMES,
+    build,
+    crowd,
+    every_name,
+    every_scheme,
+    other_than,
+    parameters,
+    required,
+    settable,
+    with_epsilon,
+)
 from plausibly import ParameterError, Scheme, SeededRandom
 
 
@@ -38,7 +51,7 @@ def test_json_may_come_in_any_order_and_spacing(scheme: Scheme) -> None:
 
 @every_scheme
 def test_json_writes_epsilon_as_a_fraction_and_large_integers_as_text(scheme: Scheme) -> None:
-    written = json.loads(replace(scheme, epsilon="0.1").to_json())
+    written = json.loads(with_epsilon(scheme, "0.1").to_json())
     assert written["epsilon"] == "1/10"
 
     def numbers(value: object) -> list[int]:
@@ -74,11 +87,83 @@ def test_a_threshold_that_was_tampered_with_is_refused(scheme: Scheme) -> None:
                 plausibly.from_json(json.dumps({**good, name: str(int(good[name]) + 1)}))
 
 
+every_sketch = pytest.mark.parametrize(
+    "scheme",
+    [
+        pytest.param(scheme, id=label, marks=() if label in QUICK else pytest.mark.full)
+        for label, scheme in SCHEMES.items()
+        if getattr(scheme, "oracle", None) is not None
+    ],
+)
+
+
+@every_sketch
+def test_every_damaged_field_of_the_oracle_is_refused(scheme: Scheme) -> None:
+    good = json.loads(scheme.to_json())
+
+    def read(oracle: object) -> Scheme:
+        return plausibly.from_json(json.dumps({**good, "oracle": oracle}))
+
+    oracle = good["oracle"]
+    assert read(oracle) == scheme
+    for name, value in oracle.items():
+        for wrong in (None, f"{value}0", [value], 1.5, -1, {}, True, ""):
+            with pytest.raises(ParameterError):
+                read({**oracle, name: wrong})
+        with pytest.raises(ParameterError):
+            read({key: oracle[key] for key in oracle if key != name})
+        with pytest.raises(
+            ParameterError, match=f"unknown field '{name}x' of {oracle['scheme']}; did you mean '{name}'"
+        ):
+            read({**oracle, f"{name}x": value})
+    with pytest.raises(ParameterError, match=f"unknown scheme '{oracle['scheme']}x'; did you mean"):
+        read({**oracle, "scheme": oracle["scheme"] + "x"})
+    for name in ("keep", "flip"):
+        for step in (-1, 1):
+            if name in oracle:
+                with pytest.raises(ParameterError, match=f"{name}: expected '{oracle[name]}'"):
+                    read({**oracle, name: str(int(oracle[name]) + step)})
+    with pytest.raises(ParameterError, match=r"unknown field 'orcale' of .*; did you mean 'oracle'"):
+        plausibly.from_json(json.dumps({**good, "orcale": oracle}))
+
+
+@every_sketch
+def test_the_oracle_must_be_one_with_a_few_cells_and_no_sketch_itself(scheme: Scheme) -> None:
+    good = json.loads(scheme.to_json())
+    labels = plausibly.make("DE", epsilon=1, domain=["a", "b", "c", "d"])
+    wide = plausibly.make("DE", epsilon=1, domain_size=2**16 + 2)
+    keys = plausibly.make("OLH", epsilon=1, domain=plausibly.Keys())
+    for wrong in (scheme, labels, wide, keys):
+        with pytest.raises(ParameterError, match="oracle: "):
+            replace(scheme, oracle=wrong)
+        with pytest.raises(ParameterError, match="oracle: "):
+            plausibly.from_json(json.dumps({**good, "oracle": json.loads(wrong.to_json())}))
+        with pytest.raises(plausibly.device.DeviceError):
+            plausibly.device.load(json.dumps({**good, "oracle": json.loads(wrong.to_json())}))
+    for nothing in ("DE", plausibly.CATALOG["DE"], good["oracle"], 7):
+        with pytest.raises(ParameterError, match=r"oracle: expected a scheme such as make\("):
+            replace(scheme, oracle=nothing)
+
+
+@every_name
+@pytest.mark.parametrize("depth", [2, 100, 480, 600, 950, 5_000])
+def test_schemes_within_schemes_are_refused_however_deep(name: str, depth: int) -> None:
+    text = f'{{"scheme":"{name}","oracle":' * depth + "1" + "}" * depth
+    with pytest.raises(ParameterError):
+        plausibly.from_json(text)
+    with pytest.raises(plausibly.device.DeviceError):
+        plausibly.device.load(text)
+
+
 @every_scheme
 def test_fields_that_occur_twice_are_refused(scheme: Scheme) -> None:
-    twice = scheme.to_json()[:-1] + ',"epsilon":"5"}'
+    text = scheme.to_json()
+    for place in (i for i, character in enumerate(text) if character == "{"):
+        # Also in the fields of a domain, or of an oracle.
+        with pytest.raises(ParameterError):
+            plausibly.from_json(text[: place + 1] + '"epsilon":"5","epsilon":"5",' + text[place + 1 :])
     with pytest.raises(ParameterError):
-        plausibly.from_json(twice)
+        plausibly.from_json(text[:-1] + ',"epsilon":"5"}')
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"scheme":5}', '{"scheme":"XX"}', "\x00", "[" * 100_000])
@@ -104,12 +189,12 @@ def test_parameters_cannot_be_changed(scheme: Scheme) -> None:
 @every_scheme
 def test_replacing_makes_another_scheme_and_leaves_the_first(scheme: Scheme) -> None:
     before = scheme.to_json()
-    other = replace(scheme, epsilon=2)
+    other = with_epsilon(scheme, 2)
     assert other != scheme
     assert other.epsilon == 2
     assert type(other) is type(scheme)
     assert scheme.to_json() == before
-    assert replace(scheme, epsilon=scheme.epsilon) == scheme
+    assert with_epsilon(scheme, scheme.epsilon) == scheme
 
 
 @every_scheme
@@ -124,11 +209,8 @@ def test_equal_arguments_make_equal_schemes_with_equal_hashes(scheme: Scheme) ->
 
 
 def test_all_schemes_here_are_different() -> None:
-    made = [
-        build(name, d) for name in NAMES for d in DOMAINS.values() if isinstance(d, plausibly.CATALOG[name].accepts)
-    ]
-    assert len(set(made)) == len(made)
-    assert len({scheme.fingerprint() for scheme in made}) == len(made)
+    assert len(set(SCHEMES.values())) == len(SCHEMES)
+    assert len({scheme.fingerprint() for scheme in SCHEMES.values()}) == len(SCHEMES)
 
 
 @every_scheme
@@ -150,9 +232,7 @@ def test_the_repr_tells_what_the_scheme_is(scheme: Scheme) -> None:
 
 @every_name
 def test_make_finds_the_class_and_equals_it(name: str) -> None:
-    own = {field.name for field in fields(plausibly.CATALOG[name])}
-    given = {key: value for key, value in SMALL.items() if key in own}
-    made = plausibly.make(name, epsilon=1, domain_size=11, **given)
+    made = plausibly.make(name, domain_size=11, **parameters(name))
     assert type(made) is plausibly.CATALOG[name]
     assert made == build(name, DOMAINS["integers"])
     assert made.name == name
@@ -160,27 +240,29 @@ def test_make_finds_the_class_and_equals_it(name: str) -> None:
 
 @every_name
 def test_misspelt_parameters_are_refused_with_the_nearest_name(name: str) -> None:
-    own = {field.name for field in fields(plausibly.CATALOG[name])} | {"domain_size", "other"}
-    for right in sorted(own):
+    for right in sorted(settable(name) | {"domain_size", "domain", "other"}):
         wrong = right[:-1] + "xx"
         with pytest.raises(ParameterError, match=f"unknown parameter '{wrong}' for {name}; did you mean '{right}'"):
-            plausibly.make(name, **{"epsilon": 1, "domain_size": 11, wrong: 1})
+            plausibly.make(name, **{**parameters(name), "domain_size": 11, wrong: 1})
 
 
 @every_name
 def test_parameters_that_resemble_nothing_are_refused_with_the_valid_ones(name: str) -> None:
-    with pytest.raises(ParameterError, match=r"unknown parameter 'qqqq' .*valid: .*epsilon"):
-        plausibly.make(name, epsilon=1, domain_size=11, qqqq=1)
+    with pytest.raises(ParameterError, match=r"unknown parameter 'qqqq' .*valid: .*domain_size"):
+        plausibly.make(name, domain_size=11, qqqq=1, **parameters(name))
 
 
 @every_name
-def test_a_missing_epsilon_or_domain_is_refused(name: str) -> None:
-    with pytest.raises(ParameterError, match="epsilon"):
-        plausibly.make(name, domain_size=11)
+def test_a_missing_parameter_or_domain_is_refused(name: str) -> None:
+    given = parameters(name)
+    # Privacy is always asked for, be it the entry's own or that of an oracle.
+    for missing in required(name) | {"epsilon", "oracle"} & given.keys():
+        with pytest.raises(ParameterError, match=f"{missing}: expected for {name}.* came nothing"):
+            plausibly.make(name, domain_size=11, **{key: given[key] for key in given if key != missing})
     with pytest.raises(ParameterError, match="domain"):
-        plausibly.make(name, epsilon=1)
+        plausibly.make(name, **given)
     with pytest.raises(ParameterError, match="domain"):
-        plausibly.make(name, epsilon=1, domain_size=11, domain=["a", "b"])
+        plausibly.make(name, domain_size=11, domain=["a", "b"], **given)
 
 
 @every_name
@@ -207,6 +289,6 @@ def test_misspelt_options_of_an_estimate_are_refused(scheme: Scheme) -> None:
 @every_scheme
 def test_the_privacy_delivered_is_just_below_the_one_asked_for(scheme: Scheme) -> None:
     for epsilon in ("0.1", "0.5", "1", "2", "3", "5", "8"):
-        loss = replace(scheme, epsilon=epsilon).privacy_loss()
-        asked = replace(scheme, epsilon=epsilon).epsilon
+        loss = with_epsilon(scheme, epsilon).privacy_loss()
+        asked = with_epsilon(scheme, epsilon).epsilon
         assert asked * 999 / 1000 < loss <= asked

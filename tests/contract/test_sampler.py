@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contract.entries import build, every_name
+from contract.entries import build, every_pair
 from plausibly import Integers, Scheme, SeededRandom
 
 SIZE = 4
@@ -83,7 +83,7 @@ def sample_publics(scheme: Scheme, count: int, call: int = 0) -> list[tuple[int,
     return [scheme.randomizer.public(stream.source(scheme.layout, i)) for i in range(count)]
 
 
-@every_name
+@every_pair
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])
 def test_likelihoods_of_all_outcomes_sum_to_one(name: str, epsilon: str) -> None:
     scheme = build(name, Integers(SIZE), epsilon)
@@ -93,14 +93,14 @@ def test_likelihoods_of_all_outcomes_sum_to_one(name: str, epsilon: str) -> None
             assert sum(stated(scheme, record, item) for record in records) == 1
 
 
-@every_name
+@every_pair
 def test_every_item_can_lead_to_every_record(name: str) -> None:
     scheme = build(name, Integers(SIZE))
     for public in sample_publics(scheme, 5):
         assert len({tuple(outcomes(scheme, item, public)) for item in range(SIZE)}) == 1
 
 
-@every_name
+@every_pair
 @pytest.mark.parametrize("epsilon", ["0.5", pytest.param("2", marks=pytest.mark.full)])
 def test_outcomes_follow_the_stated_likelihood(name: str, epsilon: str) -> None:
     # With the public coins fixed, the private ones are drawn from the addressed stream of bulk reports.
@@ -119,7 +119,8 @@ def test_outcomes_follow_the_stated_likelihood(name: str, epsilon: str) -> None:
             assert_follows(seen, expected)
 
 
-@every_name
+@pytest.mark.full
+@every_pair
 @pytest.mark.parametrize("epsilon", ["0.5", pytest.param("2", marks=pytest.mark.full)])
 def test_bulk_reports_follow_the_stated_likelihood(name: str, epsilon: str) -> None:
     # A report's likelihoods under all items are what an observer learns from it. How often each such pattern should
@@ -153,7 +154,7 @@ def test_bulk_reports_follow_the_stated_likelihood(name: str, epsilon: str) -> N
         assert_follows(seen, expected)
 
 
-@every_name
+@every_pair
 def test_public_coins_are_uniform(name: str) -> None:
     scheme = build(name, Integers(SIZE))
     probe = Enumerating(())
@@ -166,7 +167,7 @@ def test_public_coins_are_uniform(name: str) -> None:
         assert_follows(seen, dict.fromkeys(range(buckets), SAMPLES / buckets))
 
 
-@every_name
+@every_pair
 @pytest.mark.parametrize("size", [2, 3, 9])
 def test_the_draws_depend_on_neither_the_item_nor_an_earlier_coin(name: str, size: int) -> None:
     scheme = build(name, Integers(size))

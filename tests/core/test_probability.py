@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plausibly
-from plausibly import ParameterError, make
+from plausibly import ParameterError, make, oracles
 from plausibly.core.probability import (
     exact_epsilon,
     exp_enclosure,
@@ -29,6 +29,8 @@ DIGITS = 400
 
 EPSILONS = [Fraction(text) for text in ("1/1000", "0.1", "0.5", "1", "2", "3", "5", "8", "20", "44", "88", "300")]
 ODDS = [(1, 1), (1, 2), (1, 3), (1, 20), (1, 1023), (1, 10**6), (3, 4), (17, 239), (1, 2**32 - 1)]
+
+ORACLES = sorted(name for name in plausibly.CATALOG if hasattr(oracles, name))
 
 
 def exp(exponent: Fraction) -> Fraction:
@@ -115,7 +117,7 @@ def test_beyond_the_cap_the_threshold_stays_one_word_below_certainty(outside: in
         assert keep_threshold(epsilon, 1, outside) == WORD - 1
 
 
-@pytest.mark.parametrize("name", sorted(plausibly.CATALOG))
+@pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize("epsilon", [37, 45, 89, 200, 1000])
 def test_a_huge_epsilon_still_leaves_noise_and_delivers_no_more(name: str, epsilon: int) -> None:
     scheme = make(name, epsilon=epsilon, domain_size=2)
@@ -151,13 +153,13 @@ def test_where_rounding_would_favour_lies_the_epsilon_is_refused(outside: int) -
     assert refused > 10
 
 
-@pytest.mark.parametrize("name", sorted(plausibly.CATALOG))
+@pytest.mark.parametrize("name", ORACLES)
 def test_a_scheme_with_an_epsilon_too_small_for_64_bits_is_refused_when_it_is_made(name: str) -> None:
     with pytest.raises(ParameterError, match="too small"):
         make(name, epsilon=Fraction(1, 2**70), domain_size=7)
 
 
-@pytest.mark.parametrize("name", sorted(plausibly.CATALOG))
+@pytest.mark.parametrize("name", ORACLES)
 def test_a_tiny_epsilon_is_either_refused_or_delivered_both_ways(name: str) -> None:
     for power in (20, 40, 50, 55, 60, 63):
         epsilon = Fraction(1, 2**power)

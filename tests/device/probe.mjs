@@ -230,6 +230,55 @@ const affineResponse = (scheme) => {
   };
 };
 
+const LARGEST = (1n << 16n) + 1n;
+
+// A public row, and the oracle's report of the value's hash below it. The oracle is checked like a scheme of its own.
+const overRows = (scheme, rows, tag) => {
+  const { oracle } = scheme;
+  if (SKETCHES.includes(RANDOMIZERS.get(oracle?.scheme))) refuse("a sketch within a sketch");
+  const { ratio, record } = checked(oracle);
+  const [hashSeed, split] = [integer(scheme, "hash_seed", 0n, WORD), integer(scheme, "split", 1n)];
+  if (rows >= LARGEST) refuse("too many rows");
+  if (oracle.domain.type !== "integers") refuse("the oracle has no cells");
+  const size = integer(oracle.domain, "size", 2n, LARGEST);
+  return {
+    ratio,
+    record(value, next) {
+      const row = below(next, rows);
+      const seed = key64(field(row, WORD), hashSeed, tag);
+      return [...field(row, rows), ...record(localHash(seed, value, split, Number(size)), next)];
+    },
+  };
+};
+
+const rowSketch = (scheme) => overRows(scheme, integer(scheme, "rows", 1n, LARGEST), "row seed");
+
+// A public cohort and the whole Bloom filter of the value, each bit wrong with the same probability; or one bit of it.
+const bloom = (scheme) => {
+  const [hashes, cohorts] = [integer(scheme, "hashes", 1n, 257n), integer(scheme, "cohorts", 1n, LARGEST)];
+  if ("oracle" in scheme) return overRows(scheme, cohorts * hashes, "bloom");
+  const [bits, keep] = [integer(scheme, "bits", 2n, LARGEST), threshold(scheme, "keep")];
+  const [hashSeed, split] = [integer(scheme, "hash_seed", 0n, WORD), integer(scheme, "split", 1n)];
+  const differ = 2n * hashes < bits ? 2n * hashes : bits; // bits in which two filters may differ
+  return {
+    ratio: [keep ** differ, (WORD - keep) ** differ],
+    record(value, next) {
+      const cohort = below(next, cohorts);
+      const ones = new Set();
+      for (let j = 0n; j < hashes; j++) {
+        const seed = key64(field(cohort * hashes + j, WORD), hashSeed, "bloom");
+        ones.add(Number(localHash(seed, value, split, Number(bits))));
+      }
+      const bitmap = new Array(Number((bits + 7n) / 8n)).fill(0);
+      for (let i = 0; i < bits; i++)
+        bitmap[i >> 3] |= bernoulli(next, ones.has(i) ? keep : WORD - keep) << (i & 7);
+      return [...field(cohort, cohorts), ...bitmap];
+    },
+  };
+};
+
+const SKETCHES = [rowSketch, bloom];
+
 const RANDOMIZERS = new Map([
   ["DE", direct],
   ["SUE", unary],
@@ -242,6 +291,9 @@ const RANDOMIZERS = new Map([
   ["SS", subsetSelection],
   ["TLH", toeplitzHashing],
   ["AGR", affineResponse],
+  ["CM", rowSketch],
+  ["CS", rowSketch],
+  ["BLOOM", bloom],
 ]);
 
 // --- keys: BLAKE2s (RFC 7693) with an 8-byte digest, salt and personalisation ----------------------------
@@ -371,12 +423,18 @@ const withinEpsilon = ([above, under], epsilon) => {
   return above * scale <= under * total && under * scale <= above * total;
 };
 
-// The client of a parsed scheme: (value, next) -> record bytes, where `next` hands out random words.
-export const load = (scheme) => {
+// The encoder and randomizer of a scheme that keeps its own epsilon.
+const checked = (scheme) => {
   const [randomizer, encoder] = [RANDOMIZERS.get(scheme?.scheme), ENCODERS.get(scheme?.domain?.type)];
   if (scheme?.version !== 1 || !randomizer || !encoder) refuse("a version or kind that is not known here");
   const [encode, { ratio, record }] = [encoder(scheme.domain), randomizer(scheme)];
   if (!withinEpsilon(ratio, scheme.epsilon)) refuse("the probabilities exceed epsilon");
+  return { encode, ratio, record };
+};
+
+// The client of a parsed scheme: (value, next) -> record bytes, where `next` hands out random words.
+export const load = (scheme) => {
+  const { encode, record } = checked(scheme);
   return (value, next) => Uint8Array.from(record(encode(value), next));
 };
 

@@ -1180,7 +1180,7 @@ ESTIMATOR = [
         "w/g, as if lines were independent hashes",
         Edit(
             "oracles.affine_response:AGR.estimator",
-            "(Fraction(self.w * points, self.g) - p) / (points - 1)",
+            "(support - p) / (points - 1)",
             "Fraction(self.w, self.g)",
         ),
         by=AGR,
@@ -1542,6 +1542,328 @@ STATE = [
 ]
 
 
+# --- sketches ----------------------------------------------------------------------------------------------------
+
+CM_DE, CM_OUE, CM_OLH, CS_DE = (
+    detect.audit_sketch(name, oracle) for name, oracle in (("CM", "DE"), ("CM", "OUE"), ("CM", "OLH"), ("CS", "DE"))
+)
+CM_CROWD, CS_CROWD = (detect.sketch_crowd(name) for name in ("CM", "CS"))
+# The sign is the parity of the bucket.
+_TIED = "(b := total % np.uint32(size) % np.uint32(size // 2)) + b % np.uint32(2) * np.uint32(size // 2)"
+
+SKETCH = [
+    fault(
+        "row-always-the-first",
+        "all users hash with one function: what collides never averages out",
+        Edit("device:RowSketch.public", "source.below(self.rows)", "0 * source.below(self.rows)"),
+        by=detect.rows_shared_out,
+        sees="a client does not take every row alike",
+    ),
+    fault(
+        "row-never-the-last",
+        "rows are not uniform, and each is taken as if it were",
+        Edit("device:RowSketch.public", "source.below(self.rows)", "min(source.below(self.rows), self.rows - 2)"),
+        by=detect.rows_shared_out,
+        sees="a client does not take every row alike",
+    ),
+    fault(
+        "bulk-row-always-the-first",
+        "the same in the bulk path",
+        Edit("core.randomness:Draws.choose", "return words % np.uint64(count)", "return words * np.uint64(0)"),
+        by=detect.rows_shared_out,
+        sees="bulk reports do not take every row alike",
+    ),
+    fault(
+        "bulk-row-by-plain-modulo",
+        "the choice of the row is not quite uniform",
+        Edit(
+            "core.randomness:Draws.choose",
+            "np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))",
+            "np.zeros(0, dtype=np.int64)",
+        ),
+        by=CM_DE,
+        sees=BULK,
+    ),
+    fault(
+        "row-leaks-the-item",
+        "the public row is shifted by the value",
+        Edit("device:RowSketch.perturb", "_field(row,", "_field((row + value) % self.rows,"),
+        by=CM_DE,
+        sees=EXCEEDS,
+    ),
+    fault(
+        "row-drawn-last",
+        "the same law from other words",
+        Edit(
+            "device:RowSketch.public",
+            "(source.below(self.rows), *self.oracle.public(source))",
+            "(*self.oracle.public(source), source.below(self.rows))[::-1]",
+        ),
+        by=CM_OLH,
+        sees=BULK,
+    ),
+    fault(
+        "cell-instead-of-its-hash",
+        "neighbouring items share cells in every row alike",
+        Edit(
+            "device:RowSketch.perturb",
+            "local_hash(self.seed(self.hash_seed, row), value, self.split, self.size)",
+            "value % self.size",
+        ),
+        by=CM_DE,
+        sees=LAW,
+    ),
+    fault(
+        "cell-out-of-range",
+        "the oracle is given an item that it does not have",
+        Edit("device:RowSketch.perturb", "self.oracle.perturb(cell,", "self.oracle.perturb(cell + (value == 0) * 6,"),
+        by=CM_OUE,
+        sees=LAW,
+    ),
+    fault(
+        "sketch-words-not-reserved",
+        "the word of the row is not counted",
+        Edit("device:RowSketch.__init__", "1 + self.oracle.words", "self.oracle.words"),
+        by=CM_DE,
+        sees=WORDS,
+    ),
+    fault(
+        "sketch-states-no-ratio",
+        "the client says nothing of its oracle's privacy",
+        Edit("device:RowSketch.worst_ratio", "self.oracle.worst_ratio()", "self.oracle.worst_ratio() ** 0"),
+        by=CM_DE,
+        sees="exceeds the worst one that the client states",
+    ),
+    fault(
+        "row-word-used-twice",
+        "the oracle's coin is decided by the word that chose the row",
+        Edit("core.randomness:Draws.choose", "self.heads[:, 8:]", "self.heads[:, :-8]"),
+        by=CM_DE,
+        sees=BULK,
+    ),
+    fault(
+        "tail-of-another-draw",
+        "the low bits of a unary coin are those of its neighbour",
+        Edit("core.randomness:Draws.tails", "draws + self.drawn", "draws"),
+        by=CM_OUE,
+        sees=BULK,
+    ),
+    fault(
+        "part-starts-at-the-beginning",
+        "a call that starts in the middle finds the words of its beginning",
+        Edit("core.randomness:Draws.choose", "self.stream, self.first,", "self.stream, 0,"),
+        by=CM_OUE,
+        sees=BULK,
+    ),
+    fault(
+        "sign-tied-to-the-bucket",
+        "items of one bucket have one sign: nothing cancels, and every item has its bucket's others on top",
+        Edit("kernels.reference:local_hash", "total % np.uint32(size)", _TIED, at="kernels:local_hash"),
+        Edit("kernels.reference:local_hash", "total % np.uint32(size)", _TIED),
+        Twin("table_support_of"),
+        by=CS_CROWD,
+        sees="estimates are biased",
+    ),
+    fault(
+        "one-function-for-all-rows",
+        "every row has the same collisions",
+        Edit("device:RowSketch.perturb", "self.seed(self.hash_seed, row)", "self.seed(self.hash_seed, 0)"),
+        Edit(
+            "sketches.rows:RowSketch.seeds",
+            "device.row_seed(self.hash_seed, row)",
+            "device.row_seed(self.hash_seed, 0)",
+        ),
+        by=detect.row_functions,
+        sees="two rows have the same hash function",
+    ),
+    fault(
+        "one-function-for-all-rows-spreads",
+        "the same, seen in what it does",
+        Edit("device:RowSketch.perturb", "self.seed(self.hash_seed, row)", "self.seed(self.hash_seed, 0)"),
+        Edit(
+            "sketches.rows:RowSketch.seeds",
+            "device.row_seed(self.hash_seed, row)",
+            "device.row_seed(self.hash_seed, 0)",
+        ),
+        by=CM_CROWD,
+        sees="the spread of estimates is not the stated one",
+    ),
+    fault(
+        "rows-without-hash-seed",
+        "a fresh hash_seed gives the same collisions again",
+        Edit("sketches.rows:RowSketch.seeds", "device.row_seed(self.hash_seed, row)", "device.row_seed(0, row)"),
+        by=detect.row_functions,
+        sees="another hash_seed does not give other hash functions",
+    ),
+    fault(
+        "mean-without-debiasing",
+        "what collides stays in the estimate",
+        Edit("sketches.combining:MeanOfRows.estimate", "not rows.sketch.signed", "False"),
+        by=CM_CROWD,
+        sees="estimates are biased",
+    ),
+    fault(
+        "mean-debiased-by-the-wrong-width",
+        "c for c - 1",
+        Edit("sketches.combining:MeanOfRows.estimate", "rows.sketch.width - 1)", "rows.sketch.width)"),
+        by=detect.sketches_as_defined,
+        sees="the mean of the rows of CM is not the defined one",
+    ),
+    fault(
+        "minimum-without-debiasing",
+        "what collides stays in every row",
+        Edit("sketches.combining:Rows.debiased", "n[:, None] / width", "0"),
+        by=detect.sketches_as_defined,
+        sees="the min of the rows of CM is not the defined one",
+    ),
+    fault(
+        "rows-not-scaled",
+        "a row stands for its own users only",
+        Edit("sketches.combining:_scaled", "np.maximum(n, 1)", "np.maximum(int(n.sum()), 1 + 0 * n)"),
+        by=detect.sketches_as_defined,
+        sees="the median of the rows of CS is not the defined one",
+    ),
+    fault(
+        "rows-scaled-alike",
+        "a row stands for as many users as the average row",
+        Edit("sketches.combining:_scaled", "np.maximum(n, 1)", "np.maximum(n.mean() + 0 * n, 1)"),
+        by=detect.sketches_as_defined,
+        sees="the median of the rows of CM is not the defined one",
+    ),
+    fault(
+        "median-not-centred",
+        "every item has its row's collisions on top",
+        Edit("sketches.combining:MedianOfRows.estimate", "table -= centre", "table -= 0"),
+        by=detect.sketches_as_defined,
+        sees="the median of the rows of CM is not the defined one",
+    ),
+    fault(
+        "rows-without-users-count",
+        "a row that nobody chose pulls the median to zero",
+        Edit("sketches.combining:MedianOfRows.estimate", "table[n == 0] = np.nan", "table[n == 0] = 0"),
+        by=detect.sketches_as_defined,
+        sees="the median of the rows of CS is not the defined one",
+    ),
+    fault(
+        "opposite-cell-added",
+        "+ for -: the sign of an item is lost",
+        Edit("sketches.combining:Rows.of_items", "[plus - minus, minus - plus]", "[plus + minus, minus + plus]"),
+        by=detect.sketches_as_defined,
+        sees="the mean of the rows of CS is not the defined one",
+    ),
+    fault(
+        "collisions-forgotten-in-the-variance",
+        "intervals speak of the oracle's noise alone",
+        Edit("sketches.count_min:CM.row_law", "together * (met + law.collision)", "together * law.collision"),
+        by=CM_CROWD,
+        sees="the spread of estimates is not the stated one",
+    ),
+    fault(
+        "signed-collisions-forgotten-in-the-variance",
+        "the same for CS",
+        Edit("sketches.count_sketch:CS.row_law", "together * (Fraction(1, c) + ", "together * (0 + "),
+        by=CS_CROWD,
+        sees="the spread of estimates is not the stated one",
+    ),
+    fault(
+        "channels-mixed-up",
+        "the reports of a row are counted in its neighbour",
+        Edit("core.accumulator:ChannelAccumulator._fold", "cells[channel]", "cells[channel - 1]"),
+        by=detect.channels,
+        sees="a channel does not hold what its reports make",
+    ),
+    fault(
+        "channels-miscounted",
+        "the users of a row are counted in its neighbour",
+        Edit(
+            "core.accumulator:ChannelAccumulator._absorb",
+            "added = np.diff(bounds)",
+            "added = np.roll(np.diff(bounds), 1)",
+        ),
+        by=detect.channels,
+        sees="a channel does not hold what its reports make",
+    ),
+    fault(
+        "simulated-channels-miscounted",
+        "the users of a row are counted in its neighbour, by simulation alone",
+        Edit("core.accumulator:ChannelAccumulator._absorb_here", "np.diff(bounds)", "np.roll(np.diff(bounds), 1)"),
+        by=detect.channels,
+        sees="a simulated crowd is not shared out as an honest one",
+    ),
+    fault(
+        "users-of-channels-not-saved",
+        "a state read back knows its cells, and not whose they are",
+        Edit(
+            "core.accumulator:ChannelAccumulator._payload",
+            'self.n.astype("<i8").tobytes() + super()._payload()',
+            "bytes(self.n.nbytes) + CellAccumulator._payload(self)",
+        ),
+        by=detect.channels,
+        sees="a state of channels does not come back from its bytes",
+    ),
+    fault(
+        "users-of-channels-not-checked",
+        "cells of users that are said to be elsewhere",
+        Edit("core.accumulator:ChannelAccumulator._restore", "self.scheme.check_cells(cells, reports)", "pass"),
+        by=detect.channels,
+        sees="a state whose users are not those of its cells is accepted",
+    ),
+    fault(
+        "users-of-channels-do-not-add-up",
+        "users appear from nowhere",
+        Edit("core.accumulator:ChannelAccumulator._restore", "sum(n.tolist()) != count", "False"),
+        by=detect.channels,
+        sees="a state whose users are not those of its cells is accepted",
+    ),
+    fault(
+        "row-out-of-range-accepted",
+        "a report of a row that does not exist",
+        Edit("sketches.rows:RowSketch.check", 'reports["row"], self.rows', 'reports["row"], self.rows + 1'),
+        by=detect.out_of_range,
+        sees="CM: row out of range is accepted",
+    ),
+    fault(
+        "report-within-not-checked",
+        "the oracle's part of a report may be anything",
+        Edit("sketches.rows:RowSketch.check", 'self.oracle.check(reports["report"])', "pass"),
+        by=detect.out_of_range,
+        sees="CM: report out of range is accepted",
+    ),
+    fault(
+        "fingerprint-without-the-rows-hash-seed",
+        "states of different hash functions merge",
+        Edit("sketches.rows:RowSketch.parameters", '"hash_seed": json_integer(self.hash_seed)', '"hash_seed": 0'),
+        by=detect.identity,
+        sees="two different schemes have one fingerprint",
+    ),
+    fault(
+        "device-trusts-the-oracle",
+        "the client no longer computes the epsilon of its oracle's thresholds",
+        Edit("device:RowSketch.__init__", "Client(oracle).randomizer", 'RANDOMIZERS[oracle["scheme"]](oracle)'),
+        by=detect.identity,
+        sees="an oracle beyond its own epsilon, not the sketch's, on a device is accepted",
+    ),
+    fault(
+        "device-takes-sketches-within-sketches",
+        "a sketch of a sketch, which nobody has examined",
+        Edit("device:RowSketch.__init__", '("CM", "CS", "BLOOM")', "()"),
+        by=detect.identity,
+        sees="a sketch within a sketch, on a device is accepted",
+    ),
+    fault(
+        "json-takes-sketches-within-sketches",
+        "the same at the server",
+        Edit(
+            "sketches.rows:expect_oracle",
+            "given.channels is not None",
+            "False",
+        ),
+        by=detect.identity,
+        sees="a sketch within a sketch, in JSON is accepted",
+    ),
+]
+
+
 FAULTS: list[Fault] = [
     *_one_part_in_2_to_the_64(),
     *CLIENT,
@@ -1551,4 +1873,5 @@ FAULTS: list[Fault] = [
     *NOISE,
     *ESTIMATOR,
     *STATE,
+    *SKETCH,
 ]

@@ -5,9 +5,11 @@ Statistical detectors have fixed seeds. Without a fault each would raise a false
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,10 +20,13 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
+import naive
 import plausibly
+from contract.entries import ORACLES
 from plausibly import SecureRandom, SeededRandom, device, kernels
 from plausibly.core import codec
 from plausibly.core import scheme as scheme_module
+from plausibly.core.enumeration import public_outcomes
 from plausibly.core.laws import Estimator
 from plausibly.core.probability import within_exp
 from plausibly.core.randomness import Layout
@@ -64,8 +69,19 @@ def audit(name: str, **parameters: Any) -> Detector:
     return Detector(f"audit of {name}({shown})", run)
 
 
+def sketch(name: str, oracle: str = "DE", *, cells: int = 6, rows: int = 3, epsilon: Any = 1, **given: Any) -> Any:
+    """A sketch over so many cells of an oracle, on 20 items."""
+    part = plausibly.make(oracle, epsilon=epsilon, domain_size=cells)
+    return plausibly.make(name, oracle=part, rows=rows, **{"domain_size": 20, **given})
+
+
+def audit_sketch(name: str, oracle: str) -> Detector:
+    """The exact audit of a sketch over an oracle."""
+    return Detector(f"audit of {name} over {oracle}", lambda: iter(plausibly.audit(sketch(name, oracle)).findings))
+
+
 def _tight_thresholds() -> Iterator[str]:
-    for name in plausibly.CATALOG:
+    for name in ORACLES:
         for epsilon in ("0.1", 1, 5):
             client = plausibly.make(name, epsilon=epsilon, domain_size=5).randomizer
             noisier = "flip" if name == "OUE" else "keep"
@@ -264,6 +280,74 @@ def crowd(name: str, **parameters: Any) -> Detector:
     return Detector(f"crowds of {name}({shown})", run)
 
 
+def sketch_crowd(name: str) -> Detector:
+    """As ``crowd``, over 60 hash seeds: 32 rows of 16 cells over an oracle that seldom lies, so that hashes err most.
+
+    The variance is the stated one for the true counts. Bias and spread have the limits and the false alarms of crowds.
+    """
+
+    def run() -> Iterator[str]:
+        counts = np.array([2000, 1000, 500, 300, 100, 50, 50, 0])
+        scores = []
+        for seed in range(60):
+            scheme = sketch(name, cells=32 if name == "CS" else 16, rows=32, epsilon=4, hash_seed=seed)
+            tally = scheme.simulate(dict(enumerate(counts.tolist())), SeededRandom(seed))
+            variance = scheme.variance(4000, counts, f2=float((counts**2).sum()))
+            scores.append((tally.estimate(range(8)).values - counts) / np.sqrt(variance))
+        z = np.array(scores)
+        if np.abs(z.mean(axis=0)).max() > 6 / math.sqrt(len(z)):
+            yield "estimates are biased"
+        if abs(float((z**2).mean()) - 1) > 0.5:
+            yield "the spread of estimates is not the stated one"
+
+    return Detector(f"crowds of {name}", run)
+
+
+def _sketches_as_defined() -> Iterator[str]:
+    # Rows with many users, with few, and with none.
+    for name in sorted(naive.SERVERS.keys() - set(ORACLES)):
+        for rows, count in ((3, 90), (7, 5)):
+            scheme = sketch(name, rows=rows)
+            reports = scheme.privatize([i * i % 20 for i in range(count)], SeededRandom(1))
+            tally = scheme.accumulator()
+            tally.add(reports)
+            for combine in ("mean", "median", "min"):
+                fields = naive.fields(reports)
+                twin = naive.answer(json.loads(scheme.to_json()), fields, range(20), combine=combine)
+                found = tally.estimate(combine=combine).values
+                if not np.allclose(found, [float(value) for value in twin.values], rtol=1e-9, atol=1e-9):
+                    yield f"the {combine} of the rows of {name} is not the defined one"
+
+
+sketches_as_defined = Detector("sketches estimate as defined", _sketches_as_defined)
+
+
+def _rows_shared_out() -> Iterator[str]:
+    scheme = sketch("CM")
+    publics = public_outcomes(scheme.randomizer, 100)
+    assert publics is not None
+    if Counter(public[0] for public in publics) != Counter(range(3)):
+        yield "a client does not take every row alike"
+    # Six standard deviations for each of three rows: a false alarm in 6e-9 of all choices of seeds.
+    rows = np.bincount(scheme.privatize([0] * 9000, SeededRandom(0))["row"], minlength=3)
+    if np.abs(rows - 3000).max() > 6 * math.sqrt(2000):
+        yield "bulk reports do not take every row alike"
+
+
+rows_shared_out = Detector("users are shared out evenly among the rows", _rows_shared_out)
+
+
+def _row_functions() -> Iterator[str]:
+    first, second = (set(sketch("CM", rows=100, hash_seed=seed).seeds.tolist()) for seed in (0, 1))
+    if len(first) != 100:
+        yield "two rows have the same hash function"
+    if first & second:
+        yield "another hash_seed does not give other hash functions"
+
+
+row_functions = Detector("every row has a hash function of its own", _row_functions)
+
+
 def _intervals() -> Iterator[str]:
     scheme = plausibly.make("DE", epsilon=1, domain_size=4)
     estimates = scheme.simulate([10, 20, 30, 40], SeededRandom(0)).estimate()
@@ -300,6 +384,46 @@ def _states() -> Iterator[str]:
 
 
 states = Detector("parts merge to the whole", _states)
+
+
+def _channels() -> Iterator[str]:
+    scheme = sketch("CM")
+    reports = scheme.privatize([i % 20 for i in range(300)], SeededRandom(0))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    for row in range(3):
+        alone = scheme.oracle.accumulator()
+        alone.add(np.ascontiguousarray(reports["report"][reports["row"] == row]))
+        if tally.n[row] != len(alone) or not np.array_equal(tally.state[row], alone.state[0]):
+            yield "a channel does not hold what its reports make"
+    try:
+        again = plausibly.Accumulator.from_bytes(scheme, tally.to_bytes())
+    except plausibly.StateError:
+        yield "a state of channels does not come back from its bytes"
+    else:
+        if not np.array_equal(again.n, tally.n) or not np.array_equal(again.state, tally.state):
+            yield "a state of channels comes back as another"
+    twice = scheme.accumulator()
+    twice.merge(tally)
+    twice.merge(tally)
+    if not np.array_equal(twice.n, 2 * tally.n) or not np.array_equal(twice.state, 2 * tally.state):
+        yield "merging two states of channels does not add them"
+    simulated = scheme.simulate([15] * 20, SeededRandom(0))
+    honest = scheme.accumulator()
+    honest.add(scheme.privatize(np.repeat(np.arange(20), 15), SeededRandom(0)))
+    if simulated.to_bytes() != honest.to_bytes():
+        yield "a simulated crowd is not shared out as an honest one"
+    # A bitmap sets as many bits as its coins say: one user more or less cannot be told from the cells.
+    for kind in (scheme, sketch("CM", "OUE")):
+        blob = kind.simulate([15] * 20, SeededRandom(0)).to_bytes()
+        first, *others = np.frombuffer(blob[28:52], "<i8").tolist()
+        claims = [0, 0, 0], [0, 0, 300], [first + 1, *others]
+        forged = [_sealed(blob[:28] + np.array(claim, "<i8").tobytes() + blob[52:-4]) for claim in claims]
+        read = (lambda b=b, kind=kind: plausibly.Accumulator.from_bytes(kind, b) for b in forged)
+        yield from _accepted("a state whose users are not those of its cells", read)
+
+
+channels = Detector("each channel holds its own reports", _channels)
 
 
 def _refusals() -> Iterator[str]:
@@ -361,6 +485,14 @@ def _out_of_range() -> Iterator[str]:
             blob = plausibly.encode_reports(scheme, scheme.privatize([0], SeededRandom(0)))
             forged = _sealed(blob[:28] + record.tobytes())
             yield from _accepted(f"{name}: {key} out of range", [lambda s=scheme, b=forged: codec.decode_reports(s, b)])
+    for name in ("CM", "CS"):
+        scheme = sketch(name)
+        honest = scheme.privatize([0], SeededRandom(0))
+        for key, record in (("row", (3, honest["report"][0])), ("report", (0, (6,)))):
+            forged = _sealed(
+                plausibly.encode_reports(scheme, honest)[:28] + np.array([record], scheme.report_dtype).tobytes()
+            )
+            yield from _accepted(f"{name}: {key} out of range", [lambda s=scheme, b=forged: codec.decode_reports(s, b)])
     for name in ("DE", "OUE", "HM", "SS", "TLH", "AGR"):
         scheme = plausibly.make(name, epsilon=1, domain_size=5)
         tally = scheme.accumulator()
@@ -416,7 +548,13 @@ def _identity() -> Iterator[str]:
             for m, w in ((1, 1), (2, 1), (2, 2))
         ],
         [plausibly.make("DE", epsilon=1, domain=labels) for labels in (["a", "b"], ["b", "a"])],
-        [plausibly.make(name, epsilon=1, domain_size=8) for name in plausibly.CATALOG],
+        [plausibly.make(name, epsilon=1, domain_size=8) for name in ORACLES],
+        [
+            *(sketch(name) for name in ("CM", "CS")),
+            *(sketch("CM", rows=rows, hash_seed=seed) for rows, seed in ((4, 0), (3, 1), (3, 2**63))),
+            *(sketch("CM", oracle, epsilon=e) for oracle in ("DE", "OUE") for e in (2, 3)),
+            *(sketch("CM", domain_size=d, cells=c) for d, c in ((21, 6), (20, 7))),
+        ],
     ]
     for family in families:
         if len({scheme.fingerprint() for scheme in family}) != len(family):
@@ -426,9 +564,26 @@ def _identity() -> Iterator[str]:
     louder = text.replace(keep, str(int(keep) + 1))
     yield from _accepted("a scheme with another threshold than its epsilon's", [lambda: plausibly.from_json(louder)])
     yield from _accepted("thresholds beyond epsilon, on a device", [lambda: device.load(louder)])
+    yield from _accepted_sketches()
 
 
 identity = Detector("a scheme is what its fingerprint and thresholds say", _identity)
+
+
+def _accepted_sketches() -> Iterator[str]:
+    good = json.loads(sketch("CM").to_json())
+    louder = {**good["oracle"], "keep": str(int(good["oracle"]["keep"]) + 1)}
+    wrong = {
+        "an oracle beyond its epsilon": {**good, "oracle": louder},
+        "an oracle beyond its own epsilon, not the sketch's": {**good, "epsilon": "2", "oracle": louder},
+        "an oracle of another version": {**good, "oracle": {**good["oracle"], "version": 2}},
+        "a sketch that promises less epsilon than its oracle has": {**good, "epsilon": "1/2"},
+        "a sketch within a sketch": {**good, "oracle": good},
+    }
+    for what, fields in wrong.items():
+        text = json.dumps(fields)
+        yield from _accepted(f"{what}, on a device", [lambda t=text: device.load(t)])
+        yield from _accepted(f"{what}, in JSON", [lambda t=text: plausibly.from_json(t)])
 
 
 def _accepted(what: str, attempts: Any) -> Iterator[str]:

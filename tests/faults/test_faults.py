@@ -15,6 +15,7 @@ def test_there_are_many_faults_and_each_has_its_name() -> None:
     assert len({fault.id for fault in FAULTS}) == len(FAULTS)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("detector", DETECTORS.values(), ids=DETECTORS.keys())
 def test_detector_is_content_without_a_fault(detector: Detector) -> None:
     assert list(detector.run()) == []

@@ -72,6 +72,7 @@ def test_premix_of_the_published_values(j: int, mixed: int) -> None:
     assert reference._premix(np.array([j], dtype=np.uint32)) == mixed
 
 
+@pytest.mark.full
 def test_premix_is_one_to_one_on_a_run_of_characters() -> None:
     assert len(np.unique(reference._premix(np.arange(1 << 20, dtype=np.uint32)))) == 1 << 20
 

@@ -5,7 +5,8 @@ files. One file per scheme:
 
     schemes   the scheme's JSON fields, and the arguments of plausibly.make that give it; all else refers by number
     vectors   scheme, value, tape (words as decimal text) -> record
-    states    scheme, records -> wire batch, cells of the accumulator (or the records it keeps), its bytes
+    states    scheme, records -> wire batch, cells of the accumulator (or the records it keeps), its bytes; for schemes
+              that share their users out also the numbers of users
     broken    what must be refused: values, tapes, schemes, batches, records, states
 
 Tapes are crafted: words at and around every threshold, the ends of the range, words that below(m) refuses (the next
@@ -26,7 +27,9 @@ from typing import Any
 import naive_client as naive
 from naive_client import Fields, N, Tape
 
-NAMES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
+ORACLES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
+SKETCHES = (*naive.SKETCHES, "BLOOM")
+NAMES = (*ORACLES, *SKETCHES)
 UNARY = ("SUE", "OUE")
 BITMAPS = (*UNARY, "SS")
 HASHING = ("BLH", "OLH", "FLH")
@@ -65,8 +68,55 @@ def keys(hash_seed: int) -> Fields:
     return {"type": "keys", "hash_seed": naive.written_integer(hash_seed)}
 
 
+def sketch_settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
+    """Epsilon, domain and own parameters of the sketches of a file: every oracle, every kind of domain."""
+    if name == "BLOOM":
+        yield from bloom_settings()
+        return
+    epsilons, domains = ("1", "3", "1/10", "5"), (integers(9), labels(LABELS, True), keys(7), integers(70_000), keys(0))
+    widths, rows = (6, 8, 30), (5, 1, 3, 300)
+    for i, oracle in enumerate(ORACLES, start=NAMES.index(name)):
+        own: Fields = {"scheme": oracle, "domain_size": widths[i % 3]}
+        own |= {"FLH": {"hashes": 5, "hash_seed": 2**60}, "HM": {"coefficients": 2}, "SS": {"subset_size": 2}}.get(
+            oracle, {}
+        )
+        own |= {"hash_bits": 2, "window": 3} if oracle in WINDOWS else {}
+        hash_seed = {} if i % 3 else {"hash_seed": 2**64 - 1 - i}
+        yield epsilons[i % 4], domains[i % 5], {"oracle": own, "rows": rows[i % 4], **hash_seed}
+    # The largest range of a hash and of a row, and the smallest.
+    yield "8", keys(3), {"oracle": {"scheme": "DE", "domain_size": 2**16}, "rows": 2**16, "hash_seed": 5}
+    yield "2", integers(1000), {"oracle": {"scheme": "OLH", "domain_size": 2**16}, "rows": 257}
+    least = 2 if name == "CM" else 4
+    yield "1", integers(2), {"oracle": {"scheme": "OUE", "domain_size": least}, "rows": 2}
+    last = {"scheme": "DE" if name == "CM" else "HR", "domain_size": 6}
+    yield "1/2", integers(9), {"oracle": last, "rows": 3, "hash_seed": 1}
+
+
+def bloom_settings() -> Iterator[tuple[str, Fields, Fields]]:
+    """The same for Bloom filters: whole ones of several sizes, and one bit of them through some oracles."""
+    yield "1", integers(9), {"bits": 8, "hashes": 2, "cohorts": 5}
+    yield "3", keys(7), {"bits": 128, "hashes": 2, "cohorts": 64}
+    yield "1/10", labels(LABELS, True), {"bits": 13, "hashes": 1, "cohorts": 1, "hash_seed": 2**64 - 1}
+    yield "5", integers(70_000), {"bits": 2, "hashes": 3, "cohorts": 3}
+    yield "2", integers(20), {"bits": 30, "hashes": 7, "cohorts": 257}
+    for i, oracle in enumerate(("DE", "OUE", "OLH", "HM", "HR", "TLH")):
+        domain = (integers(9), labels(LABELS, True), keys(0))[i % 3]
+        own = {"hashes": 1 + i % 3, "cohorts": (2, 3, 100)[i % 3], "hash_seed": i}
+        yield "2", domain, {"oracle": {"scheme": oracle, "domain_size": 6 + i}, **own}
+    yield "1/2", integers(9), {"bits": 6, "hashes": 2, "cohorts": 3, "hash_seed": 1}
+
+
+def oracle_fields(epsilon: str, given: Fields) -> Fields:
+    """The fields of the oracle that a sketch is given."""
+    own = {key: value for key, value in given.items() if key not in ("scheme", "domain_size")}
+    return naive.scheme_of(given["scheme"], epsilon, integers(given["domain_size"]), **own)
+
+
 def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     """Epsilon, domain and own parameters of every scheme of a file."""
+    if name in SKETCHES:
+        yield from sketch_settings(name)
+        return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
         yield epsilon, integers(d), {}
@@ -109,11 +159,15 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
 
 def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
     """What plausibly.make is called with for a scheme; keys are written as the fields of their domain."""
+    # A sketch has its privacy from its oracle; nothing is given twice.
+    private = {"epsilon": epsilon}
+    if "oracle" in own:
+        private, own = {}, {**own, "oracle": {**private, **own["oracle"]}}
     if domain["type"] == "integers":
-        return {"epsilon": epsilon, "domain_size": domain["size"], **own}
+        return {**private, "domain_size": domain["size"], **own}
     if domain["type"] == "labels":
-        return {"epsilon": epsilon, "domain": domain["labels"], "other": domain["other"], **own}
-    return {"epsilon": epsilon, "keys": domain["hash_seed"], **own}
+        return {**private, "domain": domain["labels"], "other": domain["other"], **own}
+    return {**private, "keys": domain["hash_seed"], **own}
 
 
 # --- crafted tapes ----------------------------------------------------------------------------------------------
@@ -192,8 +246,9 @@ def values_of(domain: Fields) -> list[naive.Value]:
 def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterator[tuple[naive.Value, Crafted]]:
     """Values and crafted tapes for one scheme: every edge of every draw for some, a sample for others."""
     fill = words(f"{scheme['scheme']}/{number}")
-    if scheme["scheme"] in UNARY:
-        d = naive.size_of(scheme["domain"])
+    private = scheme.get("oracle", scheme)
+    if private["scheme"] in (*UNARY, "BLOOM"):
+        d = words_of(scheme)
         for i in range(12 if d < 64 else 10 if d < 257 else 6 if d < 1024 else 2):
             # Half of the bits at an edge, in an order that changes from tape to tape.
             yield next(values), Crafted(fill, {draw: draw + i for draw in range(i % 2, d, 1 + i % 3)})
@@ -215,7 +270,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         yield next(values), Crafted(fill, {})
     if scheme["domain"]["type"] != "integers":
         # A kept coin for each, because only the truth shows how a label or key was encoded.
-        kept = bernoulli_edges(int(scheme["keep"])).index(0)
+        kept = bernoulli_edges(int(private["keep"])).index(0)
         for value in values_of(scheme["domain"]):
             yield value, Crafted(fill, {coin: kept})
 
@@ -234,8 +289,10 @@ def envelope(magic: bytes, scheme: Fields, count: int, payload: bytes) -> bytes:
 
 
 def fold(scheme: Fields, records: list[bytes]) -> list[int]:
-    """The cells of an accumulator, by the definition of each scheme."""
+    """The cells of an accumulator, by the definition of each scheme; those of a sketch row by row."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name in SKETCHES:
+        return [cell for own in by_row(scheme, records) for cell in fold_row(scheme, own)]
     if name == "DE":
         return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(d)]
     if name in BITMAPS:
@@ -275,6 +332,38 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
     return full + paper
 
 
+def rows_of(scheme: Fields) -> int:
+    """Among how many rows the users of a sketch are shared out; of Bloom filters cohorts, or all their functions."""
+    if scheme["scheme"] == "BLOOM":
+        return scheme["cohorts"] * (scheme["hashes"] if "oracle" in scheme else 1)
+    return scheme["rows"]
+
+
+def fold_row(scheme: Fields, own: list[bytes]) -> list[int]:
+    """The cells of one row: the oracle's, or the sums of the bits of whole filters."""
+    if "oracle" in scheme:
+        return fold(scheme["oracle"], own)
+    return [sum(int.from_bytes(r, "little") >> i & 1 for r in own) for i in range(scheme["bits"])]
+
+
+def by_row(scheme: Fields, records: list[bytes]) -> list[list[bytes]]:
+    """What follows the row in the records of each row of a sketch."""
+    head = naive.field_size(rows_of(scheme))
+    rows: list[list[bytes]] = [[] for _ in range(rows_of(scheme))]
+    for r in records:
+        rows[int.from_bytes(r[:head], "little")].append(r[head:])
+    return rows
+
+
+def numbers(scheme: Fields, records: list[bytes]) -> list[int]:
+    """What a state says of its channels before their cells: how many users each has. Nothing if there is but one."""
+    return [len(own) for own in by_row(scheme, records)] if scheme["scheme"] in SKETCHES else []
+
+
+def packed(whole: list[int]) -> bytes:
+    return b"".join(struct.pack("<q", number) for number in whole)
+
+
 def toeplitz_cells(scheme: Fields, records: list[bytes]) -> list[int]:
     """At the sum of the matrix rows that s selects: the transformed window at s, with the sign of s on the report."""
     t, w, bits = scheme["hash_bits"], scheme["window"], scheme["item_bits"]
@@ -308,12 +397,13 @@ def state(scheme: Fields, number: int, records: list[bytes]) -> Fields:
     """What a server makes of records: their batch, its cells or the records it keeps, its bytes."""
     entry: Fields = {"scheme": number, "records": [r.hex() for r in records]}
     entry["batch"] = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records)).hex()
-    if scheme["domain"]["type"] == "keys" and scheme["scheme"] != "FLH":
+    if scheme["domain"]["type"] == "keys" and scheme["scheme"] not in ("FLH", *SKETCHES):
         entry["kept"] = [r.hex() for r in sorted(records)]
         payload = b"".join(sorted(records))
     else:
+        entry |= {"numbers": numbers(scheme, records)} if numbers(scheme, records) else {}
         entry["cells"] = fold(scheme, records)
-        payload = b"".join(struct.pack("<q", cell) for cell in entry["cells"])
+        payload = packed(numbers(scheme, records) + entry["cells"])
     entry["bytes"] = envelope(STATE_MAGIC, scheme, len(records), payload).hex()
     return entry
 
@@ -349,6 +439,8 @@ def broken_tapes(vectors: list[Fields], schemes: list[Fields]) -> Iterator[Field
 
 def words_of(scheme: Fields) -> int:
     """Words of one report, repeats aside."""
+    if scheme["scheme"] in SKETCHES:
+        return 1 + (words_of(scheme["oracle"]) if "oracle" in scheme else scheme["bits"])
     if scheme["scheme"] in UNARY:
         return naive.size_of(scheme["domain"])
     if scheme["scheme"] in WINDOWS:
@@ -367,25 +459,28 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     def without(why: str, client: bool, field: str) -> Fields:
         return {"why": why, "client": client, "fields": {k: v for k, v in scheme.items() if k != field}}
 
-    keep = int(scheme["keep"])
-    # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
-    yield changed("keep above what epsilon allows", True, keep=str(keep + 2))
-    yield changed("keep below the largest one allowed", False, keep=str(keep - 1))
-    if name not in UNARY:
-        yield changed("keep one step too high", True, keep=str(keep + 1))
+    if "oracle" in scheme:
+        yield from broken_sketches(scheme)
     else:
-        flip = int(scheme["flip"])
-        yield changed("flip below what epsilon allows", True, flip=str(flip - 2))
-        yield changed("flip above the smallest one allowed", False, flip=str(flip + 1))
-        yield changed("flip never", True, flip="0")
-        yield without("no flip", True, "flip")
-    yield changed("keep always", True, keep=str(N))
-    yield changed("keep never", True, keep="0")
-    yield changed("keep far below the uniform probability", True, keep="1")
-    yield changed("keep as text that is no number", True, keep="most")
-    yield changed("keep as null", True, keep=None)
-    yield changed("keep as a number, which a browser would round", False, keep=keep)
-    yield without("no keep", True, "keep")
+        keep = int(scheme["keep"])
+        # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
+        yield changed("keep above what epsilon allows", True, keep=str(keep + 2))
+        yield changed("keep below the largest one allowed", False, keep=str(keep - 1))
+        if name not in UNARY:
+            yield changed("keep one step too high", True, keep=str(keep + 1))
+        else:
+            flip = int(scheme["flip"])
+            yield changed("flip below what epsilon allows", True, flip=str(flip - 2))
+            yield changed("flip above the smallest one allowed", False, flip=str(flip + 1))
+            yield changed("flip never", True, flip="0")
+            yield without("no flip", True, "flip")
+        yield changed("keep always", True, keep=str(N))
+        yield changed("keep never", True, keep="0")
+        yield changed("keep far below the uniform probability", True, keep="1")
+        yield changed("keep as text that is no number", True, keep="most")
+        yield changed("keep as null", True, keep=None)
+        yield changed("keep as a number, which a browser would round", False, keep=keep)
+        yield without("no keep", True, "keep")
     yield changed("an unknown field", False, colour="blue")
     yield changed("a misspelt field", False, domian=scheme["domain"])
     for version in (0, 2, "1", None):
@@ -406,19 +501,37 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     yield changed("one label", True, domain=labels(["yes"], False))
     yield changed("an unknown field of the domain", False, domain={**scheme["domain"], "unit": "m"})
     yield without("no domain", True, "domain")
-    if name not in (*HASHING, "TLH"):
+    if name not in (*HASHING, "TLH", *SKETCHES):
         yield changed("keys where items must be listed", True, domain=keys(0))
     else:
         yield changed("a hash seed of 65 bits", True, domain={"type": "keys", "hash_seed": str(N)})
-    if name in HASHING:
+    if name in (*HASHING, *SKETCHES):
         yield changed("another split", False, split=2 * scheme["split"])
         yield changed("no split at all", True, split=0)
+    if name in HASHING:
         yield changed("another hash range", True, hash_range=scheme["hash_range"] + 1)
         yield changed("a hash range of one", True, hash_range=1)
     if name == "FLH":
         yield changed("no hash function", True, hashes=0)
+    if name in ("FLH", *SKETCHES):
         yield changed("a hash seed below zero", True, hash_seed=-1)
         yield changed("a hash seed of 65 bits", True, hash_seed=str(N))
+    if name == "BLOOM":
+        for bits in (0, 1, 2**16 + 1, None, "many"):
+            yield changed("a number of bits that is none", True, bits=bits)
+        yield changed("other bits, which clients may have", False, bits=str(scheme["bits"]))
+        for hashes in (0, 257, None):
+            yield changed("a number of hashes that is none", True, hashes=hashes)
+        yield changed("twice the hashes for the same threshold", True, hashes=2 * scheme["hashes"])
+        yield changed("fewer hashes than the threshold allows", False, hashes=scheme["hashes"] - 1)
+        for cohorts in (0, -1, 2**16 + 1, None):
+            yield changed("a number of cohorts that is none", True, cohorts=cohorts)
+        for field in ("bits", "hashes", "cohorts", "split", "hash_seed"):
+            yield without(f"no {field}", True, field)
+        oracle = naive.scheme_of("DE", scheme["epsilon"], integers(6))
+        for wrong in (None, {}, {**scheme}, naive.scheme_of("DE", "4/7", integers(6)), {**oracle, "version": 2}):
+            yield changed("an oracle that is none, or of a larger epsilon", True, oracle=wrong)
+        yield changed("an oracle beside the filter's own bits", False, oracle=oracle)
     if name == "HM":
         yield changed("no coefficient", True, coefficients=0)
         yield changed("a coefficient more", True, coefficients=scheme["coefficients"] + 1)
@@ -455,6 +568,41 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         yield changed("more than 64 bits in all", True, dimension=64 // scheme["hash_bits"] + 1)
 
 
+def broken_sketches(scheme: Fields) -> Iterator[Fields]:
+    """Sketches with a wrong number of rows, with an oracle that is none, or with a broken one."""
+    name, oracle, epsilon = scheme["scheme"], scheme["oracle"], scheme["epsilon"]
+
+    def changed(why: str, client: bool, **fields: Any) -> Fields:
+        return {"why": why, "client": client, "fields": {**scheme, **fields}}
+
+    def without(why: str, client: bool, field: str) -> Fields:
+        return {"why": why, "client": client, "fields": {k: v for k, v in scheme.items() if k != field}}
+
+    for each in broken_schemes(oracle):
+        yield changed(f"in the oracle: {each['why']}", each["client"], oracle=each["fields"])
+    for rows in (0, -1, 2**16 + 1, 2**64, None, "many"):
+        yield changed("a number of rows that is none", True, rows=rows)
+    yield changed("rows as text", False, rows=str(scheme["rows"]))
+    yield without("no rows", True, "rows")
+    for wrong in (None, "DE", [oracle], {}, 7):
+        yield changed("an oracle that is none", True, oracle=wrong)
+    yield without("no oracle", True, "oracle")
+    yield without("no split", True, "split")
+    yield without("no hash seed", True, "hash_seed")
+    for sketch in SKETCHES:
+        yield changed("a sketch within a sketch", True, oracle={**scheme, "scheme": sketch})
+    named = naive.scheme_of("DE", epsilon, labels(list("abcdef"), False))
+    yield changed("an oracle over labels", True, oracle=named)
+    yield changed("an oracle over keys", True, oracle=naive.scheme_of("OLH", epsilon, keys(0)))
+    yield changed("cells beyond 65536", True, oracle=naive.scheme_of("DE", epsilon, integers(2**16 + 2)))
+    # A seventh part more epsilon than the sketch promises: each is sound on its own.
+    more = naive.scheme_of("DE", "4/7", integers(6))
+    yield changed("an oracle of a larger epsilon", True, oracle=more)
+    yield changed("an oracle of a smaller epsilon", False, oracle=naive.scheme_of("DE", "1/3", integers(6)))
+    if name == "CS":
+        yield changed("cells that have no opposite", False, oracle=naive.scheme_of("DE", epsilon, integers(7)))
+
+
 def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
     """Wire batches that are cut, flipped, too long, of another scheme, or whose count does not fit."""
     whole = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records))
@@ -479,8 +627,8 @@ def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Itera
 
 def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
     """Accumulators that are cut, flipped, too long, of another scheme, or that no reports can have made."""
-    cells = fold(scheme, records)
-    payload = b"".join(struct.pack("<q", cell) for cell in cells)
+    users, cells = numbers(scheme, records), fold(scheme, records)
+    payload = packed(users + cells)
     whole = envelope(STATE_MAGIC, scheme, len(records), payload)
     yield "nothing", b""
     yield "cut in the header", whole[:20]
@@ -493,14 +641,16 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
     yield "a cell too many", envelope(STATE_MAGIC, scheme, len(records), payload + bytes(8))
     yield "a cell too few", envelope(STATE_MAGIC, scheme, len(records), payload[:-8])
     yield "a negative count", envelope(STATE_MAGIC, scheme, -1, bytes(len(payload)))
+    if users:
+        yield from broken_channels(scheme, records, users, cells)
     if scheme["scheme"] in ("HM", *WINDOWS):
         # One report adds more than one to a cell or to what is decoded, so 64-bit cells hold fewer of them.
         yield "a count that would overflow", envelope(STATE_MAGIC, scheme, 2**63 - 1, payload)
-    large = struct.pack("<q", 256 * len(records)) + payload[8:]
+    large = packed([*users, 256 * len(records), *cells[1:]])
     yield "a cell larger than its reports allow", envelope(STATE_MAGIC, scheme, len(records), large)
     if scheme["scheme"] in ("SS", "AGR"):
         # Each report counts in equally many cells.
-        more = struct.pack("<q", cells[0] + 1) + payload[8:]
+        more = packed([*users, cells[0] + 1, *cells[1:]])
         yield "a count that no report has made", envelope(STATE_MAGIC, scheme, len(records), more)
     yield "cells without reports", envelope(STATE_MAGIC, scheme, 0, payload)
     yield "another scheme", envelope(STATE_MAGIC, other, len(records), payload)
@@ -508,9 +658,41 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
     yield "a batch", envelope(BATCH_MAGIC, scheme, len(records), payload)
 
 
+def broken_channels(
+    scheme: Fields, records: list[bytes], users: list[int], cells: list[int]
+) -> Iterator[tuple[str, bytes]]:
+    """Accumulators whose channels do not have the users they say."""
+
+    def state_of(claimed: list[int], found: list[int] = cells) -> bytes:
+        return envelope(STATE_MAGIC, scheme, len(records), packed(claimed + found))
+
+    yield "cells without the users of their channels", state_of([])
+    yield "users of no channel", state_of([0] * len(users))
+    yield "a user too many in a channel", state_of([users[0] + 1, *users[1:]])
+    yield "fewer than no users in a channel", state_of([-1, sum(users[:2]) + 1, *users[2:]])
+    yield "users whose sum wraps around", state_of([users[0] + 2**62, users[1] + 2**62, users[2] - 2**63])
+    yield "all users in one channel, and their cells where they were", state_of([sum(users), *[0] * (len(users) - 1)])
+    width = len(cells) // len(users)
+    yield (
+        "the cells of two channels mixed up",
+        state_of(users, cells[width : 2 * width] + cells[:width] + cells[2 * width :]),
+    )
+
+
 def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     """Records of the right size that no client of the scheme can have sent."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name in SKETCHES:
+        head = naive.field_size(rows_of(scheme))
+        yield "a row too many", rows_of(scheme).to_bytes(head, "little") + good[head:]
+        yield "a row far outside", b"\xff" * head + good[head:]
+        if "oracle" not in scheme:
+            for bit in range(scheme["bits"], 8 * len(good[head:])):
+                yield "a spare bit set", good[:head] + (1 << bit).to_bytes(len(good) - head, "little")
+            return
+        for why, record in broken_records(scheme["oracle"], good[head:]):
+            yield why, good[:head] + record
+        return
     if name == "DE":
         yield "an item outside the domain", d.to_bytes(len(good), "little")
         yield "an item far outside", b"\xff" * len(good)
@@ -556,7 +738,8 @@ def contents(name: str) -> dict[str, Any]:
     """Everything in the file of one scheme."""
     schemes, made, vectors = [], [], []
     for number, (epsilon, domain, own) in enumerate(settings(name)):
-        scheme = naive.scheme_of(name, epsilon, domain, **own)
+        parts = {"oracle": oracle_fields(epsilon, own["oracle"])} if "oracle" in own else {}
+        scheme = naive.scheme_of(name, epsilon, domain, **{**own, **parts})
         schemes.append(scheme)
         made.append(arguments(epsilon, domain, own))
         is_keys = domain["type"] == "keys"
@@ -598,6 +781,8 @@ def entry(number: int, why: str, blob: bytes) -> Fields:
 def is_small(scheme: Fields) -> bool:
     """Whether the cells of a scheme are few enough to be written down."""
     domain = scheme["domain"]
+    if scheme["scheme"] in SKETCHES:
+        return rows_of(scheme) <= 6 and ("oracle" not in scheme or is_small(scheme["oracle"]))
     if scheme["scheme"] == "FLH":
         return scheme["hashes"] * scheme["hash_range"] <= 100
     if scheme["scheme"] == "HR":

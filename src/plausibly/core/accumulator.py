@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MAGIC = b"PLA\x01"
 _HEADER = struct.Struct("<4s16sq")
 _FOLD_CHUNK = 1 << 16
+_TASKS = 16
 
 
 class Accumulator(ABC):
@@ -61,6 +63,10 @@ class Accumulator(ABC):
     def _evidence(self) -> Cells:
         """What an estimator reads: the cells, or the reports."""
 
+    def _numbers(self) -> Any:
+        """How many reports that evidence is made of; one number for each channel, where there are channels."""
+        return len(self)
+
     def add(self, reports: object) -> None:
         """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not."""
         accepted = self.scheme.accept(reports)
@@ -82,13 +88,13 @@ class Accumulator(ABC):
         """Unbiased counts with variances: of the whole domain, or of the given items."""
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
-        values, variance = estimator.estimate(self._evidence(), len(self), codes)
-        return Estimates(names, values, variance, len(self), complete=items is None)
+        values, variance = estimator.estimate(self._evidence(), self._numbers(), codes)
+        return Estimates(names, values, variance, len(self), complete=items is None, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The exact integers behind the estimates: how many reports support an item, or the sum of their signs."""
         estimator = choose_estimator(self.scheme.estimator, options)
-        return estimator.scores(self._evidence(), len(self), self._asked(items)[0]).copy()
+        return estimator.scores(self._evidence(), self._numbers(), self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
         # What is asked about, encoded (None for the whole domain), and the names to answer under.
@@ -150,8 +156,9 @@ class CellAccumulator(Accumulator):
 
     def __init__(self, scheme: Scheme) -> None:
         super().__init__(scheme)
-        self.state = np.zeros((1, *(scheme.cell_shape or ())), dtype=np.int64)
-        self.n = np.zeros(1, dtype=np.int64)
+        channels = scheme.channels or 1
+        self.state = np.zeros((channels, *(scheme.cell_shape or ())), dtype=np.int64)
+        self.n = np.zeros(channels, dtype=np.int64)
 
     def __len__(self) -> int:
         return int(self.n.sum())
@@ -193,6 +200,69 @@ class CellAccumulator(Accumulator):
     def _evidence(self) -> Cells:
         cells: Cells = self.state[0]
         return cells
+
+
+class ChannelAccumulator(CellAccumulator):
+    """Reports of a scheme that shares its users out: each report belongs to the cells of one channel."""
+
+    def _absorb(self, reports: Reports) -> None:
+        # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
+        delta = np.zeros_like(self.state)
+        order, bounds = self._by_channel(reports)
+        # No two tasks share a channel, hence none share a cell.
+        task = partial(self._fold, delta, reports, order, bounds)
+        for _ in in_chunks(len(delta), -(-len(delta) // _TASKS), task):
+            pass
+        added = np.diff(bounds)
+        # Nothing is called from here on: an interrupt cannot come between the cells and their number.
+        self.state += delta
+        self.n += added
+
+    def _absorb_here(self, reports: Reports) -> None:
+        order, bounds = self._by_channel(reports)
+        self._fold(self.state, reports, order, bounds, 0, len(self.state))
+        self.n += np.diff(bounds)
+
+    def _by_channel(self, reports: Reports) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        # The positions of the reports in the order of their channels, and where each channel's begin and end.
+        channels = self.scheme.channel_of(reports)
+        numbers = np.bincount(channels, minlength=len(self.state))
+        return np.argsort(channels, kind="stable"), np.concatenate([[0], np.cumsum(numbers)])
+
+    def _fold(
+        self,
+        cells: Cells,
+        reports: Reports,
+        order: npt.NDArray[np.int64],
+        bounds: npt.NDArray[np.int64],
+        first: int,
+        last: int,
+    ) -> None:
+        for channel in range(first, last):
+            own = order[bounds[channel] : bounds[channel + 1]]
+            if len(own):
+                self.scheme.fold(cells[channel], reports[own])
+
+    def _payload(self) -> bytes:
+        return self.n.astype("<i8").tobytes() + super()._payload()
+
+    def _restore(self, count: int, payload: memoryview) -> None:
+        if len(payload) != self.n.nbytes + self.state.nbytes:
+            expected = self.n.nbytes + self.state.nbytes
+            raise StateError(f"accumulator: expected {expected} bytes of state, came {len(payload)}")
+        n = np.frombuffer(payload[: self.n.nbytes], dtype="<i8").astype(np.int64)
+        state = np.frombuffer(payload[self.n.nbytes :], dtype="<i8").astype(np.int64).reshape(self.state.shape)
+        if int(n.min()) < 0 or sum(n.tolist()) != count:
+            raise StateError("accumulator: the reports of the channels do not add up to their number")
+        for cells, reports in zip(state, n.tolist(), strict=True):
+            self.scheme.check_cells(cells, reports)
+        self.state, self.n = state, n
+
+    def _evidence(self) -> Cells:
+        return self.state
+
+    def _numbers(self) -> npt.NDArray[np.int64]:
+        return self.n
 
 
 class LogAccumulator(Accumulator):
@@ -252,7 +322,9 @@ class LogAccumulator(Accumulator):
 
 def empty(scheme: Scheme) -> Accumulator:
     """An accumulator without reports, of the kind the scheme's state asks for."""
-    return LogAccumulator(scheme) if scheme.cell_shape is None else CellAccumulator(scheme)
+    if scheme.cell_shape is None:
+        return LogAccumulator(scheme)
+    return CellAccumulator(scheme) if scheme.channels is None else ChannelAccumulator(scheme)
 
 
 def of_own(scheme: Scheme, reports: Reports) -> Accumulator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError, StateError, shown
+from .steps import apply, find_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,6 +97,22 @@ class Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
         return Estimates(self.items[order], self.values[order], variance, self.n, complete, (*self.history, step))
+
+    def postprocess(self, name: str, **options: Any) -> Estimates:
+        """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
+
+        Steps trade bias for less noise. After one that is not linear there is no variance, hence no interval.
+        """
+        step = find_step(name)
+        applied = step.checked(options)
+        if step.needs_total and not self.complete:
+            raise StateError(f"{name} needs every item of the domain, came a part; estimate the whole domain first")
+        if step.needs_variance and self.variance is None:
+            gone = f"is gone after {' and '.join(self.history)}" if self.history else "these estimates do not have"
+            raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
+        values = apply(name, self.values, self.n, self.variance, **options)
+        variance = self.variance if step.linear else None
+        return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
         """A pandas DataFrame: item, estimate, and where there is a variance the standard error and interval."""

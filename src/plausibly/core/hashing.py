@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
-from .domain import Integers, Keys, Labels, whole_number
+from .domain import Domain, Integers, Keys, Labels, whole_number
 from .probability import WORD, floor_exp, keep_threshold
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
@@ -39,8 +39,7 @@ class HashedScheme(Scheme):
     @property
     def split(self) -> int:
         """Where the hash cuts an item into its two characters, x mod split and x div split."""
-        # Near the square root of a listed domain, so that the server expands few table entries per report.
-        return 2**32 if self.domain.size is None else max(64, 1 << ((self.domain.size - 1).bit_length() + 1) // 2)
+        return split_for(self.domain)
 
     @cached_property
     def keep(self) -> int:
@@ -73,6 +72,11 @@ class HashedScheme(Scheme):
     def likelihood(self, report: np.void, item: int) -> Fraction:
         hashed = device.local_hash(self.seed_of(report), item, self.split, self.g)
         return self.p if int(report["hash"]) == hashed else (1 - self.p) / (self.g - 1)
+
+
+def split_for(domain: Domain) -> int:
+    """Where a hash cuts the items of a domain in two: near the square root of its size, so that tables are small."""
+    return 2**32 if domain.size is None else max(64, 1 << ((domain.size - 1).bit_length() + 1) // 2)
 
 
 def hash_field(g: int) -> tuple[str, str]:

@@ -122,6 +122,8 @@ class Draws:
     first: int
     heads: npt.NDArray[np.uint8]
     """The head bytes, one row for each report."""
+    drawn: int = 0
+    """How many words of each report are gone already."""
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
@@ -132,7 +134,17 @@ class Draws:
 
     def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
         """The tail words of these draws of these reports, which are counted from the first one here."""
-        return self.stream.tail(self.first + reports, draws)
+        return self.stream.tail(self.first + reports, draws + self.drawn)
+
+    def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
+        """For each report one of ``count``, by its first word; the reports whose word is refused; the other words.
+
+        A combinator chooses and leaves the rest to its part, which finds its words where it would alone.
+        """
+        words = np.ascontiguousarray(self.heads[:, :8]).view("<u8")[:, 0]
+        refused = np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))
+        rest = Draws(self.stream, self.first, np.ascontiguousarray(self.heads[:, 8:]), self.drawn + 1)
+        return words % np.uint64(count), refused, rest
 
 
 @dataclass(frozen=True)

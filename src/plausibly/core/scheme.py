@@ -6,9 +6,10 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from . import accumulator as accumulators
 from .accumulator import Accumulator
 from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
 from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
-from .laws import Cells, Estimator
+from .laws import Cells, Decoder
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream
@@ -96,6 +97,15 @@ class Scheme(ABC):
     def cell_shape(self) -> tuple[int, ...] | None:
         """Shape of one channel of the state; None for a scheme that must keep its reports."""
 
+    @property
+    def channels(self) -> int | None:
+        """Among how many channels the users are shared out; None for a scheme whose users all report alike."""
+        return None
+
+    def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
+        """The channel of each report, of a scheme that has channels."""
+        return np.zeros(len(reports), dtype=np.int64)
+
     @abstractmethod
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         """Writes the reports of encoded values; returns positions that must be redone by the scalar code."""
@@ -109,7 +119,7 @@ class Scheme(ABC):
         """Adds checked reports to the cells of one channel."""
 
     @abstractmethod
-    def estimator(self) -> Estimator:
+    def estimator(self) -> Decoder:
         """How cells become estimates. A scheme with a choice takes it as a keyword with a default."""
 
     @abstractmethod
@@ -294,14 +304,21 @@ class Scheme(ABC):
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Scheme:
-        """The scheme of JSON fields; what is derived is recomputed and must agree."""
-        own = {f.name for f in fields(cls)} - {"epsilon", "domain"}
+    def from_dict(cls, given: Mapping[str, Any], parts: Mapping[str, Scheme] = MappingProxyType({})) -> Scheme:
+        """The scheme of JSON fields; what is derived is recomputed and must agree.
+
+        ``parts`` holds the fields that are schemes themselves, already made.
+        """
+        own = {f.name for f in fields(cls) if f.init} - {"domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):
             raise ParameterError("epsilon: expected a fraction as text")
         parameters: dict[str, Any] = {name: from_decimal(given[name]) for name in own if name in given}
-        parameters |= {"epsilon": given["epsilon"], "domain": domain_from_dict(given.get("domain"))}
-        scheme = cls(**parameters)
+        parameters |= {name: part for name, part in parts.items() if name in own}
+        if parts:
+            parameters.pop("epsilon", None)  # a scheme made of others has its privacy from them
+        for name in sorted(required(cls) - parameters.keys()):
+            raise ParameterError(f"{name}: expected for {cls.name}, the field is missing")
+        scheme = cls(domain=domain_from_dict(given.get("domain")), **parameters)
         wanted = scheme.to_dict()
         for name in given:
             if name not in wanted:
@@ -331,6 +348,12 @@ class Scheme(ABC):
         domain = f"domain={self.domain!r}" if self.domain.size is None else f"domain_size={self.domain.size}"
         rest = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
         return f"{self.name}(epsilon={self.epsilon}, {domain}{rest})"
+
+
+def required(kind: type[Scheme]) -> set[str]:
+    """The parameters of a scheme that have no default, its domain aside."""
+    needed = {f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING}
+    return needed - {"domain"}
 
 
 def expect_scheme(given: object) -> None:

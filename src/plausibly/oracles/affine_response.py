@@ -15,7 +15,7 @@ from ..core.characters import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.domain import whole_number
 from ..core.errors import ParameterError
 from ..core.field import tables
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
@@ -161,7 +161,8 @@ class AGR(Scheme):
 
     def estimator(self) -> Estimator:
         p, points = Fraction(self.keep, WORD), 1 << self.t * self.m
-        return pure(p, (Fraction(self.w * points, self.g) - p) / (points - 1), self._scores)
+        support = self.w * points // self.g
+        return pure(p, (support - p) / (points - 1), self._scores, both=support_of_both(p, support, points))
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         # The characters of all lines are all characters of the space but the trivial one, each once.

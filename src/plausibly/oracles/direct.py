@@ -77,7 +77,7 @@ class DE(Scheme):
 
     def estimator(self) -> Estimator:
         p = Fraction(self.keep, WORD)
-        return pure(p, (1 - p) / (self.size - 1), self._scores)
+        return pure(p, (1 - p) / (self.size - 1), self._scores, both=(Fraction(0), Fraction(0)))
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]

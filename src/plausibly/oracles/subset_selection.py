@@ -14,10 +14,12 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
 from ..core.domain import Integers, whole_number
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports
+
+_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -94,7 +96,11 @@ class SS(Scheme):
 
     def check(self, reports: Reports) -> None:
         refuse_spare_bits(reports, self.size)
-        sizes = kernels.row_sums(np.ascontiguousarray(reports["bits"]))
+        # Copied in parts that stay in cache: the subsets of a sketch do not lie side by side.
+        sizes = np.empty(len(reports), dtype=np.int64)
+        for first in range(0, len(reports), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            sizes[part] = kernels.row_sums(np.ascontiguousarray(reports["bits"][part]))
         refuse_reports(sizes != self.w, f"a subset of {self.w} items")
 
     def fold(self, cells: Cells, reports: Reports) -> None:
@@ -106,7 +112,7 @@ class SS(Scheme):
 
     def estimator(self) -> Estimator:
         p = Fraction(self.keep, WORD)
-        return pure(p, (self.w - p) / (self.size - 1), self._scores)
+        return pure(p, (self.w - p) / (self.size - 1), self._scores, both=support_of_both(p, self.w, self.size))
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]

@@ -1,0 +1,27 @@
+"""Layer 4, post-processing: one function each, one line here. ``Estimates.postprocess`` knows these names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Estimates enter the public door through here, so that nobody holds some without these steps.
+from ..core.estimates import Estimates as Estimates
+from ..core.steps import STEPS, register
+from .clipping import base, base_cut, base_pos, norm_cut, norm_mul
+from .power_law import power_ns
+from .significance import significance_cut
+from .simplex import norm_sub, norm_sub_once, simplex
+
+register("base", base, linear=True)
+register("base-pos", base_pos)
+register("base-cut", base_cut)
+register("norm-sub", norm_sub)
+register("norm-sub-once", norm_sub_once)
+register("simplex", simplex)
+register("norm-cut", norm_cut)
+register("norm-mul", norm_mul)
+register("significance-cut", significance_cut)
+register("power-ns", power_ns)
+
+POSTPROCESS: Mapping[str, str] = {name: step.description for name, step in STEPS.items()}
+"""Every post-processing step by its name, and what comes out of it."""

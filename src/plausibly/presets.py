@@ -1,0 +1,56 @@
+"""Published systems, each as the one expression that it is here."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .catalog import make
+from .core.probability import EpsilonLike
+from .core.scheme import Scheme
+
+
+def CMS(
+    epsilon: EpsilonLike,
+    *,
+    rows: int = 1024,
+    width: int = 1024,
+    oracle: Literal["SUE", "OUE"] = "SUE",
+    **parameters: Any,
+) -> Scheme:
+    """Apple's private count-mean sketch ("Learning with privacy at scale", 2017): CM over unary encoding of the cell.
+
+    Apple's bits are symmetric, SUE; ``oracle="OUE"`` is the variant of the paper's experiments, with less noise. The
+    domain and ``hash_seed`` are given as to ``make("CM", ...)``.
+
+    >>> import plausibly
+    >>> plausibly.CMS(4, rows=16, width=64, domain=plausibly.Keys()).report_dtype.itemsize
+    9
+    """
+    return make("CM", oracle=make(oracle, epsilon=epsilon, domain_size=width), rows=rows, **parameters)
+
+
+def HCMS(epsilon: EpsilonLike, *, rows: int = 1024, width: int = 1024, **parameters: Any) -> Scheme:
+    """Apple's Hadamard count-mean sketch (2017): CM over one randomized Hadamard coefficient of the cell, one bit.
+
+    The domain and ``hash_seed`` are given as to ``make("CM", ...)``. Without ``coefficients=1`` the oracle has the
+    best number of coefficients, and several times less noise.
+
+    >>> import plausibly
+    >>> plausibly.HCMS(4, domain=plausibly.Keys()).report_bits  # row, coefficient, sign
+    21
+    """
+    return make("CM", oracle=make("HM", epsilon=epsilon, domain_size=width, coefficients=1), rows=rows, **parameters)
+
+
+def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: int = 64, **parameters: Any) -> Scheme:
+    """Google's RAPPOR for one report a user (Erlingsson, Pihur and Korolova 2014): BLOOM, the whole filter perturbed.
+
+    ``epsilon`` is that of the report: each bit has epsilon/(2*hashes). The domain and ``hash_seed`` are given as to
+    ``make("BLOOM", ...)``.
+
+    >>> import plausibly
+    >>> scheme = plausibly.RAPPOR(3, domain=plausibly.Keys())
+    >>> scheme.report_dtype.itemsize, round(scheme.keep / 2**64, 3)
+    (17, 0.679)
+    """
+    return make("BLOOM", epsilon=epsilon, bits=bits, hashes=hashes, cohorts=cohorts, **parameters)

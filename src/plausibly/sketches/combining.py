@@ -1,0 +1,254 @@
+"""From the rows of a sketch to estimates: their mean, their median or their minimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.errors import StateError
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.parallel import in_chunks
+from ..core.steps import apply
+
+Numbers = npt.NDArray[np.int64]
+
+_ITEMS_AT_ONCE = 1 << 16
+_Z95 = NormalDist().inv_cdf(0.975)
+
+
+class Hashing(Protocol):
+    """What is asked of a sketch: how its rows hash."""
+
+    @property
+    def seeds(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def split(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def signed(self) -> bool: ...
+    @property
+    def listed_size(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a sketch as its oracle decodes them.
+
+    ``law`` is that of the sum of all rows; ``between``, what of it two rows share, however many there are.
+    """
+
+    sketch: Hashing
+    oracle: Estimator
+    law: VarianceLaw
+    between: VarianceLaw
+    postprocess: str | None
+
+    def scores(self, state: Cells, n: Numbers) -> Scores:
+        """The oracle's score of each cell of each row."""
+        return np.stack([*in_chunks(len(state), 1, lambda row, _: self.oracle.scores(state[row], int(n[row]), None))])
+
+    def counts(self, scores: Scores, n: Numbers) -> Floats:
+        """The estimated count of each cell of each row."""
+        values: Floats = (scores - n[:, None] * float(self.oracle.offset)) * float(self.oracle.scale)
+        return values
+
+    def cells(self, state: Cells, n: Numbers) -> Floats:
+        """The same, post-processed if that was asked for."""
+        if self.postprocess is None:
+            return self.counts(self.scores(state, n), n)
+        every = [*in_chunks(len(state), 1, lambda row, _: self.oracle.estimate(state[row], int(n[row]), None))]
+        values, variances = zip(*every, strict=True)
+        return apply(self.postprocess, np.stack(values), n, np.stack(variances))
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """What was done to the rows."""
+        return () if self.postprocess is None else (f"{self.postprocess} in each row",)
+
+    def of_items(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Of cells, what an item hashed to each would read: itself, or what its sign makes of it and its opposite."""
+        if not self.sketch.signed:
+            return cells
+        plus, minus = np.split(cells, 2, axis=1)
+        return np.concatenate([plus - minus, minus - plus], axis=1)
+
+    def debiased(self, counts: Floats, n: Numbers) -> Floats:
+        """Cell counts less what the others are expected to add; signs do without."""
+        if self.sketch.signed:
+            return self.of_items(counts)
+        width = self.sketch.width
+        debiased: Floats = (counts - n[:, None] / width) * (width / (width - 1))
+        return debiased
+
+    def f2(self, counts: Floats, n: Numbers) -> float:
+        """An estimate of the sum of squared item counts: users of one item meet in a cell, others by chance."""
+        r, w = counts.shape
+        law, total = self.oracle.law, int(n.sum())
+        # What noise and the oracle's own hashing add to the squares of the cells of a row.
+        mates = 1 + (w - 1) * law.mate_share
+        noise = n * float(w * law.per_report + law.per_holder + law.per_mate * mates)
+        inflation = float(law.collision) * (w - 1)
+        squares = ((counts**2).sum(axis=1) - noise + inflation * n) / (1 + inflation)
+        meetings = r * float((squares - n).sum())
+        f2: float = total + (meetings - total * (total - 1) / w) * w / (w - 1)
+        size = self.sketch.listed_size
+        return max(f2, float(total), 0.0 if size is None else total**2 / size)
+
+    def read(self, table: Floats, codes: Codes | None, combine: Callable[[Floats], Floats]) -> Floats:
+        """For each item, the combination of what it reads in the table, one value of each row."""
+        asked = np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
+        seeds, split, width = self.sketch.seeds, self.sketch.split, table.shape[1]
+
+        def work(first: int, last: int) -> Floats:
+            items = asked[first:last]
+            values = np.empty((len(items), len(table)))
+            for row, seed in enumerate(seeds):
+                values[:, row] = table[row, kernels.local_hash(np.full(len(items), seed), items, split, width)]
+            return combine(values)
+
+        chunk = max(1, _ITEMS_AT_ONCE * 32 // len(table))
+        return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
+
+
+@dataclass(frozen=True)
+class MeanOfRows:
+    """The sum of the debiased rows: linear, unbiased, with the law of ``Rows``."""
+
+    rows: Rows
+
+    @property
+    def law(self) -> VarianceLaw:
+        return self.rows.law
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        return self.rows.history
+
+    def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
+        return self._sums(self.rows.scores(state, n), codes)
+
+    def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        rows, total = self.rows, int(n.sum())
+        if rows.postprocess is not None:
+            return rows.read(rows.debiased(rows.cells(state, n), n), codes, lambda values: values.sum(axis=1)), None
+        scores = rows.scores(state, n)
+        scale, offset = rows.oracle.scale, Fraction(0)
+        if not rows.sketch.signed:
+            offset = rows.oracle.offset + 1 / (rows.sketch.width * scale)
+            scale *= Fraction(rows.sketch.width, rows.sketch.width - 1)
+        values: Floats = (self._sums(scores, codes).astype(np.float64) - float(total * offset)) * float(scale)
+        variance = rows.law.at(total, np.clip(values, 0, total), f2=rows.f2(rows.counts(scores, n), n))
+        return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
+
+    def _sums(self, scores: Scores, codes: Codes | None) -> Scores:
+        sketch = self.rows.sketch
+        table = np.ascontiguousarray(self.rows.of_items(scores))
+        if codes is None:
+            assert sketch.listed_size is not None
+            return kernels.table_support(sketch.seeds, table, sketch.listed_size, sketch.split)
+        return kernels.table_support_of(sketch.seeds, table, codes, sketch.split)
+
+
+@dataclass(frozen=True)
+class MedianOfRows:
+    """The median of the rows, each scaled to all users.
+
+    An item that nobody holds reads one cell of each row at random, so the cells themselves show how its rows are
+    spread, collisions included: their median is what to subtract, and two of their quantiles give the interval.
+    """
+
+    rows: Rows
+
+    @property
+    def law(self) -> VarianceLaw:
+        raise StateError('combine="median" has no closed form of its variance; estimates carry the one of their cells')
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        return (*self.rows.history, "the median of rows")
+
+    def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
+        raise StateError('combine="median" takes medians of scaled rows: there are no integer scores')
+
+    def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        rows, total = self.rows, int(n.sum())
+        table = _scaled(rows.of_items(rows.cells(state, n)), n)
+        used = table[n > 0] if total else table
+        centre = 0.0 if rows.sketch.signed else float(np.median(used))
+        table -= centre
+        if len(used) < len(table):
+            table[n == 0] = np.nan  # a row without users says nothing
+        middle = np.median if len(used) == len(table) else np.nanmedian
+        values = rows.read(table, codes, lambda values: middle(values, axis=1))
+        if rows.postprocess is not None:
+            return values, None
+        return values, self._variance(used - centre, total, np.clip(values, 0, total))
+
+    def _variance(self, cells: Floats, n: int, f: Floats) -> Floats:
+        # Of an item without holders by the quantiles of the cells; what holders add is nearly normal.
+        rows, r = self.rows, len(cells)
+        place = median_quantile(r)
+        low, high = np.quantile(cells, [1 - place, place])
+        factor = (NormalDist().inv_cdf(place) / _Z95) ** 2
+        # Scores are whole numbers: where there are few reports, the truth may lie anywhere within a step of the cells.
+        step = r * float(rows.oracle.scale)
+        rest, law, between = n - f, rows.law, rows.between
+        fellows = f * np.maximum(f - 1, 0)
+        holders = r * (f * float(law.per_holder) + fellows * float(law.per_fellow - between.per_fellow))
+        holders += (r - 1) * f * (1 - f / max(n, 1)) + step**2 / 12 * (n > 0)  # a row's users are a sample
+        shared = float(between.per_pair) * rest * np.maximum(rest - 1, 0) + float(between.per_fellow) * fellows
+        variance: Floats = np.maximum(((high - low) / (2 * _Z95)) ** 2 + factor * holders, 0.0) + shared
+        return variance
+
+
+@dataclass(frozen=True)
+class MinOfRows:
+    """The smallest of the debiased rows, each scaled to all users: biased low by noise, hence without an interval."""
+
+    rows: Rows
+
+    @property
+    def law(self) -> VarianceLaw:
+        raise StateError('combine="min" is biased by an unknown amount: it has no variance')
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        return (*self.rows.history, "the minimum of rows")
+
+    def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
+        raise StateError('combine="min" takes minima of scaled rows: there are no integer scores')
+
+    def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        rows = self.rows
+        table = _scaled(rows.debiased(rows.cells(state, n), n), n)
+        table[n == 0] = np.inf if n.any() else 0.0
+        return rows.read(table, codes, lambda values: values.min(axis=1)), None
+
+
+def _scaled(table: Floats, n: Numbers) -> Floats:
+    # Each row as if all users had been in it.
+    scaled: Floats = table * (int(n.sum()) / np.maximum(n, 1))[:, None]
+    return scaled
+
+
+@lru_cache(maxsize=64)
+def median_quantile(rows: int) -> float:
+    """Where in the distribution of a row the median of so many rows is exceeded with probability 2.5 %.
+
+    The middle one of 2k + 1 numbers has the quantile of Beta(k + 1, k + 1); the mean of the middle two of 2k is
+    nearly as precise as that.
+    """
+    shape = rows // 2 + 1
+    half = min(0.5, 5 / np.sqrt(8 * shape))
+    x = np.linspace(0.5 - half, 0.5 + half, 20_001)[1:-1]
+    density = np.exp((shape - 1) * (np.log(4 * x * (1 - x))))
+    return float(np.interp(0.975, np.cumsum(density) / density.sum(), x))

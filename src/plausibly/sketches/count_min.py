@@ -1,0 +1,50 @@
+"""CM: the Count-Min sketch, whose rows may also be averaged (count-mean) or their median taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..core.laws import VarianceLaw
+from .rows import RowSketch
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CM(RowSketch):
+    """Count-Min: a row counts the users whose item falls into a cell (paper, section 4; Apple 2017 for the mean).
+
+    ``oracle`` reports the cell, so its domain is the width c; ``rows`` is r. What collides is subtracted on average.
+    Privacy: the oracle's, for every row.
+    Variance of the mean: (c/(c-1))^2 of the oracle's noise, plus (n-f)/(c-1) + (F2 - f^2 - n + f)/(r(c-1)) for what
+    collides, over a fresh ``hash_seed``; derivation in docs/adr/0009-sketches.md.
+    Cost: the oracle's report and a row number, O(1) more for the client; r oracles' states; O(r) for an item.
+
+    >>> import plausibly
+    >>> oracle = plausibly.make("OLH", epsilon=3, domain_size=1024)
+    >>> scheme = plausibly.make("CM", oracle=oracle, rows=32, domain=plausibly.Keys())
+    >>> scheme.width, scheme.report_dtype.itemsize
+    (1024, 10)
+    """
+
+    name = "CM"
+    signed = False
+
+    @property
+    def width(self) -> int:
+        return self.oracle.size
+
+    def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
+        c = self.width
+        miss = Fraction(c - 1, c)
+        # A user of another item is in the cell with probability 1/c, and shares a block with it like any other cell.
+        mates = 1 - miss * (1 - law.mate_share)
+        noise = law.per_report + law.per_holder / c + law.per_mate * mates
+        holder = miss * (law.per_holder + law.per_mate * (1 - law.mate_share))
+        met = Fraction(1, c - 1)
+        pairs = law.collision * (together * met + (1 - together) * Fraction(2, c * (c - 1)))
+        return VarianceLaw(
+            noise / miss**2 + met,
+            holder / miss**2 - met,
+            collision=together * (met + law.collision),
+            per_pair=pairs,
+        )

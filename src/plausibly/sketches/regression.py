@@ -1,0 +1,169 @@
+"""From the bits of Bloom filters to the items behind them: a non-negative regression on candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from statistics import NormalDist
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.errors import ParameterError, StateError, shown
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.parallel import in_chunks
+
+Numbers = npt.NDArray[np.int64]
+
+_ITEMS_AT_ONCE = 1 << 14
+_NEW_AT_ONCE = 1 << 12
+_SLACK = 0.01
+"""In standard errors: by how much the solver may miss its penalty."""
+
+
+class Filters(Protocol):
+    """What is asked of a scheme of Bloom filters: how its channels hash."""
+
+    @property
+    def seeds(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def split(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def listed_size(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The counts of candidates that explain best which bits are common (RAPPOR, section 4).
+
+    The share of a channel's users who have a bit is regressed on which candidates have it, weighted by the known noise,
+    with a constant for the crowd that holds no candidate. In standard errors of the count of an item alone:
+    the non-negative LASSO with penalty z = Phi^-1(1 - 1/N) selects among N candidates, so that if nobody held any of
+    them noise would let about one through; then non-negative ridge regression with penalty ``alpha`` gives the counts
+    of the selected, an item alone shrunk by 1/(1 + alpha). No penalty is tuned to the data.
+    """
+
+    filters: Filters
+    bit: Estimator
+    """Of the bits of one channel."""
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < inf:
+            raise ParameterError(f"alpha: expected a number from 0 on, came {shown(self.alpha)}")
+
+    @property
+    def law(self) -> VarianceLaw:
+        raise StateError("BLOOM estimates by a regression, which has no variance in closed form; CM and CS have one")
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        return ("non-negative regression",)
+
+    def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
+        raise StateError("BLOOM estimates by a regression, which has no integer scores; ask for estimates")
+
+    def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        asked = np.arange(self.filters.listed_size or 0, dtype=np.uint64) if codes is None else codes
+        # A candidate that is asked for twice enters once: nothing could decide between two equal columns.
+        candidates, where = np.unique(asked, return_inverse=True)
+        values = np.zeros(len(candidates))
+        if len(candidates) and n.any():
+            self._regress(values, state, n, candidates)
+        return values[where], None
+
+    def _regress(self, values: Floats, state: Cells, n: Numbers, candidates: Codes) -> None:
+        models = _linear_models()
+        shares, weights = self._evidence(state, n)
+        # The standard error of the share of an item alone; columns of that length make every coefficient count them.
+        unit = 1 / np.sqrt(self._hashes * weights.sum() / self.filters.width)
+        chosen = np.arange(len(candidates))
+        if len(candidates) > 2:  # else z is 0, and all are selected
+            z = NormalDist().inv_cdf(1 - 1 / len(candidates))
+            lasso = models.Lasso(z / weights.sum(), positive=True, tol=1e-6, max_iter=10_000)
+            chosen = self._selected(lasso, z, shares, weights, candidates, unit)
+        if len(chosen):
+            ridge = models.Ridge(self.alpha, positive=True, tol=1e-9, max_iter=10_000)
+            ridge.fit(self._design(candidates[chosen], unit), shares, sample_weight=weights)
+            values[chosen] = ridge.coef_ * unit * int(n.sum())
+
+    def _selected(
+        self, lasso: Any, z: float, shares: Floats, weights: Floats, candidates: Codes, unit: float
+    ) -> Numbers:
+        # The LASSO on all candidates, solved on few: those on which the residuals pull by more than the penalty join
+        # until there are none, and then the others would have been left out anyway.
+        active, coefficients = np.zeros(0, dtype=np.int64), np.zeros(0)
+        residuals = shares - np.average(shares, weights=weights)
+        while True:
+            pulls = self._sums((weights * residuals * unit).reshape(-1, self.filters.width), candidates)
+            pulls[active] = 0
+            strongest = np.argsort(-pulls, kind="stable")[:_NEW_AT_ONCE]
+            joining = strongest[pulls[strongest] > z + _SLACK]
+            if not len(joining):
+                return active[coefficients > 0]
+            active = np.concatenate([active, joining])
+            design = self._design(candidates[active], unit)
+            lasso.fit(design, shares, sample_weight=weights)
+            coefficients, residuals = lasso.coef_, shares - lasso.predict(design)
+
+    @property
+    def _hashes(self) -> int:
+        return len(self.filters.seeds) // self.filters.channels
+
+    def _evidence(self, state: Cells, n: Numbers) -> tuple[Floats, Floats]:
+        # For each bit of each channel: the share of the users who have it, and 1/variance of that.
+        shares, weights = np.zeros((2, len(state), self.filters.width))
+        chance = 1 - (1 - 1 / self.filters.width) ** self._hashes
+        for channel in np.flatnonzero(n):
+            users = int(n[channel])
+            values, variance = self.bit.estimate(state[channel], users, None)
+            shares[channel] = values / users
+            # The users of a channel are a sample, too.
+            weights[channel] = users**2 / (variance.mean() + users * chance * (1 - chance))
+        return shares.reshape(-1), weights.reshape(-1)
+
+    def _sums(self, table: Floats, candidates: Codes) -> Floats:
+        # Of each candidate, what its bits read in the table, added up.
+        def work(first: int, last: int) -> Floats:
+            sums = np.zeros(last - first)
+            for function in range(len(self.filters.seeds)):
+                sums += table[function // self._hashes, self._bits(function, candidates[first:last])]
+            return sums
+
+        return np.concatenate([*in_chunks(len(candidates), _ITEMS_AT_ONCE, work)])
+
+    def _design(self, candidates: Codes, unit: float) -> Any:
+        from scipy.sparse import csc_array
+
+        functions, width = len(self.filters.seeds), self.filters.width
+        rows = np.empty((len(candidates), functions), dtype=np.int32)  # scikit-learn takes no longer ones
+        for function in range(functions):
+            rows[:, function] = self._bits(function, candidates)
+            rows[:, function] += function // self._hashes * width
+        ends = np.arange(0, rows.size + 1, functions, dtype=np.int32)
+        shape = self.filters.channels * width, len(candidates)
+        design = csc_array((np.ones(rows.size), rows.reshape(-1), ends), shape=shape)
+        # A filter is an OR: two functions that meet in a bit set it once.
+        design.sum_duplicates()
+        design.data[:] = unit
+        return design
+
+    def _bits(self, function: int, candidates: Codes) -> npt.NDArray[np.uint32]:
+        seeds = np.full(len(candidates), self.filters.seeds[function])
+        return kernels.local_hash(seeds, candidates, self.filters.split, self.filters.width)
+
+
+def _linear_models() -> Any:
+    try:
+        from sklearn import linear_model
+    except ImportError as error:
+        needed = "scikit-learn, which comes with the extra plausibly[rappor]: pip install scikit-learn"
+        raise ImportError(f"estimates of BLOOM need {needed}") from error
+    return linear_model

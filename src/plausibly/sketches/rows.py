@@ -1,0 +1,163 @@
+"""What the sketches share: a public row for every user, a hash of the item below the row, an oracle's report of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import device, kernels
+from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
+from ..core.errors import ParameterError, nearest, shown
+from ..core.hashing import MAX_HASH_RANGE, split_for
+from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
+from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
+
+COMBINE: dict[str, Callable[[Rows], Decoder]] = {"mean": MeanOfRows, "median": MedianOfRows, "min": MinOfRows}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RowSketch(Scheme):
+    """``rows`` public hash functions into the items of an oracle, which makes the reports and provides the privacy.
+
+    A user draws a row, hashes the item with it and reports the hash through the oracle. The users of a row are one
+    channel of the state.
+    """
+
+    accepts = (Integers, Labels, Keys)
+    max_increment = 2**12  # as much as any oracle's
+    unbiased_given = "a fresh hash_seed"
+
+    epsilon: Fraction = field(init=False)
+    oracle: Scheme
+    rows: int
+    hash_seed: int = 0
+
+    signed: ClassVar[bool]
+
+    def settle(self) -> None:
+        expect_oracle(self.oracle)
+        object.__setattr__(self, "epsilon", self.oracle.epsilon)
+        super().settle()
+        least = 4 if self.signed else 2
+        whole_number("oracle: domain_size", self.oracle.size, least, MAX_HASH_RANGE)
+        object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, 2**16))
+        object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Cells of a row."""
+
+    @abstractmethod
+    def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
+        """The law of the sum of all rows, given the oracle's; ``together``: the chance that two users share a row."""
+
+    @property
+    def listed_size(self) -> int | None:
+        """Number of items, if they can be listed."""
+        return self.domain.size
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"oracle": self.oracle.to_dict(), "rows": self.rows, "hash_seed": json_integer(self.hash_seed)}
+
+    @property
+    def split(self) -> int:
+        """Where the hash cuts an item into its two characters."""
+        return split_for(self.domain)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"split": self.split}
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return np.dtype([("row", unsigned(self.rows)), ("report", self.oracle.report_dtype)])
+
+    @property
+    def report_bits(self) -> int:
+        return (self.rows - 1).bit_length() + self.oracle.report_bits
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=1 + self.oracle.layout.dense, split=self.oracle.layout.split)
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        shape = self.oracle.cell_shape
+        assert shape is not None  # an oracle over integers has cells
+        return shape
+
+    @property
+    def channels(self) -> int:
+        return self.rows
+
+    def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
+        rows: npt.NDArray[np.integer[Any]] = reports["row"]
+        return rows
+
+    @cached_property
+    def seeds(self) -> npt.NDArray[np.uint64]:
+        """The seed of each row's hash function."""
+        seeds = (device.row_seed(self.hash_seed, row) for row in range(self.rows))
+        return np.fromiter(seeds, dtype=np.uint64, count=self.rows)
+
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        rows, refused, rest = draws.choose(self.rows)
+        cells = kernels.local_hash(self.seeds[rows], values, self.split, self.oracle.size)
+        out["row"] = rows
+        redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
+        return np.union1d(refused, redo)
+
+    def check(self, reports: Reports) -> None:
+        refuse_beyond(reports["row"], self.rows, f"a row below {self.rows}")
+        self.oracle.check(reports["report"])
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        self.oracle.fold(cells, reports["report"])
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        self.oracle.check_cells(cells, n)
+
+    def estimator(
+        self,
+        combine: Literal["mean", "median", "min"] = "mean",
+        postprocess_rows: str | None = None,
+        oracle: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Decoder:
+        if not isinstance(oracle, Mapping):
+            raise ParameterError(f"oracle: expected a mapping of the oracle's options, came {type(oracle).__name__}")
+        chosen = choose_estimator(self.oracle.estimator, oracle)
+        assert isinstance(chosen, Estimator)  # only sketches decode in another way
+        if not isinstance(combine, str) or combine not in COMBINE:
+            raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
+        law, between = (self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0)))
+        return COMBINE[combine](Rows(self, chosen, law, between, postprocess_rows))
+
+    def cut(self, size: int) -> Scheme:
+        width = min(size, self.oracle.size)
+        width = max(4, width - width % 2) if self.signed else width
+        return replace(self, domain=Integers(min(size, self.domain.size or size)), oracle=self.oracle.cut(width))
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        cell = device.local_hash(int(self.seeds[report["row"]]), item, self.split, self.oracle.size)
+        return self.oracle.likelihood(report["report"], cell)
+
+
+def expect_oracle(given: object) -> None:
+    """Raises unless this is an oracle that can report a cell."""
+    if not isinstance(given, Scheme):
+        example = 'make("OLH", epsilon=3, domain_size=1024)'
+        raise ParameterError(f"oracle: expected a scheme such as {example}, came {type(given).__name__}")
+    if not isinstance(given.domain, Integers) or given.channels is not None:
+        raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, came another")
