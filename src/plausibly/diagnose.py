@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from .core.codec import decode_reports, encode_reports
 from .core.errors import PlausiblyError
 from .core.parallel import thread_count
 from .core.randomness import Layout, SecureRandom, SeededRandom
-from .core.scheme import Scheme
+from .core.scheme import Scheme, required
 
 EXTRAS = {"plots": "matplotlib", "frames": "pandas", "rappor": "scikit-learn"}
 """Optional extras by the distribution that makes them work."""
@@ -100,14 +100,14 @@ def _scheme_works(name: str) -> str:
     tally = scheme.accumulator()
     tally.add(reports)
     try:
-        variance, values = (estimates := tally.estimate()).variance, estimates.values
+        estimates = tally.estimate()
     except ImportError:
-        variance = None  # without an extra this scheme only collects
+        estimates = None  # without an extra this scheme only collects
     seconds = time.perf_counter() - start
     _expect(bool((decode_reports(scheme, encode_reports(scheme, reports)) == reports).all()), "the codec fails")
-    if variance is not None:
+    if estimates is not None and estimates.variance is not None:
         # Eight standard errors: on a working installation once in 10^15 runs and items.
-        errors = np.abs(values - np.bincount(items)) / np.sqrt(variance)
+        errors = np.abs(estimates.values - np.bincount(items)) / np.sqrt(estimates.variance)
         _expect(bool((errors < 8).all()), f"an estimate is off by {errors.max():.1f} standard errors")
     certificate = audit(scheme)
     _expect(certificate.holds, "; ".join(certificate.findings))
@@ -115,7 +115,7 @@ def _scheme_works(name: str) -> str:
 
 
 def _example(name: str) -> Scheme:
-    if "oracle" in {field.name for field in fields(CATALOG[name]) if field.default is MISSING}:
+    if "oracle" in required(CATALOG[name]):
         return make(name, oracle=make("HM", epsilon=1, domain_size=_ITEMS), rows=16, domain_size=_ITEMS)
     return make(name, epsilon=1, domain_size=_ITEMS)
 

@@ -1670,8 +1670,8 @@ SKETCH = [
         Edit("device:RowSketch.perturb", "self.seed(self.hash_seed, row)", "self.seed(self.hash_seed, 0)"),
         Edit(
             "sketches.rows:RowSketch.seeds",
-            "device.row_seed(self.hash_seed, row)",
-            "device.row_seed(self.hash_seed, 0)",
+            'public_seeds(self.hash_seed, self.rows, b"row seed")',
+            'public_seeds(self.hash_seed, 1, b"row seed").repeat(self.rows)',
         ),
         by=detect.row_functions,
         sees="two rows have the same hash function",
@@ -1682,8 +1682,8 @@ SKETCH = [
         Edit("device:RowSketch.perturb", "self.seed(self.hash_seed, row)", "self.seed(self.hash_seed, 0)"),
         Edit(
             "sketches.rows:RowSketch.seeds",
-            "device.row_seed(self.hash_seed, row)",
-            "device.row_seed(self.hash_seed, 0)",
+            'public_seeds(self.hash_seed, self.rows, b"row seed")',
+            'public_seeds(self.hash_seed, 1, b"row seed").repeat(self.rows)',
         ),
         by=CM_CROWD,
         sees="the spread of estimates is not the stated one",
@@ -1691,7 +1691,7 @@ SKETCH = [
     fault(
         "rows-without-hash-seed",
         "a fresh hash_seed gives the same collisions again",
-        Edit("sketches.rows:RowSketch.seeds", "device.row_seed(self.hash_seed, row)", "device.row_seed(0, row)"),
+        Edit("sketches.rows:RowSketch.seeds", "public_seeds(self.hash_seed", "public_seeds(0"),
         by=detect.row_functions,
         sees="another hash_seed does not give other hash functions",
     ),

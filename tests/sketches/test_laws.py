@@ -127,8 +127,8 @@ def test_hashing_of_the_oracle_and_of_the_rows_compose(rows, width, hashes):
 
 
 # Errors of runs with hashes of their own are independent: a mean of 60 within four of its standard errors fails for
-# one set of seeds in 16,000, hence once in 1,000 for all cells. Without the rows' shared functions the prediction of
-# the third cell would be 30 % too low, eight standard errors.
+# one set of seeds in 16,000, hence once in 1,000 for all cells. Without what rows share, the third cell's prediction
+# for CM is a tenth too low, 4.7 standard errors.
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["CM", "CS"])
 @pytest.mark.parametrize(

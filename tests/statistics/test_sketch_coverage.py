@@ -1,6 +1,6 @@
 """95 % intervals of sketches contain the truth, over hash functions of each run's own.
 
-A cell has 20 runs of 20,000 items. The standard error of its coverage, from the spread of the runs, is below 0.1 %.
+A cell has 20 runs of 20,000 items. The standard error of its coverage, from the spread of the runs, is at most 0.12 %.
 Only where one item has half of the users is the mean near the edge of the band: the items that meet it in some row,
 with probability 1 - (1 - 1/1024)^32 = 3.1 %, are missed and all others are not, whatever the level. There the coverage
 must be the one computed from that. The median has no such tail.

@@ -74,6 +74,12 @@ class HashedScheme(Scheme):
         return self.p if int(report["hash"]) == hashed else (1 - self.p) / (self.g - 1)
 
 
+def public_seeds(hash_seed: int, count: int, tag: bytes) -> npt.NDArray[np.uint64]:
+    """The seeds of so many public hash functions, those that device.py makes one by one with the same tag."""
+    contents = np.arange(count, dtype="<u8").view(np.uint8)
+    return kernels.keyed_hash(contents, np.arange(8, 8 * count + 8, 8, dtype=np.int64), hash_seed, tag)
+
+
 def split_for(domain: Domain) -> int:
     """Where a hash cuts the items of a domain in two: near the square root of its size, so that tables are small."""
     return 2**32 if domain.size is None else max(64, 1 << ((domain.size - 1).bit_length() + 1) // 2)

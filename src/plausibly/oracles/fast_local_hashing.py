@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.domain import json_integer, whole_number
-from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
+from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field, public_seeds
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
@@ -69,10 +69,7 @@ class FLH(HashedScheme):
 
     @cached_property
     def _seeds(self) -> npt.NDArray[np.uint64]:
-        # device.public_hash_seed of all functions at once.
-        contents = np.arange(self.hashes, dtype="<u8").view(np.uint8)
-        ends = np.arange(8, 8 * self.hashes + 8, 8, dtype=np.int64)
-        return kernels.keyed_hash(contents, ends, self.hash_seed, b"FLH seed")
+        return public_seeds(self.hash_seed, self.hashes, b"FLH seed")
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         return self.answer(values, draws, self._seeds, out)

@@ -14,7 +14,7 @@ from .. import device, kernels
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
 from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
 from ..core.errors import ParameterError, shown
-from ..core.hashing import MAX_HASH_RANGE, split_for
+from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
@@ -149,9 +149,7 @@ class BLOOM(Scheme):
     @cached_property
     def seeds(self) -> npt.NDArray[np.uint64]:
         """The seeds of the hash functions, one cohort after the other."""
-        count = self.cohorts * self.hashes
-        seeds = (device.bloom_seed(self.hash_seed, row) for row in range(count))
-        return np.fromiter(seeds, dtype=np.uint64, count=count)
+        return public_seeds(self.hash_seed, self.cohorts * self.hashes, b"bloom")
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         chosen, refused, rest = draws.choose(self.channels)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .. import device, kernels
 from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
 from ..core.errors import ParameterError, nearest, shown
-from ..core.hashing import MAX_HASH_RANGE, split_for
+from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
@@ -109,8 +109,7 @@ class RowSketch(Scheme):
     @cached_property
     def seeds(self) -> npt.NDArray[np.uint64]:
         """The seed of each row's hash function."""
-        seeds = (device.row_seed(self.hash_seed, row) for row in range(self.rows))
-        return np.fromiter(seeds, dtype=np.uint64, count=self.rows)
+        return public_seeds(self.hash_seed, self.rows, b"row seed")
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
