@@ -17,6 +17,7 @@ from ..core.errors import StateError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parallel import in_chunks
 from ..core.steps import apply
+from .hashing import Hashing, hashes_of
 
 Numbers = npt.NDArray[np.int64]
 
@@ -24,19 +25,11 @@ _ITEMS_AT_ONCE = 1 << 16
 _Z95 = NormalDist().inv_cdf(0.975)
 
 
-class Hashing(Protocol):
-    """What is asked of a sketch: how its rows hash."""
+class HashedRows(Hashing, Protocol):
+    """Rows whose items may carry signs."""
 
     @property
-    def seeds(self) -> npt.NDArray[np.uint64]: ...
-    @property
-    def split(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
     def signed(self) -> bool: ...
-    @property
-    def listed_size(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class Rows:
     ``law`` is that of the sum of all rows; ``between``, what of it two rows share, however many there are.
     """
 
-    sketch: Hashing
+    sketch: HashedRows
     oracle: Estimator
     law: VarianceLaw
     between: VarianceLaw
@@ -106,13 +99,12 @@ class Rows:
     def read(self, table: Floats, codes: Codes | None, combine: Callable[[Floats], Floats]) -> Floats:
         """For each item, the combination of what it reads in the table, one value of each row."""
         asked = np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
-        seeds, split, width = self.sketch.seeds, self.sketch.split, table.shape[1]
 
         def work(first: int, last: int) -> Floats:
             items = asked[first:last]
             values = np.empty((len(items), len(table)))
-            for row, seed in enumerate(seeds):
-                values[:, row] = table[row, kernels.local_hash(np.full(len(items), seed), items, split, width)]
+            for row, cells in enumerate(table):
+                values[:, row] = cells[hashes_of(self.sketch, row, items, len(cells))]
             return combine(values)
 
         chunk = max(1, _ITEMS_AT_ONCE * 32 // len(table))

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .. import kernels
 from ..core.errors import ParameterError, StateError, shown
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parallel import in_chunks
+from .hashing import Hashing, hashes_of
 
 Numbers = npt.NDArray[np.int64]
 
@@ -24,19 +24,11 @@ _SLACK = 0.01
 """In standard errors: by how much the solver may miss its penalty."""
 
 
-class Filters(Protocol):
-    """What is asked of a scheme of Bloom filters: how its channels hash."""
+class Filters(Hashing, Protocol):
+    """Bloom filters, as many functions in each channel."""
 
     @property
-    def seeds(self) -> npt.NDArray[np.uint64]: ...
-    @property
-    def split(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
     def channels(self) -> int: ...
-    @property
-    def listed_size(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -156,8 +148,7 @@ class Regression:
         return design
 
     def _bits(self, function: int, candidates: Codes) -> npt.NDArray[np.uint32]:
-        seeds = np.full(len(candidates), self.filters.seeds[function])
-        return kernels.local_hash(seeds, candidates, self.filters.split, self.filters.width)
+        return hashes_of(self.filters, function, candidates, self.filters.width)
 
 
 def _linear_models() -> Any:
