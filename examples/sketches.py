@@ -1,4 +1,4 @@
-"""Mean, median and minimum of the rows of a sketch, side by side: a table, and the picture of docs/sketches.md.
+"""Mean, median, minimum and peeling of the rows of a sketch, side by side: a table, and docs/sketches.png.
 
 python examples/sketches.py [picture.png]
 """
@@ -13,13 +13,15 @@ import numpy as np
 import plausibly
 
 SITES, USERS, ROWS, WIDTH, RUNS = 20_000, 1_000_000, 32, 1024, 10
-# By their colours: dark for the default, orange for the robust one, grey for the one without an interval.
+# By their colours: dark for the default, orange for the robust one, green for the peeled one, grey for the minimum.
 CHOICES = {
     ("CM", "mean"): ("#4477aa", "-"),
     ("CM", "median"): ("#ee7733", "-"),
     ("CM", "min"): ("#999999", "-"),
+    ("CM", "peel"): ("#009988", "-"),
     ("CS", "mean"): ("#4477aa", "--"),
     ("CS", "median"): ("#ee7733", "--"),
+    ("CS", "peel"): ("#009988", "--"),
 }
 EDGES = np.unique(np.geomspace(1, SITES, 13).astype(int))
 
@@ -81,7 +83,7 @@ def draw(found: dict[tuple[str, str], np.ndarray], path: str) -> None:
     left.set(xscale="log", yscale="log", xlabel="rank of the site", ylabel="root mean squared error, users")
     left.set_yticks([500, 1000, 2000, 5000], ["500", "1,000", "2,000", "5,000"])
     left.minorticks_off()
-    left.legend(frameon=False, fontsize=9)
+    left.legend(frameon=False, fontsize=9, ncols=2, loc="center", bbox_to_anchor=(0.6, 0.68))
     left.set_title("Error by rank", loc="left", fontsize=11)
     right.set(xlabel="error of the sites of the rarer half, users", ylabel="density per 1,000 users")
     right.set_xlim(-9000, 5000)

@@ -8,11 +8,12 @@ probabilities: the integer thresholds over 2^64 of the JSON). Nothing of the pac
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from statistics import median
+from statistics import NormalDist, median
 from typing import Any
 
 WORD = 2**64
@@ -410,7 +411,7 @@ def row_cell(scheme: Scheme, row: int, x: int) -> int:
 def row_sketch(
     scheme: Scheme, reports: list[Report], items: list[int], combine: str = "mean", oracle: dict[str, Any] | None = None
 ) -> Answer:
-    """What each row says of each item, and the sum, the median or the minimum of that. Without variances."""
+    """What each row says of each item, and the sum, the median or the minimum of that, or peeled. Without variances."""
     rows, n = int(scheme["rows"]), len(reports)
     c = domain_size(scheme["oracle"]) // (2 if scheme["scheme"] == "CS" else 1)
     users, cells = [], []
@@ -447,7 +448,52 @@ def row_sketch(
             values.append(min(debiased))
         else:
             values.append(median(scaled) - (0 if scheme["scheme"] == "CS" else median(shared)))
+    if combine == "peel" and n:
+        table = [[float(value) for value in cells[row].values] for row in range(rows)]
+        where = [[row_cell(scheme, row, x) for row in range(rows)] for x in items]
+        values = [Fraction(value) for value in peeled(table, [own / n for own in users], where, scheme["scheme"])]
     return Answer(scores, values, [])
+
+
+def peeled(table: list[list[float]], shares: list[float], where: list[list[int]], kind: str) -> list[float]:
+    """What items read in rows, once the frequent ones have been taken out: the largest first, read anew after each.
+
+    ``where`` says for each item the cell of each row. Whoever is above the limit at the beginning of a round can be
+    taken in it, and more than once; who was taken before also if he is as far below zero.
+    """
+    credited = [0.0] * len(where)
+    size = len(table[0])
+    half = size // 2
+
+    def seen(row: list[float], cell: int) -> float:
+        return row[cell] - row[(cell + half) % size] if kind == "CS" else row[cell]
+
+    def left(item: int) -> float:
+        total = 0.0
+        for row, cell in zip(table, where[item], strict=True):
+            mean = sum(seen(row, y) for y in range(size)) / size
+            total += (seen(row, cell) - mean) * (1 if kind == "CS" else size / (size - 1))
+        return total
+
+    def excess(item: int) -> float:
+        return abs(left(item)) if credited[item] else left(item)
+
+    while True:
+        variance = 0.0
+        for row in table:
+            read = [seen(row, y) for y in range(size)]
+            variance += sum((value - sum(read) / size) ** 2 for value in read) / size
+        error = math.sqrt(variance) * (1 if kind == "CS" else size / (size - 1))
+        limit = max(1.0, NormalDist().inv_cdf(1 - 0.05 / len(where)) * error)
+        pool = [item for item in range(len(where)) if excess(item) > limit]
+        if not pool:
+            return [credited[item] + left(item) for item in range(len(where))]
+        while max(excess(item) for item in pool) > limit:
+            best = max(pool, key=excess)
+            taken = left(best)
+            credited[best] += taken
+            for row, share, cell in zip(table, shares, where[best], strict=True):
+                row[cell] -= share * taken
 
 
 SERVERS: dict[str, Callable[..., Answer]] = {

@@ -277,13 +277,13 @@ def test_a_sketch_promises_no_less_epsilon_than_its_oracle_takes(name: str) -> N
 
 
 @pytest.mark.parametrize("name", naive.SKETCHES)
-def test_a_sketch_takes_an_oracle_with_at_most_65536_cells_and_of_this_version(name: str) -> None:
+def test_a_sketch_takes_an_oracle_with_at_most_so_many_cells_and_of_this_version(name: str) -> None:
     honest = fields(name)
     for sketch in naive.SKETCHES:
         with pytest.raises(device.DeviceError, match="expected an oracle, came a sketch"):
             device.Client({**honest, "oracle": fields(sketch)})
     for wrong in (
-        naive.scheme_of("DE", "1", {"type": "integers", "size": 2**16 + 1}),
+        naive.scheme_of("DE", "1", {"type": "integers", "size": 2**24 + 1}),
         naive.scheme_of("DE", "1", LABELS),
         naive.scheme_of("OLH", "1", KEYS),
         {**honest["oracle"], "version": 2},
@@ -293,8 +293,8 @@ def test_a_sketch_takes_an_oracle_with_at_most_65536_cells_and_of_this_version(n
     ):
         with pytest.raises(device.DeviceError):
             device.Client({**honest, "oracle": wrong})
-    widest = naive.scheme_of("DE", "1", {"type": "integers", "size": 2**16})
-    assert len(device.Client({**honest, "oracle": widest, "rows": 2**16}).privatize(0)) == 4
+    widest = naive.scheme_of("DE", "1", {"type": "integers", "size": 2**24})
+    assert len(device.Client({**honest, "oracle": widest, "rows": 2**16}).privatize(0)) == 6
     for rows in (0, -1, 2**16 + 1, None, "rows"):
         with pytest.raises(device.DeviceError):
             device.Client({**honest, "rows": rows})

@@ -9,11 +9,12 @@ import pytest
 import plausibly
 from plausibly import Keys, make
 
-PRESETS = {"CMS": plausibly.CMS, "HCMS": plausibly.HCMS, "RAPPOR": plausibly.RAPPOR}
+PRESETS = {"CMS": plausibly.CMS, "HCMS": plausibly.HCMS, "RAPPOR": plausibly.RAPPOR, "Folded": plausibly.Folded}
 SHAPES: dict[str, dict[str, int]] = {
     "CMS": {"rows": 4, "width": 16},
     "HCMS": {"rows": 4, "width": 16},
     "RAPPOR": {"bits": 16, "cohorts": 4},
+    "Folded": {"cohorts": 4, "cells": 1024},
 }
 
 
@@ -27,6 +28,8 @@ def test_presets_are_one_expression_of_ordinary_schemes() -> None:
     assert plausibly.HCMS("1/2", **shape, **given) == make("CM", oracle=hadamard, rows=8, **given)
     whole = make("BLOOM", epsilon="1/2", bits=64, hashes=3, cohorts=5, **given)
     assert plausibly.RAPPOR("1/2", bits=64, hashes=3, cohorts=5, **given) == whole
+    toeplitz = make("TLH", epsilon="1/2", domain_size=2**17)
+    assert plausibly.Folded("1/2", cohorts=4, cells=2**17, **given) == make("CM", oracle=toeplitz, rows=4, **given)
 
 
 @pytest.mark.parametrize("name", PRESETS)

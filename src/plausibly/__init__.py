@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
     from .postprocess import POSTPROCESS, Estimates
-    from .presets import CMS, HCMS, RAPPOR
+    from .presets import CMS, HCMS, RAPPOR, Folded
 
 __version__ = "0.1.0"
 
@@ -29,7 +29,7 @@ _HOME = {
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
     "postprocess": ("POSTPROCESS", "Estimates"),
-    "presets": ("CMS", "HCMS", "RAPPOR"),
+    "presets": ("CMS", "HCMS", "RAPPOR", "Folded"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -43,6 +43,7 @@ __all__ = [
     "Certificate",
     "DomainError",
     "Estimates",
+    "Folded",
     "Integers",
     "Keys",
     "Labels",

@@ -462,6 +462,7 @@ class RowSketch:
     """CM, CS: a public row, and an oracle's report of the value's hash below it."""
 
     seed = staticmethod(row_seed)
+    most_cells = 2**24
 
     def __init__(self, scheme: dict[str, Any]) -> None:
         oracle = scheme["oracle"]
@@ -473,8 +474,8 @@ class RowSketch:
         self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
         self.split = _integer(scheme, "split", 1, 2**32)
         self.words = 1 + self.oracle.words
-        if oracle["domain"]["type"] != "integers" or self.size > 2**16:
-            raise DeviceError("oracle: expected one over at most 65536 integers")
+        if oracle["domain"]["type"] != "integers" or self.size > self.most_cells:
+            raise DeviceError(f"oracle: expected one over at most {self.most_cells} integers")
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(self.rows), *self.oracle.public(source))
@@ -522,6 +523,7 @@ class SampledBloom(RowSketch):
     """BLOOM over an oracle: a public cohort and one of its hash functions, and an oracle's report of that one bit."""
 
     seed = staticmethod(bloom_seed)
+    most_cells = 2**16
 
     def __init__(self, scheme: dict[str, Any]) -> None:
         cohorts = _integer(scheme, "cohorts", 1, 2**16)

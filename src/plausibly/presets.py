@@ -1,4 +1,4 @@
-"""Published systems, each as the one expression that it is here."""
+"""Published systems and recommended builds, each as the one expression that it is here."""
 
 from __future__ import annotations
 
@@ -54,3 +54,19 @@ def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: i
     (17, 0.679)
     """
     return make("BLOOM", epsilon=epsilon, bits=bits, hashes=hashes, cohorts=cohorts, **parameters)
+
+
+def Folded(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
+    """The folded oracle: CM over TLH with wide rows, as accurate as an oracle over all items and open to any.
+
+    Cells are so many that collisions hardly count: with n users, they add about n/cells + F2/(cohorts*cells) to the
+    variance of an item. Decoded on candidates, a million of them in about a second: by the mean, with intervals, or
+    with ``combine="peel"``. The state has 8*cohorts*cells bytes. The domain and ``hash_seed`` are given as to
+    ``make("CM", ...)``.
+
+    >>> import plausibly
+    >>> scheme = plausibly.Folded(3, domain=plausibly.Keys())
+    >>> scheme.rows, scheme.width, scheme.report_dtype.itemsize
+    (8, 1048576, 6)
+    """
+    return make("CM", oracle=make("TLH", epsilon=epsilon, domain_size=cells), rows=cohorts, **parameters)

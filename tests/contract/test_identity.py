@@ -131,7 +131,7 @@ def test_every_damaged_field_of_the_oracle_is_refused(scheme: Scheme) -> None:
 def test_the_oracle_must_be_one_with_a_few_cells_and_no_sketch_itself(scheme: Scheme) -> None:
     good = json.loads(scheme.to_json())
     labels = plausibly.make("DE", epsilon=1, domain=["a", "b", "c", "d"])
-    wide = plausibly.make("DE", epsilon=1, domain_size=2**16 + 2)
+    wide = plausibly.make("DE", epsilon=1, domain_size=2**24 + 2)
     keys = plausibly.make("OLH", epsilon=1, domain=plausibly.Keys())
     for wrong in (scheme, labels, wide, keys):
         with pytest.raises(ParameterError, match="oracle: "):

@@ -20,7 +20,7 @@ const premix = (j) => multiply(multiply(j ^ (j >>> 16), 0x21f0aaad), 0xd35a2d97)
 
 const entry = (character, first, second, size) => {
   const t = multiply(multiply(premix(character) ^ first, 0x21f0aaad) ^ second, 0xd35a2d97);
-  return Math.floor(((t >>> 8) * size) / 2 ** 24); // 24 and 17 bits: the product is exact in a double
+  return Math.floor(((t >>> 8) * size) / 2 ** 24); // 24 and 25 bits: the product is exact in a double
 };
 
 export const localHash = (seed, value, split, size) => {
@@ -231,16 +231,17 @@ const affineResponse = (scheme) => {
 };
 
 const LARGEST = (1n << 16n) + 1n;
+const LARGEST_ROW = (1n << 24n) + 1n;
 
 // A public row, and the oracle's report of the value's hash below it. The oracle is checked like a scheme of its own.
-const overRows = (scheme, rows, tag) => {
+const overRows = (scheme, rows, tag, limit) => {
   const { oracle } = scheme;
   if (SKETCHES.includes(RANDOMIZERS.get(oracle?.scheme))) refuse("a sketch within a sketch");
   const { ratio, record } = checked(oracle);
   const [hashSeed, split] = [integer(scheme, "hash_seed", 0n, WORD), integer(scheme, "split", 1n)];
   if (rows >= LARGEST) refuse("too many rows");
   if (oracle.domain.type !== "integers") refuse("the oracle has no cells");
-  const size = integer(oracle.domain, "size", 2n, LARGEST);
+  const size = integer(oracle.domain, "size", 2n, limit);
   return {
     ratio,
     record(value, next) {
@@ -251,12 +252,12 @@ const overRows = (scheme, rows, tag) => {
   };
 };
 
-const rowSketch = (scheme) => overRows(scheme, integer(scheme, "rows", 1n, LARGEST), "row seed");
+const rowSketch = (scheme) => overRows(scheme, integer(scheme, "rows", 1n, LARGEST), "row seed", LARGEST_ROW);
 
 // A public cohort and the whole Bloom filter of the value, each bit wrong with the same probability; or one bit of it.
 const bloom = (scheme) => {
   const [hashes, cohorts] = [integer(scheme, "hashes", 1n, 257n), integer(scheme, "cohorts", 1n, LARGEST)];
-  if ("oracle" in scheme) return overRows(scheme, cohorts * hashes, "bloom");
+  if ("oracle" in scheme) return overRows(scheme, cohorts * hashes, "bloom", LARGEST);
   const [bits, keep] = [integer(scheme, "bits", 2n, LARGEST), threshold(scheme, "keep")];
   const [hashSeed, split] = [integer(scheme, "hash_seed", 0n, WORD), integer(scheme, "split", 1n)];
   const differ = 2n * hashes < bits ? 2n * hashes : bits; // bits in which two filters may differ

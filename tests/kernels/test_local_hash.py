@@ -2,7 +2,7 @@
 
 False alarms: the statistics below are standard normal under an ideal family (binomial counts of more than
 5,000, chi-squares through the Wilson-Hilferty cube root). Each test divides one chance in a million among
-its comparisons (Bonferroni), and there are 44 of them: the file as a whole raises a false alarm for fewer
+its comparisons (Bonferroni), and there are 48 of them: the file as a whole raises a false alarm for fewer
 than one choice of RNG_SEED in 20,000. The seed is fixed: a failure is a change of the hash, not bad luck.
 """
 
@@ -77,7 +77,7 @@ def test_premix_is_one_to_one_on_a_run_of_characters() -> None:
     assert len(np.unique(reference._premix(np.arange(1 << 20, dtype=np.uint32)))) == 1 << 20
 
 
-@pytest.mark.parametrize("g", [2, 3, 4, 21, 150, 256, 257, 1000, 65536])
+@pytest.mark.parametrize("g", [2, 3, 4, 21, 150, 256, 257, 1000, 65536, 10**6, 2**20, 2**20 + 1, 2**24 - 1, 2**24])
 @pytest.mark.parametrize("split", [64, 1024, 2**32])
 def test_hash_equals_the_definition_in_plain_integers(g: int, split: int) -> None:
     rng = np.random.default_rng(RNG_SEED)
@@ -159,6 +159,37 @@ def test_two_values_collide_once_in_g_seeds(
         collisions = int(np.count_nonzero(hash_one(seeds, x, split, g) == hash_one(seeds, y, split, g)))
         scores.append(abs(z_of_count(collisions, SEEDS, 1 / g)))
     assert max(scores) < limit(len(chosen))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("g", [1000, 10**6, 2**20, 3 * 2**22, 2**24 - 1, 2**24])
+def test_entries_meet_nearly_as_seldom_as_cells_are_many(g: int) -> None:
+    # All 2^24 values of an entry before it is scaled: of those, 2^24/g fall on a cell, rounded up or down.
+    cells = np.bincount(np.arange(2**24) * g >> 24, minlength=g)
+    together = float((cells**2).sum()) / 2**48 * g
+    assert 1 <= together <= 1 + (g / 2**24) ** 2 / 4
+    assert together <= 1.125
+    assert (together == 1) == (g & (g - 1) == 0)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("g", [2**20, 2**24])
+@pytest.mark.parametrize(
+    ("kinds", "split"), [((consecutive_pairs, multiple_pairs), 4096), ((random_pairs, one_bit_pairs), 2**32)]
+)
+def test_two_values_are_any_distance_apart_in_a_wide_row(
+    kinds: tuple[Callable[[np.random.Generator, int], list[tuple[int, int]]], ...], split: int, g: int
+) -> None:
+    # One cell in a million is met too seldom to count; but where two values meet alike in every part of the row and
+    # for every remainder, they do in every cell of a power of two.
+    rng, seeds = np.random.default_rng(RNG_SEED + g), fresh_seeds()
+    chosen = [pair for kind in kinds for pair in kind(rng, split)[::3]]
+    scores = []
+    for x, y in chosen:
+        apart = (hash_one(seeds, x, split, g).astype(np.int64) - hash_one(seeds, y, split, g)) % g
+        for part in (apart * 1024 // g, apart % 1024):
+            scores.append(abs(z_of_cells(np.bincount(part, minlength=1024))))
+    assert max(scores) < limit(len(scores))
 
 
 def triples(split: int) -> list[tuple[int, int, int]]:

@@ -23,6 +23,8 @@ SETS = ["baseline", "avx2"] if native._best(LIBRARY) == "avx2" else ["baseline"]
 BOUND = {name: native._bind(LIBRARY, name) for name in SETS}
 
 SIZES = [2, 3, 4, 21, 150, 256, 257, 1000, 65536]
+# Of rows of sketches alone: around the place where the arithmetic changes, and at the end.
+WIDE = [2**16 + 1, 10**6, 2**20 - 1, 2**20, 2**20 + 1, 3 * 2**22 + 1, 2**24 - 1, 2**24]
 SPLITS = [1, 5, 64, 100, 128, 1024, 2**32]
 EDGES = sorted({around + step for around in (0, 8, 16, 32, 64, 128, 248, 256, 496, 512) for step in (-1, 0, 1)} - {-1})
 
@@ -184,13 +186,29 @@ def test_direct_response_lists_every_rejected_word_beyond_its_first_capacity(
 
 @each_set
 @quickly
-@given(seed=random_seeds, n=lengths, split=st.sampled_from(SPLITS), size=st.sampled_from(SIZES))
+@given(
+    seed=random_seeds,
+    n=lengths,
+    split=st.sampled_from(SPLITS),
+    size=st.one_of(st.sampled_from([*SIZES, *WIDE]), st.integers(2, 2**24)),
+)
 def test_local_hash_is_the_same(instruction_set: str, seed: int, n: int, split: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     special = [0, split, 2**32, 2**63, 2**64 - 1]
     seeds, values = crafted_words(rng, (n,), special), crafted_words(rng, (n,), special)
     (hashed,) = assert_same(instruction_set, "local_hash", seeds, values, split, size)
     assert n == 0 or hashed.max() < size
+
+
+@each_set
+@pytest.mark.parametrize("size", WIDE)
+def test_hashes_below_many_cells_are_the_same(instruction_set: str, size: int) -> None:
+    # Enough of them for every carry between the parts of the product.
+    rng = np.random.default_rng(size)
+    (hashed,) = assert_same(
+        instruction_set, "local_hash", random_words(rng, 200_000), random_words(rng, 200_000), 2**32, size
+    )
+    assert size * 0.99 < hashed.max() < size
 
 
 @each_set
@@ -313,13 +331,14 @@ def test_table_support_of_candidates_is_the_same(
 
 
 @each_set
-def test_table_support_of_is_the_same_beyond_one_buffer(instruction_set: str) -> None:
+@pytest.mark.parametrize("size", [65536, 2**20, 3 * 2**19 + 1])
+def test_table_support_of_is_the_same_beyond_one_buffer(instruction_set: str, size: int) -> None:
     rng = np.random.default_rng(4)
     assert_same(
         instruction_set,
         "table_support_of",
         random_words(rng, 3),
-        random_table(rng, 3, 65536),
+        random_table(rng, 3, size),
         random_words(rng, 2500),
         64,
     )

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import blake2s
@@ -258,6 +259,7 @@ def test_a_copy_over_another_oracle_has_that_one_s_privacy() -> None:
         ({"oracle": "DE"}, "oracle: expected a scheme such as"),
         ({"oracle": make("OLH", epsilon=1, domain=Keys())}, "oracle: expected an oracle with domain_size="),
         ({"oracle": sampled()}, "oracle: expected an oracle with domain_size="),
+        ({"oracle": make("DE", epsilon=1, domain_size=2**16 + 1)}, "oracle: domain_size: expected"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
@@ -277,6 +279,14 @@ def test_forged_json_is_refused() -> None:
     ):
         with pytest.raises(plausibly.ParameterError):
             plausibly.from_json(json.dumps({**given, **forged}))
+
+
+def test_a_device_refuses_more_bits_than_two_bytes_name() -> None:
+    part = json.loads(sampled(epsilon=1).to_json())
+    for bits, refused in ((2**16, False), (2**16 + 1, True)):
+        wide = {**part, "oracle": json.loads(make("DE", epsilon=1, domain_size=bits).to_json())}
+        with pytest.raises(device.DeviceError, match="at most 65536 integers") if refused else nullcontext():
+            device.load(json.dumps(wide)).privatize(0)
 
 
 # --- state ------------------------------------------------------------------------------------------------------

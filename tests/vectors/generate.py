@@ -83,13 +83,18 @@ def sketch_settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         own |= {"hash_bits": 2, "window": 3} if oracle in WINDOWS else {}
         hash_seed = {} if i % 3 else {"hash_seed": 2**64 - 1 - i}
         yield epsilons[i % 4], domains[i % 5], {"oracle": own, "rows": rows[i % 4], **hash_seed}
-    # The largest range of a hash and of a row, and the smallest.
+    # The largest number of rows, and the smallest.
     yield "8", keys(3), {"oracle": {"scheme": "DE", "domain_size": 2**16}, "rows": 2**16, "hash_seed": 5}
     yield "2", integers(1000), {"oracle": {"scheme": "OLH", "domain_size": 2**16}, "rows": 257}
     least = 2 if name == "CM" else 4
     yield "1", integers(2), {"oracle": {"scheme": "OUE", "domain_size": least}, "rows": 2}
     last = {"scheme": "DE" if name == "CM" else "HR", "domain_size": 6}
     yield "1/2", integers(9), {"oracle": last, "rows": 3, "hash_seed": 1}
+    # The largest number of cells, and others beyond two bytes.
+    yield "5", keys(0), {"oracle": {"scheme": "DE", "domain_size": 2**24}, "rows": 3, "hash_seed": 9}
+    yield "3", keys(1), {"oracle": {"scheme": "TLH", "domain_size": 2**20}, "rows": 8}
+    yield "1", integers(10**6), {"oracle": {"scheme": "HR", "domain_size": 3_000_002}, "rows": 2}
+    yield "2", integers(1000), {"oracle": {"scheme": "OLH", "domain_size": 2**16 + 2}, "rows": 4}
 
 
 def bloom_settings() -> Iterator[tuple[str, Fields, Fields]]:
@@ -594,7 +599,7 @@ def broken_sketches(scheme: Fields) -> Iterator[Fields]:
     named = naive.scheme_of("DE", epsilon, labels(list("abcdef"), False))
     yield changed("an oracle over labels", True, oracle=named)
     yield changed("an oracle over keys", True, oracle=naive.scheme_of("OLH", epsilon, keys(0)))
-    yield changed("cells beyond 65536", True, oracle=naive.scheme_of("DE", epsilon, integers(2**16 + 2)))
+    yield changed("cells beyond 2^24", True, oracle=naive.scheme_of("DE", epsilon, integers(2**24 + 2)))
     # A seventh part more epsilon than the sketch promises: each is sound on its own.
     more = naive.scheme_of("DE", "4/7", integers(6))
     yield changed("an oracle of a larger epsilon", True, oracle=more)

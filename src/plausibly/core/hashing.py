@@ -19,6 +19,8 @@ from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
 
 MAX_HASH_RANGE = 2**16
 """Two bytes on the wire, and 24 bits of hash to spread over them."""
+MAX_CELLS = 2**24
+"""Of a row of a sketch: as many as a hash of 24 bits can tell apart."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -263,15 +263,21 @@ INLINE TARGET v32 LOCAL(premix_vector)(v32 j) {
     return j ^ (j >> 15);
 }
 
-/* floor(t * size / 2^24) for t < 2^24, in 32 bits. A product with size <= 256 fits; a larger size is applied to
- * the two 12-bit halves of t = a * 2^12 + b: the result is floor((a * size + floor(b * size / 2^12)) / 2^12). */
+/* floor(t * size / 2^24) for t < 2^24, in 32 bits. A product with size <= 256 fits (`bits` = 8). A size <= 2^20 is
+ * applied to the two 12-bit halves of t = a * 2^12 + b: floor((a * size + floor(b * size / 2^12)) / 2^12), where the
+ * sum is at most t * size / 2^12 < 2^32 (16). A size = c * 2^12 + d <= 2^24 is cut, too:
+ * a * c + floor((a * d + b * c + floor(b * d / 2^12)) / 2^12), where no term exceeds 2^24 (32). */
 INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, v32 first, v32 second, u32 size, const int bits) {
     v32 t = (premixed ^ first) * FIRST_FACTOR;
     t ^= t >> 15;
     t = (t ^ second) * SECOND_FACTOR;
     t ^= t >> 15;
     t >>= 8;
-    return bits == 8 ? (t * size) >> 24 : ((t >> 12) * size + (((t & 0xFFF) * size) >> 12)) >> 12;
+    if (bits == 8) return (t * size) >> 24;
+    const v32 a = t >> 12, b = t & 0xFFF;
+    if (bits == 16) return (a * size + ((b * size) >> 12)) >> 12;
+    const u32 c = size >> 12, d = size & 0xFFF;
+    return a * c + ((a * d + b * c + ((b * d) >> 12)) >> 12);
 }
 
 /* Both characters of a value lie side by side in 32-bit lanes, and so do the halves of its seed, which serve one of
@@ -293,8 +299,10 @@ TARGET static void LOCAL(hash_block)(const u64 *seeds, const u64 *values, i64 co
     const i64 whole = s.shift >= 0 ? count - count % LONGS : 0;
     if (size <= 256)
         LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 8);
-    else
+    else if (size <= 1 << 20)
         LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 16);
+    else
+        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 32);
     for (i64 i = whole; i < count; i++) {
         const u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
         const u32 sum = entry(premix(low_of(s, values[i])), first, second, size) +

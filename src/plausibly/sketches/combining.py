@@ -1,4 +1,4 @@
-"""From the rows of a sketch to estimates: their mean, their median or their minimum."""
+"""From the rows of a sketch to estimates: their mean, their median or their minimum. Peeling has a file of its own."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from .hashing import Hashing, hashes_of
 Numbers = npt.NDArray[np.int64]
 
 _ITEMS_AT_ONCE = 1 << 16
+_CELLS_AT_ONCE = 1 << 16
 _Z95 = NormalDist().inv_cdf(0.975)
 
 
@@ -47,11 +48,19 @@ class Rows:
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
         """The oracle's score of each cell of each row."""
-        return np.stack([*in_chunks(len(state), 1, lambda row, _: self.oracle.scores(state[row], int(n[row]), None))])
+        scores = np.empty((len(state), self.sketch.width * (1 + self.sketch.signed)), dtype=np.int64)
+
+        def work(row: int, _: int) -> None:
+            scores[row] = self.oracle.scores(state[row], int(n[row]), None)
+
+        for _ in in_chunks(len(state), 1, work):
+            pass
+        return scores
 
     def counts(self, scores: Scores, n: Numbers) -> Floats:
         """The estimated count of each cell of each row."""
-        values: Floats = (scores - n[:, None] * float(self.oracle.offset)) * float(self.oracle.scale)
+        values: Floats = scores - n[:, None] * float(self.oracle.offset)
+        values *= float(self.oracle.scale)
         return values
 
     def cells(self, state: Cells, n: Numbers) -> Floats:
@@ -82,23 +91,34 @@ class Rows:
         debiased: Floats = (counts - n[:, None] / width) * (width / (width - 1))
         return debiased
 
-    def f2(self, counts: Floats, n: Numbers) -> float:
+    def f2(self, scores: Scores, n: Numbers) -> float:
         """An estimate of the sum of squared item counts: users of one item meet in a cell, others by chance."""
-        r, w = counts.shape
+        r, w = scores.shape
         law, total = self.oracle.law, int(n.sum())
+
+        def work(first: int, last: int) -> Floats:
+            counts = self.counts(scores[first:last], n[first:last])
+            squares: Floats = np.einsum("ij,ij->i", counts, counts)
+            return squares
+
+        sums = np.concatenate([*in_chunks(r, max(1, _CELLS_AT_ONCE // w), work)])
         # What noise and the oracle's own hashing add to the squares of the cells of a row.
         mates = 1 + (w - 1) * law.mate_share
         noise = n * float(w * law.per_report + law.per_holder + law.per_mate * mates)
         inflation = float(law.collision) * (w - 1)
-        squares = ((counts**2).sum(axis=1) - noise + inflation * n) / (1 + inflation)
+        squares = (sums - noise + inflation * n) / (1 + inflation)
         meetings = r * float((squares - n).sum())
         f2: float = total + (meetings - total * (total - 1) / w) * w / (w - 1)
         size = self.sketch.listed_size
         return max(f2, float(total), 0.0 if size is None else total**2 / size)
 
+    def items(self, codes: Codes | None) -> Codes:
+        """The items that are asked for: all of them for None."""
+        return np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
+
     def read(self, table: Floats, codes: Codes | None, combine: Callable[[Floats], Floats]) -> Floats:
         """For each item, the combination of what it reads in the table, one value of each row."""
-        asked = np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
+        asked = self.items(codes)
 
         def work(first: int, last: int) -> Floats:
             items = asked[first:last]
@@ -109,6 +129,18 @@ class Rows:
 
         chunk = max(1, _ITEMS_AT_ONCE * 32 // len(table))
         return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
+
+    def totals(self, table: Floats, codes: Codes | None) -> Floats:
+        """For each item, the sum of what it reads in the rows of the table."""
+        asked = self.items(codes)
+
+        def work(first: int, last: int) -> Floats:
+            sums = np.zeros(last - first)
+            for row, cells in enumerate(table):
+                sums += cells.take(hashes_of(self.sketch, row, asked[first:last], len(cells)))
+            return sums
+
+        return np.concatenate([np.zeros(0), *in_chunks(len(asked), _ITEMS_AT_ONCE, work)])
 
 
 @dataclass(frozen=True)
@@ -131,23 +163,29 @@ class MeanOfRows:
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         rows, total = self.rows, int(n.sum())
         if rows.postprocess is not None:
-            return rows.read(rows.debiased(rows.cells(state, n), n), codes, lambda values: values.sum(axis=1)), None
+            return rows.totals(rows.debiased(rows.cells(state, n), n), codes), None
         scores = rows.scores(state, n)
         scale, offset = rows.oracle.scale, Fraction(0)
         if not rows.sketch.signed:
             offset = rows.oracle.offset + 1 / (rows.sketch.width * scale)
             scale *= Fraction(rows.sketch.width, rows.sketch.width - 1)
         values: Floats = (self._sums(scores, codes).astype(np.float64) - float(total * offset)) * float(scale)
-        variance = rows.law.at(total, np.clip(values, 0, total), f2=rows.f2(rows.counts(scores, n), n))
+        variance = rows.law.at(total, np.clip(values, 0, total), f2=rows.f2(scores, n))
         return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
 
     def _sums(self, scores: Scores, codes: Codes | None) -> Scores:
         sketch = self.rows.sketch
         table = np.ascontiguousarray(self.rows.of_items(scores))
-        if codes is None:
+        if codes is None and table.shape[1] <= _CELLS_AT_ONCE:
             assert sketch.listed_size is not None
             return kernels.table_support(sketch.seeds, table, sketch.listed_size, sketch.split)
-        return kernels.table_support_of(sketch.seeds, table, codes, sketch.split)
+        # Also for the whole domain where rows are wide: the other kernel makes copies of them.
+        asked = self.rows.items(codes)
+
+        def work(first: int, last: int) -> Scores:
+            return kernels.table_support_of(sketch.seeds, table, asked[first:last], sketch.split)
+
+        return np.concatenate([np.zeros(0, dtype=np.int64), *in_chunks(len(asked), _ITEMS_AT_ONCE, work)])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from .rows import RowSketch
 class CM(RowSketch):
     """Count-Min: a row counts the users whose item falls into a cell (paper, section 4; Apple 2017 for the mean).
 
-    ``oracle`` reports the cell, so its domain is the width c; ``rows`` is r. What collides is subtracted on average.
+    ``oracle`` reports the cell, so its domain is the width c: at most 2^24, best a power of two. ``rows`` is r. What
+    collides is subtracted on average.
     Privacy: the oracle's, for every row.
     Variance of the mean: (c/(c-1))^2 of the oracle's noise, plus (n-f)/(c-1) + (F2 - f^2 - n + f)/(r(c-1)) for what
     collides, over a fresh ``hash_seed``; derivation in docs/adr/0009-sketches.md.

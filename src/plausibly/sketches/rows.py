@@ -16,13 +16,19 @@ import numpy.typing as npt
 from .. import device, kernels
 from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
 from ..core.errors import ParameterError, nearest, shown
-from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
+from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
+from .peeling import PeelOfRows
 
-COMBINE: dict[str, Callable[[Rows], Decoder]] = {"mean": MeanOfRows, "median": MedianOfRows, "min": MinOfRows}
+COMBINE: dict[str, Callable[[Rows], Decoder]] = {
+    "mean": MeanOfRows,
+    "median": MedianOfRows,
+    "min": MinOfRows,
+    "peel": PeelOfRows,
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -49,7 +55,7 @@ class RowSketch(Scheme):
         object.__setattr__(self, "epsilon", self.oracle.epsilon)
         super().settle()
         least = 4 if self.signed else 2
-        whole_number("oracle: domain_size", self.oracle.size, least, MAX_HASH_RANGE)
+        whole_number("oracle: domain_size", self.oracle.size, least, MAX_CELLS)
         object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, 2**16))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
 
@@ -130,7 +136,7 @@ class RowSketch(Scheme):
 
     def estimator(
         self,
-        combine: Literal["mean", "median", "min"] = "mean",
+        combine: Literal["mean", "median", "min", "peel"] = "mean",
         postprocess_rows: str | None = None,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> Decoder:
