@@ -1,7 +1,7 @@
-"""The server side of oracles and sketches as their definitions tell it: plain loops over users, and fractions.
+"""The server side of oracles, sketches and searches as defined: plain loops over users, and fractions.
 
 Slow and obvious on purpose. Everything starts from the fields of decoded reports and the JSON of the scheme, and
-follows sections 3 and 4 of the paper or, for oracles past it, docs/adr/0008-linear-hashing.md (in realised
+follows sections 3 to 5 of the paper or, for oracles past it, docs/adr/0008-linear-hashing.md (in realised
 probabilities: the integer thresholds over 2^64 of the JSON). Nothing of the package is used here.
 """
 
@@ -605,3 +605,172 @@ def best_space(exp_epsilon: Any, size: int, most: int = 12) -> tuple[int, int, i
         if variances[t, m, w] <= Fraction(21, 20) * lowest_variance(exp_epsilon):
             costs[t, m, w] = 10**6 * w + 3 * g**m
     return min(costs, key=lambda shape: costs[shape]) if costs else min(variances, key=lambda shape: variances[shape])
+
+
+# --- searches (section 5 of the paper) -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a part of a search asks about a text: the characters in [first, last), with a tag if there are tag bits."""
+
+    oracle: Scheme
+    first: int
+    last: int
+    tag_bits: int | None = None
+
+
+def questions(scheme: Scheme) -> tuple[list[Question], list[tuple[int, ...]], list[int]]:
+    """The questions of a search, those that each group of users answers, and the weights of the groups."""
+    name, length = scheme["scheme"], scheme["domain"]["length"]
+    if name in ("PEM", "TH"):
+        lengths = [*range(scheme["start"], length, scheme["step"]), length]
+        if name == "PEM":
+            asked = [Question(scheme["oracle"], 0, last) for last in lengths]
+            return asked, [(i,) for i in range(len(asked))], scheme["weights"]
+        asked = [Question(scheme["oracle"], 0, last) for last in lengths[:-1]]
+    else:
+        size = scheme["fragment"] if name == "SFP" else 1
+        places = range(0, length, size)
+        asked = [Question(scheme["oracle"], i, min(i + size, length), scheme["hash_bits"]) for i in places]
+    asked.append(Question(scheme["word_oracle"], 0, length))
+    last = len(asked) - 1
+    if name == "BITSTOGRAM":
+        return asked, [(i,) for i in range(last + 1)], scheme["weights"]
+    return asked, [(i, last) for i in range(last)], [1] * last
+
+
+def characters(scheme: Scheme) -> list[Any]:
+    """The characters of the alphabet, as texts or bytes of one."""
+    domain = scheme["domain"]
+    if domain["type"] == "byte strings":
+        return [bytes([byte]) for byte in bytes.fromhex(domain["alphabet"])]
+    return [*domain["alphabet"], *["\N{REPLACEMENT CHARACTER}"] * domain["other"]]
+
+
+def symbols(scheme: Scheme, text: Any) -> list[int]:
+    """The places of the characters in the alphabet, from 1; 0 fills what a short text leaves."""
+    letters = characters(scheme)
+    places = [1 + letters.index(text[i : i + 1]) for i in range(len(text))]
+    return places + [0] * (scheme["domain"]["length"] - len(places))
+
+
+def packed(scheme: Scheme, numbers: list[int]) -> bytes:
+    """Symbols as bytes, two each where one does not do."""
+    size = 1 if len(characters(scheme)) < 256 else 2
+    return b"".join(number.to_bytes(size, "little") for number in numbers)
+
+
+def tag_of(scheme: Scheme, text: Any) -> int:
+    """The tag of a whole text."""
+    return _blake(packed(scheme, symbols(scheme, text)), int(scheme["hash_seed"]), b"tag") % 2 ** scheme["hash_bits"]
+
+
+def asked_about(scheme: Scheme, question: Question, seen: Any, tag: int = 0) -> int:
+    """The oracle's item for these characters in the question's place."""
+    numbers = symbols(scheme, seen)[: question.last - question.first]
+    if question.oracle["domain"]["type"] == "keys":
+        content = packed(scheme, numbers) + (b"" if question.tag_bits is None else tag.to_bytes(2, "little"))
+        return _blake(content, int(question.oracle["domain"]["hash_seed"]), b"symbols")
+    number = 0
+    for symbol in numbers:
+        number = number * (1 + len(characters(scheme))) + symbol
+    return number * 2 ** (question.tag_bits or 0) + tag
+
+
+Sent = tuple[int, list[Report]]
+"""A report: the group, and a record for each of its questions."""
+
+
+def counts(scheme: Scheme, sent: list[Sent], number: int, items: list[int]) -> list[Fraction]:
+    """How many of all users gave each answer, scaled up from those who were asked."""
+    asked, groups, weights = questions(scheme)
+    share = Fraction(sum(w for w, group in zip(weights, groups, strict=True) if number in group), sum(weights))
+    own = [records[groups[group].index(number)] for group, records in sent if number in groups[group]]
+    return [value / share for value in answer(asked[number].oracle, own, items).values]
+
+
+def texts(scheme: Scheme, longest: int) -> list[Any]:
+    """Every text of at most so many characters, in the order of the symbols."""
+    empty = characters(scheme)[0][:0]
+    if not longest:
+        return [empty]
+    return [empty, *(letter + rest for letter in characters(scheme) for rest in texts(scheme, longest - 1))]
+
+
+def best(candidates: list[Any], values: list[Fraction], most: int | None, threshold: Any) -> list[tuple[Any, Fraction]]:
+    """The candidates with the largest values, the first of equal ones first."""
+    order = sorted(range(len(candidates)), key=lambda i: -values[i])[:most]
+    return [(candidates[i], values[i]) for i in order if threshold is None or values[i] >= threshold]
+
+
+Found = list[tuple[Any, Fraction]]
+
+
+def found_among(scheme: Scheme, sent: list[Sent], candidates: list[Any], k: int | None, threshold: Any) -> Found:
+    """The most common of candidates for whole texts, by those who report whole texts."""
+    asked, _, _ = questions(scheme)
+    values = counts(scheme, sent, len(asked) - 1, [asked_about(scheme, asked[-1], text) for text in candidates])
+    return [(text, value) for text, value in best(candidates, values, k, threshold) if value > 0]
+
+
+def hierarchical(
+    scheme: Scheme, sent: list[Sent], *, k: int | None = 10, threshold: Any = None, keep: int = 20
+) -> Found:
+    """PEM and TH: every extension of the heavy prefixes of one length is a candidate for the next."""
+    asked, _, _ = questions(scheme)
+    kept, before = [characters(scheme)[0][:0]], 0
+    for number, question in enumerate(asked):
+        more = texts(scheme, question.last - before)
+        open_ones = [prefix for prefix in kept if len(prefix) == before]
+        candidates = [prefix + rest for prefix in open_ones for rest in more]
+        candidates += [prefix for prefix in kept if len(prefix) < before]
+        if number == len(asked) - 1:
+            return found_among(scheme, sent, candidates, k, threshold)
+        values = counts(scheme, sent, number, [asked_about(scheme, question, text) for text in candidates])
+        kept, before = [text for text, _ in best(candidates, values, keep, threshold)], question.last
+    raise AssertionError("whole texts come last")
+
+
+def fragment_puzzle(
+    scheme: Scheme, sent: list[Sent], *, k: int | None = 10, threshold: Any = None, keep: int = 20
+) -> Found:
+    """SFP: the texts all of whose tagged fragments are heavy."""
+    asked, _, _ = questions(scheme)
+    heavy = []
+    for number, question in enumerate(asked[:-1]):
+        tags = range(2**question.tag_bits)  # type: ignore[operator]
+        pairs = [(text, tag) for text in texts(scheme, question.last - question.first) for tag in tags]
+        values = counts(scheme, sent, number, [asked_about(scheme, question, *pair) for pair in pairs])
+        heavy.append({pair for pair, _ in best(pairs, values, keep, threshold)})
+    fits = [
+        text
+        for text in texts(scheme, scheme["domain"]["length"])
+        if all(
+            (text[question.first : question.last], tag_of(scheme, text)) in found
+            for question, found in zip(asked[:-1], heavy, strict=True)
+        )
+    ]
+    return found_among(scheme, sent, fits, k, threshold)
+
+
+def bitstogram(scheme: Scheme, sent: list[Sent], *, k: int | None = 10, threshold: Any = None) -> Found:
+    """BITSTOGRAM: in every bucket the most common symbol of each place; a text ends where that is none."""
+    asked, _, _ = questions(scheme)
+    empty = characters(scheme)[0][:0]
+    named = []
+    for bucket in range(2 ** scheme["hash_bits"]):
+        text = empty
+        for number, question in enumerate(asked[:-1]):
+            letters = texts(scheme, 1)
+            values = counts(scheme, sent, number, [asked_about(scheme, question, letter, bucket) for letter in letters])
+            ((letter, _),) = best(letters, values, 1, None)
+            if letter == empty:
+                break
+            text += letter
+        named.append(text)
+    candidates = sorted(set(named), key=lambda text: symbols(scheme, text))
+    return found_among(scheme, sent, candidates, k, threshold)
+
+
+SEARCHES = {"PEM": hierarchical, "TH": hierarchical, "SFP": fragment_puzzle, "BITSTOGRAM": bitstogram}

@@ -57,10 +57,14 @@ class Tape:
 
 
 SKETCHES = ("CM", "CS")
+SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
 
 
 def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
-    """The JSON fields of a scheme, with everything that is derived; a sketch has the epsilon of its oracle."""
+    """The JSON fields of a scheme, with everything that is derived; a sketch has the epsilon of its oracle.
+
+    A search has that of its oracle, or the sum of both where both are sent, or the larger where one is.
+    """
     eps = Fraction(epsilon)
     d = size_of(domain)
     fields: Fields = {"scheme": name, "version": 1, "epsilon": str(eps), "domain": domain}
@@ -114,8 +118,45 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
             fields |= {"bits": own.pop("bits", 128), "keep": str(_keep(eps / (2 * k), 1))}
         fields |= {"hashes": k, "cohorts": own.pop("cohorts", 64), "split": split_of(domain)}
         fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
+    elif name in SEARCHES:
+        fields |= {field: own.pop(field) for field in ("oracle", "word_oracle") if field in own}
+        if name in ("PEM", "TH"):
+            fields |= {"start": own.pop("start", 2), "step": own.pop("step", 2)}
+        else:
+            fields |= {"fragment": own.pop("fragment", 2)} if name == "SFP" else {}
+            fields |= {"hash_bits": own.pop("hash_bits", 8 if name == "SFP" else 10)}
+            fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
+        length = domain["length"]
+        if name == "PEM":
+            fields |= {"weights": own.pop("weights", None) or [1] * len(lengths_of(fields))}
+        if name == "BITSTOGRAM":
+            fields |= {"weights": own.pop("weights", None) or [1] * length + [length]}
+        spent = [sum(Fraction(part["oracle"]["epsilon"]) for part in group) for group in groups_of(fields)]
+        assert max(spent) == eps
     assert not own, f"{name} has no {own}"
     return fields
+
+
+def lengths_of(scheme: Fields) -> list[int]:
+    """The lengths of the prefixes of PEM and TH, that of the whole string included."""
+    return [*range(scheme["start"], scheme["domain"]["length"], scheme["step"]), scheme["domain"]["length"]]
+
+
+def groups_of(scheme: Fields) -> list[list[Fields]]:
+    """What the users of each group of a search are asked: an oracle, where the seen symbols begin and end, a tag."""
+    name, length = scheme["scheme"], scheme["domain"]["length"]
+    if name == "PEM":
+        return [[{"oracle": scheme["oracle"], "first": 0, "last": last, "tag": False}] for last in lengths_of(scheme)]
+    whole = {"oracle": scheme["word_oracle"], "first": 0, "last": length, "tag": False}
+    if name == "TH":
+        shorter = [{**whole, "oracle": scheme["oracle"], "last": last} for last in lengths_of(scheme)[:-1]]
+        return [[part, whole] for part in shorter]
+    size = scheme["fragment"] if name == "SFP" else 1
+    pieces = [
+        {"oracle": scheme["oracle"], "first": first, "last": min(first + size, length), "tag": True}
+        for first in range(0, length, size)
+    ]
+    return [[part, whole] for part in pieces] if name == "SFP" else [[part] for part in [*pieces, whole]]
 
 
 def canonical(scheme: Fields) -> str:
@@ -248,10 +289,33 @@ def encode(domain: Fields, value: Value) -> int:
     if domain["type"] == "labels":
         labels = domain["labels"]
         return labels.index(value) if value in labels else len(labels)
+    if domain["type"] in ("strings", "byte strings"):
+        assert isinstance(value, str | bytes)
+        number = 0
+        for symbol in symbols_of(domain, value):
+            number = number * base_of(domain) + symbol
+        return number
     seed = int(domain["hash_seed"])
     if isinstance(value, bytes):
         return key64(value, seed, b"")
     return key64(str(value).encode(), seed, b"str" if isinstance(value, str) else b"int")
+
+
+def base_of(domain: Fields) -> int:
+    """Number of symbols: the pad, the characters, and one for all other characters if there is."""
+    return 1 + len(characters_of(domain)) + domain["other"]
+
+
+def characters_of(domain: Fields) -> list[Any]:
+    """The characters of an alphabet, or its bytes."""
+    return list(bytes.fromhex(domain["alphabet"]) if domain["type"] == "byte strings" else domain["alphabet"])
+
+
+def symbols_of(domain: Fields, value: str | bytes) -> list[int]:
+    """The symbols of a string: places in the alphabet from 1, the last for others; then pads up to the length."""
+    characters = characters_of(domain)
+    found = [1 + (characters.index(c) if c in characters else len(characters)) for c in value[: domain["length"]]]
+    return found + [0] * (domain["length"] - len(found))
 
 
 def key64(content: bytes, hash_seed: int, salt: bytes) -> int:
@@ -522,6 +586,84 @@ def _bloom(scheme: Fields, x: int, tape: Tape) -> bytes:
     return _packed(cohort, cohorts) + sent.to_bytes((m + 7) // 8, "little")
 
 
+class Asked(Tape):
+    """Answers every draw with nothing, and notes what was drawn."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.kinds: list[tuple[str, int]] = []
+
+    def bernoulli(self, threshold: int) -> bool:
+        self.kinds.append(("bernoulli", threshold))
+        return True
+
+    def below(self, size: int) -> int:
+        self.kinds.append(("below", size))
+        return 0
+
+
+class Continued(Tape):
+    """Hands out what was drawn before, and then goes on with the tape."""
+
+    def __init__(self, outcomes: list[int], tape: Tape) -> None:
+        super().__init__([])
+        self.outcomes = list(outcomes)
+        self.tape = tape
+
+    def bernoulli(self, threshold: int) -> bool:
+        return self.tape.bernoulli(threshold)
+
+    def below(self, size: int) -> int:
+        return self.outcomes.pop(0) if self.outcomes else self.tape.below(size)
+
+
+def shape_of(oracle: Fields) -> tuple[list[int], int, int]:
+    """The bounds of what a client of the oracle draws before its first coin, which is public, the number of all its
+    draws, and the size of its record: they depend on nothing."""
+    asked = Asked()
+    size = len(_RECORDS[oracle["scheme"]](oracle, 0, asked))
+    public = next(i for i, (kind, _) in enumerate(asked.kinds) if kind == "bernoulli")
+    return [bound for _, bound in asked.kinds[:public]], len(asked.kinds), size
+
+
+def item_of(scheme: Fields, part: Fields, x: int) -> int:
+    """What the oracle of a part is given of the string of that number."""
+    base, length = base_of(scheme["domain"]), scheme["domain"]["length"]
+    digits = [x // base ** (length - 1 - i) % base for i in range(length)]
+    size = 1 if base <= 256 else 2
+    tag = None
+    if part["tag"]:
+        content = b"".join(digit.to_bytes(size, "little") for digit in digits)
+        tag = key64(content, int(scheme["hash_seed"]), b"tag") % 2 ** scheme["hash_bits"]
+    seen, domain = digits[part["first"] : part["last"]], part["oracle"]["domain"]
+    if domain["type"] == "keys":
+        content = b"".join(digit.to_bytes(size, "little") for digit in seen)
+        content += b"" if tag is None else tag.to_bytes(2, "little")
+        return key64(content, int(domain["hash_seed"]), b"symbols")
+    number = sum(digit * base**i for i, digit in enumerate(reversed(seen)))
+    return number if tag is None else number * 2 ** scheme["hash_bits"] + tag
+
+
+def _search(scheme: Fields, x: int, tape: Tape) -> bytes:
+    groups = groups_of(scheme)
+    weights = scheme.get("weights", [1] * len(groups))
+    ticket = tape.below(sum(weights))
+    number = next(i for i in range(len(groups)) if ticket < sum(weights[: i + 1]))
+    shapes = [[shape_of(part["oracle"]) for part in group] for group in groups]
+    # All that is public is drawn before all that is not.
+    drawn = [[tape.below(bound) for bound in public] for public, _, _ in shapes[number]]
+    body = b""
+    for part, outcomes in zip(groups[number], drawn, strict=True):
+        own = Continued(outcomes, tape)
+        body += _RECORDS[part["oracle"]["scheme"]](part["oracle"], item_of(scheme, part, x), own)
+    # Every group draws as many words, and sends as many bytes, as the one with the most.
+    draws = [sum(count for _, count, _ in group) for group in shapes]
+    for _ in range(max(draws) - draws[number]):
+        tape.below(1)
+    longest = max(sum(size for _, _, size in group) for group in shapes)
+    return _packed(number, len(groups)) + body + bytes(longest - len(body))
+
+
 _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "DE": _direct,
     "SUE": _unary,
@@ -537,4 +679,5 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "CM": _row_sketch,
     "CS": _row_sketch,
     "BLOOM": _bloom,
+    **dict.fromkeys(SEARCHES, _search),
 }

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import traceback
+from fractions import Fraction
 from hashlib import shake_256
 from math import sqrt
 from pathlib import Path
@@ -26,9 +27,20 @@ INTEGERS = {"type": "integers", "size": 9}
 LABELS = {"type": "labels", "labels": ["yes", "no"], "other": False}
 KEYS = {"type": "keys", "hash_seed": 0}
 CELLS = {"type": "integers", "size": 6}
+STRINGS = {"type": "strings", "alphabet": "ab", "length": 2, "long": "truncate", "other": False}
+LISTED = [name for name in NAMES if name not in naive.SEARCHES]
+VALUES = {name: list(range(9)) if name in LISTED else ["", "a", "b", "aa", "ab", "ba", "bb"] for name in NAMES}
 
 
 def fields(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> dict[str, Any]:
+    if name in naive.SEARCHES:
+        # Where both are sent each has a half.
+        both = name in ("TH", "SFP")
+        part = naive.scheme_of("DE", str(Fraction(epsilon) / (1 + both)), {"type": "integers", "size": 18})
+        own = {"oracle": part, **({} if name == "PEM" else {"word_oracle": part}), **own}
+        own = {**({"start": 1, "step": 1} if name in ("PEM", "TH") else {"hash_bits": 1}), **own}
+        own = {**({"fragment": 1} if name == "SFP" else {}), **own}
+        domain = STRINGS if domain is INTEGERS else domain
     if name in naive.SKETCHES:
         own = {"oracle": naive.scheme_of("DE", epsilon, CELLS), "rows": 5, **own}
     if name == "BLOOM":
@@ -134,13 +146,18 @@ SECRETS: list[tuple[dict[str, Any], object, str]] = [
     (KEYS, "my secret \ud800", "secret"),
     (KEYS, 7654.321, "7654.321"),
     (KEYS, 10**5000 + 7_654_321, "7654321"),
+    (STRINGS, "my secret", "secret"),
+    (STRINGS, b"my secret", "secret"),
+    (STRINGS, ["my secret"], "secret"),
+    ({**STRINGS, "long": "refuse", "other": True}, "my secret", "secret"),
+    (STRINGS, 7_654_321, "7654321"),
 ]
 
 
 def test_an_error_never_repeats_the_value() -> None:
     for domain, value, secret in SECRETS:
         with pytest.raises(device.DeviceError) as caught:
-            client("OLH", domain=domain).privatize(value)
+            client("PEM" if domain["type"] == "strings" else "OLH", domain=domain).privatize(value)
         assert secret not in "".join(traceback.format_exception(caught.value))
         assert secret not in repr(caught.value)
 
@@ -165,7 +182,7 @@ class Untouchable:
 def test_all_words_are_read_at_once_and_their_number_depends_on_nothing(name: str) -> None:
     chosen = client(name)
     sizes = set()
-    for value in range(9):
+    for value in VALUES[name]:
         for coin in range(8):
             source = Shake(f"words/{coin}")
             record = chosen.privatize(value, device.WordSource(chosen.randomizer.words, read=source))
@@ -178,7 +195,7 @@ def test_all_words_are_read_at_once_and_their_number_depends_on_nothing(name: st
 def test_every_word_that_is_read_is_used(name: str) -> None:
     scheme = plausibly.from_json(json.dumps(fields(name)))
     chosen = client(name)
-    for value in range(9):
+    for value in VALUES[name]:
         tape = naive.Tape(int.from_bytes(Shake(f"used/{value}/{i}")(8), "little") for i in range(100))
         chosen.privatize(value, tape)
         assert len(tape.draws) == chosen.randomizer.words == scheme.layout.words
@@ -189,7 +206,7 @@ def test_records_have_one_size_whatever_the_words(name: str) -> None:
     scheme = plausibly.from_json(json.dumps(fields(name)))
     chosen = client(name)
     for word in (0, 1, 2**63, 2**64 - 1000, int(private(fields(name))["keep"])):
-        for value in range(9):
+        for value in VALUES[name]:
             record = chosen.privatize(value, naive.Tape([word] * 100))
             assert len(record) == scheme.report_dtype.itemsize
 
@@ -227,7 +244,7 @@ def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
     # By a millionth of a millionth; a higher one promises less than the thresholds keep, which harms nobody.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
         device.Client({**fields(name), "epsilon": "999999999999/1000000000000"})
-    assert device.Client({**fields(name), "epsilon": "2"}).privatize(0)
+    assert device.Client({**fields(name), "epsilon": "2"}).privatize(VALUES[name][0])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -300,6 +317,39 @@ def test_a_sketch_takes_an_oracle_with_at_most_so_many_cells_and_of_this_version
             device.Client({**honest, "rows": rows})
 
 
+@pytest.mark.parametrize("name", naive.SEARCHES)
+def test_a_search_promises_no_less_epsilon_than_its_parts_take_together(name: str) -> None:
+    honest = fields(name)
+    # Each part is sound on its own, and so is their maximum; but what is sent together adds up.
+    whole = naive.scheme_of("DE", "1", {"type": "integers", "size": 18})
+    both = {"oracle": whole} | ({} if name == "PEM" else {"word_oracle": whole})
+    if name in ("TH", "SFP"):
+        with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+            device.Client({**honest, **both})
+        assert device.Client({**honest, **both, "epsilon": "2"}).privatize("ab")
+    else:
+        assert device.Client({**honest, **both}).privatize("ab")
+    for field in both:
+        louder = naive.scheme_of("DE", "1000000000001/1000000000000", {"type": "integers", "size": 18})
+        with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+            device.Client({**honest, field: louder})
+
+
+@pytest.mark.parametrize("name", naive.SEARCHES)
+def test_a_search_over_long_strings_of_many_characters_works(name: str) -> None:
+    domain = {**STRINGS, "alphabet": "".join(chr(0x4E00 + i) for i in range(20_000)), "length": 64, "other": True}
+    oracle = naive.scheme_of("OLH", "1", KEYS)
+    parts = {"oracle": oracle} | ({} if name == "PEM" else {"word_oracle": oracle})
+    total = "2" if name in ("TH", "SFP") else "1"
+    written = fields(name, total, domain, **parts)
+    scheme, chosen = plausibly.from_json(json.dumps(written)), device.Client(written)
+    texts = ["", "a", "\u4e00" * 64, "\u4e01\U0001f989" * 50]
+    records = b"".join(chosen.privatize(text) for text in texts for _ in range(3))
+    tally = scheme.accumulator()
+    tally.add(np.frombuffer(records, dtype=scheme.report_dtype))
+    assert len(tally) == 12
+
+
 def test_text_that_is_no_scheme_is_refused() -> None:
     for text in ("", "{", "[]", "7", "null", '"DE"', "{}", "[" * 100_000, None, {}, b"\xff"):
         with pytest.raises(device.DeviceError):
@@ -319,7 +369,7 @@ def test_a_domain_of_a_million_labels_works() -> None:
     assert len(chosen.privatize("label 0")) == 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LISTED)
 def test_a_domain_of_seventy_thousand_items_works(name: str) -> None:
     domain = {"type": "integers", "size": 70_000}
     scheme = plausibly.from_json(json.dumps(fields(name, domain=domain)))
@@ -342,7 +392,7 @@ RUNS = 3000
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "own"), [*((name, {}) for name in NAMES), ("AGR", {"hash_bits": 3, "dimension": 2, "window": 3})], ids=str
+    ("name", "own"), [*((name, {}) for name in LISTED), ("AGR", {"hash_bits": 3, "dimension": 2, "window": 3})], ids=str
 )
 def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) -> None:
     domain = {"type": "integers", "size": 6}

@@ -328,3 +328,44 @@ def test_a_misspelt_option_is_refused_with_the_nearest_valid_name(name: str, wro
         make(name, **{"epsilon": 1, "domain_size": 10, wrong: 1})
     if wrong[:-1] in ("epsilon", "domain_size"):
         assert f"did you mean '{wrong[:-1]}'?" in str(caught.value)
+
+
+# --- heavy hitters ---------------------------------------------------------------------------------------------------
+
+WORDS = plausibly.Strings("abcdef", 4)
+COMMON = {"fade": 4_000, "bee": 3_000, "a": 2_500, "": 2_000}
+
+
+def heavy_hitters(name: str, **given: Any) -> Any:
+    oracle = make("FLH", epsilon=4, domain=plausibly.Keys())
+    parts = {"oracle": oracle} | ({} if name == "PEM" else {"word_oracle": oracle})
+    return make(name, domain=WORDS, **parts, **given).simulate(COMMON, SeededRandom(1))
+
+
+# Counts of at least 2,000 of 11,500 users with standard deviations below 200: no seed loses one of them.
+def test_prefix_extending_finds_strings_by_a_threshold_alone() -> None:
+    """PEM with a threshold returns nothing."""
+    assert heavy_hitters("PEM").search(k=None, threshold=1_000).items.tolist() == list(COMMON)
+
+
+def test_tree_histogram_finds_strings_with_its_defaults() -> None:
+    """TreeHistogram's default threshold returns nothing."""
+    assert heavy_hitters("TH").search().items[:4].tolist() == list(COMMON)
+
+
+def test_the_fragment_puzzle_works_with_its_defaults_over_any_oracle() -> None:
+    """SFP's default oracle crashes."""
+    assert heavy_hitters("SFP").search().items[:4].tolist() == list(COMMON)
+    for name in ("OLH", "TLH", "BLH"):
+        oracle = make(name, epsilon=4, domain=plausibly.Keys())
+        tally: Any = make("SFP", oracle=oracle, word_oracle=oracle, domain=plausibly.Strings("ab", 2)).simulate(
+            {"ab": 2_000, "b": 1_000}, SeededRandom(1)
+        )
+        assert tally.search(k=2).items.tolist() == ["ab", "b"]
+
+
+@pytest.mark.parametrize("name", ["PEM", "TH", "SFP"])
+def test_strings_shorter_than_the_longest_are_found(name: str) -> None:
+    """Strings shorter than the maximum are never found."""
+    found = heavy_hitters(name).search(k=4).items.tolist()
+    assert {len(text) for text in found} == {0, 1, 3, 4}

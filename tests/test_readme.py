@@ -21,7 +21,10 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 10), ("docs/postprocessing.md", 5), ("docs/sketches.md", 8)])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("README.md", 10), ("docs/postprocessing.md", 5), ("docs/sketches.md", 8), ("docs/searches.md", 5)],
+)
 def test_python_blocks_print_what_they_show(page: str, least: int) -> None:
     failed, attempted = doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8")
     assert attempted >= least
@@ -56,7 +59,7 @@ def test_shown_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-@pytest.mark.parametrize("pages", [["README.md"], ["docs/oracles.md", "docs/sketches.md"]], ids=str)
+@pytest.mark.parametrize("pages", [["README.md"], ["docs/oracles.md", "docs/sketches.md", "docs/searches.md"]], ids=str)
 def test_every_scheme_has_its_row(pages: list[str]) -> None:
     text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
     rows = re.findall(r"^\| `([A-Z]+)`[\w -]* \|", text, flags=re.MULTILINE)

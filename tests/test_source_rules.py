@@ -21,12 +21,14 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TREES = {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
 
 # The client's functions are searched in these; audits only look at them from outside, with sources of their own, and
-# the decoders of the sketches never see a value.
+# the decoders of the sketches never see a value. Of a search only these two files do.
 OUTSIDE = {"core/enumeration.py", "sketches/combining.py", "sketches/regression.py"}
+OUTSIDE |= {name for name in TREES if name.startswith("search/")} - {"search/grouped.py", "search/parts.py"}
 CLIENT_FILES = [
     name
     for name in TREES
-    if name == "device.py" or (name.startswith(("core/", "oracles/", "sketches/", "kernels/")) and name not in OUTSIDE)
+    if name == "device.py"
+    or (name.startswith(("core/", "oracles/", "sketches/", "search/", "kernels/")) and name not in OUTSIDE)
 ]
 EXTRAS = {"pandas", "matplotlib", "scipy", "sklearn"}
 ROOTS = {"privatize", "privatize_encoded", "respond", "encode", "public", "perturb"}
@@ -127,6 +129,9 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
         ("kernels/reference.py", "unary_response"),
         ("kernels/reference.py", "local_hash"),
         ("oracles/unary.py", "respond"),
+        ("search/grouped.py", "respond"),
+        ("search/parts.py", "symbol_numbers"),
+        ("search/parts.py", "as_bytes"),
         ("device.py", "field_multiply"),
         ("device.py", "projective_point"),
         ("kernels/reference.py", "subset_response"),

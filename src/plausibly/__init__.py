@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from .certify import Certificate, audit, audit_statistically
     from .core.accumulator import Accumulator
     from .core.codec import decode_reports, encode_reports
-    from .core.domain import Integers, Keys, Labels
+    from .core.domain import Integers, Keys, Labels, Strings
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, HCMS, RAPPOR, Folded
+    from .search.result import HeavyHitters
 
 __version__ = "0.1.0"
 
@@ -24,12 +25,13 @@ _HOME = {
     "certify": ("Certificate", "audit", "audit_statistically"),
     "core.accumulator": ("Accumulator",),
     "core.codec": ("decode_reports", "encode_reports"),
-    "core.domain": ("Integers", "Keys", "Labels"),
+    "core.domain": ("Integers", "Keys", "Labels", "Strings"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
     "postprocess": ("POSTPROCESS", "Estimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "Folded"),
+    "search.result": ("HeavyHitters",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -44,6 +46,7 @@ __all__ = [
     "DomainError",
     "Estimates",
     "Folded",
+    "HeavyHitters",
     "Integers",
     "Keys",
     "Labels",
@@ -54,6 +57,7 @@ __all__ = [
     "SecureRandom",
     "SeededRandom",
     "StateError",
+    "Strings",
     "audit",
     "audit_statistically",
     "decode_reports",

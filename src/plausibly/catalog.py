@@ -8,7 +8,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-from . import oracles, sketches
+from . import oracles, search, sketches
 from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
 from .core.domain import make_domain
 from .core.errors import ParameterError, nearest, shown
@@ -17,7 +17,7 @@ from .core.scheme import Scheme, required
 CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
     {
         kind.name: kind
-        for layer in (oracles, sketches)
+        for layer in (oracles, sketches, search)
         for kind in vars(layer).values()
         if isinstance(kind, type) and issubclass(kind, Scheme)
     }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -24,6 +24,7 @@ from .core.enumeration import (
     Public,
     Shape,
     mixture,
+    one_of_each_group,
     output_law,
     private_paths,
     public_outcomes,
@@ -86,7 +87,7 @@ class Certificate:
     def __str__(self) -> str:
         run = f"{self.items} of {self.scheme.domain.size or '2^64'} items"
         if self.enumerated is not self.scheme:
-            run = f"{self.items} items, the domain cut to {self.enumerated.size}"
+            run = f"{self.items} items, the domain cut to {self.enumerated.domain.size or 'a smaller alphabet'}"
         if not self.public_complete or self.public_outcomes > 1:
             kind = "all" if self.public_complete else "a sample of"
             run += f"; {kind} {self.public_outcomes} public outcome{'s' * (self.public_outcomes > 1)}"
@@ -125,25 +126,26 @@ def audit(scheme: Scheme) -> Certificate:
     client = small.randomizer
     stated, whole = client.worst_ratio(), scheme.randomizer.worst_ratio()
     items = _spread(small, max(3, min(_MOST_ITEMS, _MOST_PATHS // private_paths(client))))
+    groups = one_of_each_group(client)
     affordable = min(_MOST_PUBLICS, _MOST_PATHS // (private_paths(client) * len(items)))
     every_public = public_outcomes(client, max(1, affordable))
     worst: Fraction | float = Fraction(1)
-    shapes: set[Shape] = set()
     paths = outcomes = 0
-    for public in every_public or _public_sample(client):
+    for public in every_public or chain(groups[1:], _public_sample(client)):
         laws = [output_law(client, item, public) for item in items]
         worst = max(worst, worst_ratio(laws))
+        shapes: set[Shape] = set()
         for item, law in zip(items, laws, strict=True):
             shapes |= law.shapes
             paths += law.paths
             misreading = _misreading(small, item, law)
             expect(not misreading, misreading)
+        expect(len(shapes) == 1, "the draws depend on the item or on a coin")
         outcomes += 1
         # A sampled hash may send all items to one value: go on until the worst is seen or the paths are spent.
-        enough = outcomes >= _SAMPLED_PUBLICS or paths >= _MOST_PATHS
+        enough = outcomes >= len(groups) and (outcomes >= _SAMPLED_PUBLICS or paths >= _MOST_PATHS)
         if not every_public and enough and (worst >= stated or paths >= 4 * _MOST_PATHS):
             break
-    expect(len(shapes) == 1, "the draws depend on the item or on a coin")
     expect(worst != math.inf and within_exp(Fraction(worst), scheme.epsilon), "a likelihood ratio exceeds e^epsilon")
     expect(worst <= stated, "a likelihood ratio exceeds the worst one that the client states")
     expect(within_exp(whole, scheme.epsilon), "the thresholds exceed e^epsilon on the whole domain")
@@ -193,8 +195,7 @@ def _affordable(scheme: Scheme) -> Scheme:
 
 
 def _spread(scheme: Scheme, most: int) -> list[int]:
-    size = scheme.domain.size or WORD
-    return sorted({i * (size - 1) // (most - 1) for i in range(most)})
+    return [scheme.domain.number(code) for code in scheme.domain.spread(most)]
 
 
 def _public_sample(client: Randomizer) -> Iterator[Public]:
@@ -230,18 +231,21 @@ def _report(client: Randomizer, value: int, source: Source) -> bytes:
 
 def _crafted_tapes(scheme: Scheme) -> tuple[Encoded, Words, set[int]]:
     # Values, the words of a report of each (every other one critical), and how many words the client draws.
-    items = _spread(scheme, _MOST_ITEMS)
+    items, client = scheme.domain.spread(_MOST_ITEMS), scheme.randomizer
     probes = [Probe() for _ in items]
     for item, probe in zip(items, probes, strict=True):
-        _report(scheme.randomizer, item, probe)
+        _report(client, scheme.domain.number(item), probe)
+    drawn = {len(probe.shape) for probe in probes}
+    for public in one_of_each_group(client):
+        probes.append(Probe())
+        client.perturb(scheme.domain.number(items[0]), public, probes[-1])
     critical = np.array(sorted(set().union(*(probe.critical for probe in probes))), dtype=np.uint64)
     words = scheme.layout.words
     count = max(32, min(_MOST_TAPES, 2**15 // words))
     random = SeededRandom(1).replay(0).words(Layout(dense=2 * words), 0, count)
     choice, fresh = random[:, :words], random[:, words:]
     tapes = np.where(choice >> np.uint64(63), critical[choice % np.uint64(len(critical))], fresh)
-    values = np.resize(np.array(items, dtype=np.uint64), count)
-    return values, tapes, {len(probe.shape) for probe in probes}
+    return items[np.arange(count) % len(items)], tapes, drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,8 +287,8 @@ def _bulk_agrees(scheme: Scheme, values: Encoded, tapes: Words) -> bool:
     try:
         bulk = scheme.privatize_encoded(values[first:], _GivenRandom(stream), first_report=first)
         return all(
-            _report(client, value, stream.source(layout, first + i)) == bulk[i].tobytes()
-            for i, value in enumerate(values[first:].tolist())
+            _report(client, scheme.domain.number(value), stream.source(layout, first + i)) == bulk[i].tobytes()
+            for i, value in enumerate(values[first:])
         )
     except ValueError:
         return False  # More words, or another record, than there is room for.
@@ -292,7 +296,8 @@ def _bulk_agrees(scheme: Scheme, values: Encoded, tapes: Words) -> bool:
 
 def _device_agrees(scheme: Scheme, values: Encoded, tapes: Words) -> bool:
     client = scheme.randomizer
-    for i, value in enumerate(values[: min(64, len(tapes) // 2)].tolist()):
+    for i, code in enumerate(values[: min(64, len(tapes) // 2)]):
+        value = scheme.domain.number(code)
         words = tapes[i : i + 16].reshape(-1)  # The rows that follow are there for repeats.
         device = WordSource(client.words, io.BytesIO(words.astype("<u8").tobytes()).read)
         if _report(client, value, device) != _report(client, value, TapeSource(words.tolist())):
@@ -397,8 +402,9 @@ def audit_statistically(
     numbers = isinstance(reports, Integral) and isinstance(confidence, Real)
     if not numbers or not 0 < confidence < 1 or reports < 8:
         raise ParameterError("expected 0 < confidence < 1 and at least 8 reports")
-    items = _spread(scheme, 3)
-    seen = {item: _wire_records(scheme, item, reports, rng) for item in items}
+    codes = scheme.domain.spread(3)
+    items = [scheme.domain.number(code) for code in codes]
+    seen = {item: _wire_records(scheme, code, reports, rng) for item, code in zip(items, codes, strict=True)}
     pairs = list(combinations(items, 2))
     # Each of two bounds, for both orders of each pair, may be the one that is wrong.
     alpha = (1 - confidence) / (4 * len(pairs))
@@ -406,8 +412,8 @@ def audit_statistically(
     return StatisticalAudit(scheme, max(0.0, bound), confidence, reports * len(items))
 
 
-def _wire_records(scheme: Scheme, item: int, count: int, rng: RandomLike | None) -> Reports:
-    reports = scheme.privatize_encoded(np.full(count, item, dtype=np.uint64), rng)
+def _wire_records(scheme: Scheme, code: Any, count: int, rng: RandomLike | None) -> Reports:
+    reports = scheme.privatize_encoded(np.repeat(np.asarray(code)[None], count, axis=0), rng)
     return decode_reports(scheme, encode_reports(scheme, reports))
 
 

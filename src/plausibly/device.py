@@ -534,6 +534,170 @@ def _bloom(scheme: dict[str, Any]) -> Randomizer:
     return SampledBloom(scheme) if "oracle" in scheme else Bloom(scheme)
 
 
+# --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
+
+
+class _Words:
+    # A source that counts what is drawn from it and is always 0.
+    count = 0
+
+    def bernoulli(self, threshold: int) -> bool:
+        self.count += 1
+        return True
+
+    def below(self, size: int) -> int:
+        self.count += 1
+        return 0
+
+
+class Text:
+    """What may be seen of a string that is given as a number."""
+
+    def __init__(self, domain: dict[str, Any]) -> None:
+        if domain["type"] not in ("strings", "byte strings"):
+            raise DeviceError("domain: expected strings")
+        if not isinstance(domain["alphabet"], str) or not domain["alphabet"] or not isinstance(domain["other"], bool):
+            raise DeviceError("domain: expected an alphabet, and whether there are other characters")
+        characters = len(domain["alphabet"]) // (2 if domain["type"] == "byte strings" else 1)
+        self.symbols = 1 + characters + bool(domain["other"])
+        self.length = _integer(domain, "length", 1, 256)
+
+    def cut(self, value: int, first: int, last: int) -> int:
+        """The number of the symbols in [first, last)."""
+        number: int = value // self.symbols ** (self.length - last) % self.symbols ** (last - first)
+        return number
+
+    def content(self, value: int, first: int, last: int) -> bytes:
+        """Those symbols as bytes, for hashing."""
+        size = 1 if self.symbols <= 256 else 2
+        return b"".join(self.cut(value, i, i + 1).to_bytes(size, "little") for i in range(first, last))
+
+
+class Tag:
+    """A few bits of a hash of the whole string, which keep the fragments of one string together."""
+
+    def __init__(self, scheme: dict[str, Any], text: Text) -> None:
+        self.text = text
+        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
+        self.bits = _integer(scheme, "hash_bits", 0, 16)
+
+    def of(self, value: int) -> int:
+        """The tag of a string."""
+        content = self.text.content(value, 0, self.text.length)
+        return key64(content, self.hash_seed, b"tag") & (1 << self.bits) - 1
+
+
+class Part:
+    """One oracle of a search: what it reports are the symbols in [first, last), with a tag of the whole string."""
+
+    def __init__(self, scheme: dict[str, Any], text: Text, first: int, last: int, tag: Tag | None = None) -> None:
+        client = Client(scheme)  # refuses one of another version, or beyond its own epsilon
+        self.randomizer = client.randomizer
+        self.text, self.first, self.last, self.tag = text, first, last, tag
+        keys = scheme["domain"]["type"] == "keys"
+        self.hash_seed = _integer(scheme["domain"], "hash_seed", 0, _WORD - 1) if keys else None
+        count = text.symbols ** (last - first) << (tag.bits if tag else 0)
+        if not keys and (scheme["domain"]["type"] != "integers" or _domain_size(scheme) < count):
+            raise DeviceError("oracle: expected one over Keys() or with an item for everything it is asked about")
+        drawn = _Words()
+        public = self.randomizer.public(drawn)
+        self.public_words = len(public)
+        self.record_bytes = len(self.randomizer.perturb(0, public, drawn))
+
+    def item(self, value: int) -> int:
+        """What the oracle is given of a string: a number, or the key of some bytes."""
+        tag = self.tag.of(value) if self.tag else 0
+        if self.hash_seed is None:
+            return self.text.cut(value, self.first, self.last) << (self.tag.bits if self.tag else 0) | tag
+        content = self.text.content(value, self.first, self.last)
+        return key64(content + tag.to_bytes(2, "little") if self.tag else content, self.hash_seed, b"symbols")
+
+
+class Grouped:
+    """A search: a public group of users, and a report through each part that the group has."""
+
+    def __init__(self, parts: list[Part], groups: list[tuple[int, ...]], weights: list[int]) -> None:
+        if len(weights) != len(groups) or not all(0 < weight < 2**32 for weight in weights):
+            raise DeviceError("weights: expected a positive integer for each group")
+        self.groups = [[parts[i] for i in group] for group in groups]
+        self.weights = weights
+        self.words = 1 + max(sum(part.randomizer.words for part in group) for group in self.groups)
+        self.body = max(sum(part.record_bytes for part in group) for group in self.groups)
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        ticket, number = source.below(sum(self.weights)), 0
+        while ticket >= self.weights[number]:
+            ticket -= self.weights[number]
+            number += 1
+        drawn = [draw for part in self.groups[number] for draw in part.randomizer.public(source)]
+        return (number, *drawn)
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        number, *drawn = public
+        group, body = self.groups[number], b""
+        for part in group:
+            own, drawn = drawn[: part.public_words], drawn[part.public_words :]
+            body += part.randomizer.perturb(part.item(value), tuple(own), source)
+        # All groups draw as many words and send as many bytes.
+        for _ in range(1 + sum(part.randomizer.words for part in group), self.words):
+            source.below(1)
+        return _field(number, len(self.groups)) + body.ljust(self.body, b"\0")
+
+    def worst_ratio(self) -> Fraction:
+        # A group's parts are all sent: their ratios multiply. Of the groups only one is.
+        worst = Fraction(1)
+        for group in self.groups:
+            ratio = Fraction(1)
+            for part in group:
+                ratio *= part.randomizer.worst_ratio()
+            worst = max(worst, ratio)
+        return worst
+
+
+def _levels(scheme: dict[str, Any], length: int) -> list[int]:
+    start = _integer(scheme, "start", 1, length)
+    return [*range(start, length, _integer(scheme, "step", 1, length)), length]
+
+
+def _integers(numbers: list[Any]) -> list[int]:
+    return [int(number) for number in numbers]
+
+
+def prefix_extending(scheme: dict[str, Any]) -> Randomizer:
+    """PEM: a public prefix length, and that prefix."""
+    text = Text(scheme["domain"])
+    parts = [Part(scheme["oracle"], text, 0, length) for length in _levels(scheme, text.length)]
+    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+
+
+def tree_histogram(scheme: dict[str, Any]) -> Randomizer:
+    """TH: a public prefix length, that prefix, and the whole string."""
+    text = Text(scheme["domain"])
+    parts = [Part(scheme["oracle"], text, 0, length) for length in _levels(scheme, text.length)[:-1]]
+    levels = len(parts)
+    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
+    return Grouped(parts, [(i, levels) for i in range(levels)], [1] * levels)
+
+
+def fragment_puzzle(scheme: dict[str, Any]) -> Randomizer:
+    """SFP: a public position, the fragment there with a tag, and the whole string."""
+    text = Text(scheme["domain"])
+    size, tag = _integer(scheme, "fragment", 1, text.length), Tag(scheme, text)
+    starts = range(0, text.length, size)
+    parts = [Part(scheme["oracle"], text, first, min(first + size, text.length), tag) for first in starts]
+    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
+    return Grouped(parts, [(i, len(starts)) for i in range(len(starts))], [1] * len(starts))
+
+
+def bitstogram(scheme: dict[str, Any]) -> Randomizer:
+    """BITSTOGRAM: a public position and the symbol there with a tag, or the whole string."""
+    text = Text(scheme["domain"])
+    tag = Tag(scheme, text)
+    parts = [Part(scheme["oracle"], text, i, i + 1, tag) for i in range(text.length)]
+    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
+    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+
+
 RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "DE": Direct,
     "SUE": Unary,
@@ -549,6 +713,10 @@ RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "CM": RowSketch,
     "CS": RowSketch,
     "BLOOM": _bloom,
+    "PEM": prefix_extending,
+    "TH": tree_histogram,
+    "SFP": fragment_puzzle,
+    "BITSTOGRAM": bitstogram,
 }
 
 
@@ -623,8 +791,35 @@ def _encoder(domain: dict[str, Any]) -> Callable[[object], int]:
         def encode(value: object) -> int:
             return item_key(value, hash_seed)
 
+    elif kind in ("strings", "byte strings"):
+        return _string_encoder(domain)
+
     else:
         raise DeviceError("the scheme's domain is of a kind this file does not know; update the file")
+    return encode
+
+
+def _string_encoder(domain: dict[str, Any]) -> Callable[[object], int]:
+    text, as_bytes = Text(domain), domain["type"] == "byte strings"
+    alphabet = bytes.fromhex(domain["alphabet"]) if as_bytes else domain["alphabet"]
+    index: dict[Any, int] = {character: 1 + i for i, character in enumerate(alphabet)}
+    other = text.symbols - 1 if domain["other"] else 0
+    if len(index) != len(alphabet) or text.symbols > 2**16 or domain["long"] not in ("truncate", "refuse"):
+        raise DeviceError("domain: expected distinct characters, and long strings to be truncated or refused")
+
+    def encode(value: object) -> int:
+        if not isinstance(value, bytes if as_bytes else str):
+            raise DeviceError(f"expected {'bytes' if as_bytes else 'text'}, came {type(value).__name__}")
+        if len(value) > text.length and domain["long"] == "refuse":
+            raise DeviceError(f"expected at most {text.length} characters, came more")
+        number = 0
+        for i in range(text.length):
+            symbol = index.get(value[i], other) if i < len(value) else 0
+            if i < len(value) and symbol == 0:
+                raise DeviceError("expected characters of the alphabet only; a scheme with other=True takes any")
+            number = number * text.symbols + symbol
+        return number
+
     return encode
 
 

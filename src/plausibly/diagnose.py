@@ -16,6 +16,7 @@ from . import kernels
 from .catalog import CATALOG, from_json, make
 from .certify import audit
 from .core.codec import decode_reports, encode_reports
+from .core.domain import Keys, Strings
 from .core.errors import PlausiblyError
 from .core.parallel import thread_count
 from .core.randomness import Layout, SecureRandom, SeededRandom
@@ -94,20 +95,23 @@ def _fresh_words() -> str:
 def _scheme_works(name: str) -> str:
     scheme = _example(name)
     _expect(from_json(scheme.to_json()) == scheme, "JSON does not round-trip")
-    items = np.arange(_USERS) % _ITEMS
+    numbers = np.arange(_USERS) % _ITEMS
+    # A search is for strings: so many different ones.
+    strings = scheme.domain.decode(scheme.domain.spread(_ITEMS)) if isinstance(scheme.domain, Strings) else None
+    items = numbers if strings is None else strings[numbers]
     start = time.perf_counter()
     reports = scheme.privatize(items, SeededRandom(0))
     tally = scheme.accumulator()
     tally.add(reports)
     try:
-        estimates = tally.estimate()
+        estimates = tally.estimate(strings)
     except ImportError:
         estimates = None  # without an extra this scheme only collects
     seconds = time.perf_counter() - start
     _expect(bool((decode_reports(scheme, encode_reports(scheme, reports)) == reports).all()), "the codec fails")
     if estimates is not None and estimates.variance is not None:
         # Eight standard errors: on a working installation once in 10^15 runs and items.
-        errors = np.abs(estimates.values - np.bincount(items)) / np.sqrt(estimates.variance)
+        errors = np.abs(estimates.values - np.bincount(numbers)) / np.sqrt(estimates.variance)
         _expect(bool((errors < 8).all()), f"an estimate is off by {errors.max():.1f} standard errors")
     certificate = audit(scheme)
     _expect(certificate.holds, "; ".join(certificate.findings))
@@ -115,9 +119,25 @@ def _scheme_works(name: str) -> str:
 
 
 def _example(name: str) -> Scheme:
+    if Strings in CATALOG[name].accepts:
+        return _example_search(name)
     if "oracle" in required(CATALOG[name]):
         return make(name, oracle=make("HM", epsilon=1, domain_size=_ITEMS), rows=16, domain_size=_ITEMS)
     return make(name, epsilon=1, domain_size=_ITEMS)
+
+
+def _example_search(name: str) -> Scheme:
+    strings, keyed = Strings("abcdefghijk", 2), make("FLH", epsilon=1, domain=Keys())
+    needed = required(CATALOG[name])
+    if "letters" in needed:
+        sizes = {"letters": 12, "pairs": 144, "first": 12, "folded": 1024}
+        tables = {table: make("TLH", epsilon=1, domain_size=size) for table, size in sizes.items()}
+        return make(name, domain=strings, start=1, step=1, weights=[1, 1, 1, 2, 3, 3], **tables)
+    if "prefixes" in needed:
+        oracle = make("TLH", epsilon=1, domain_size=145)
+        return make(name, domain=strings, oracle=oracle, prefixes=[""], stem=0, reach=2)
+    steps = {"start": 1} if hasattr(CATALOG[name], "start") else {}
+    return make(name, domain=strings, **dict.fromkeys(needed, keyed), **steps)
 
 
 def _expect(holds: bool, otherwise: str) -> None:

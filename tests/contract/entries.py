@@ -10,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import plausibly
-from plausibly import Integers, Keys, Labels, Scheme, SeededRandom
+from plausibly import Integers, Keys, Labels, Scheme, SeededRandom, Strings
+from plausibly.search.grouped import Search
 
 DOMAINS = {
     "integers": Integers(11),
     "labels": Labels(("ant", "bee", "cat", "dog", "eel", "fox"), other=True),
     "keys": Keys(hash_seed=3),
+    "strings": Strings("abc", 3),
 }
 
 # Parameters that no default of a small domain has; a class that has all of these fields is taken with them, too.
@@ -24,6 +26,7 @@ WINDOWED = {"hash_bits": 3, "window": 3}
 # Parameters that only make states and public choices small; a class takes those that it has.
 SMALL = {"hashes": 6, "hash_seed": 2**63 + 5, "rows": 5}
 SMALL_FILTERS = {"bits": 5, "hashes": 2, "cohorts": 5, "hash_seed": 2**63 + 5}
+SMALL_SEARCHES = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, "hash_seed": 2**63 + 5}
 
 NAMES = sorted(plausibly.CATALOG)
 
@@ -42,20 +45,45 @@ def required(name: str) -> set[str]:
     }
 
 
-ORACLES = [name for name in NAMES if "oracle" not in settable(name)]
-SKETCHES = [name for name in NAMES if "oracle" in settable(name)]
+SEARCHES = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Search)]
+ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in SEARCHES]
+SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
 WIDTH = 6
 """Items of the oracle of a sketch."""
 
 
 def parameters(name: str, epsilon: Any = 1, oracle: str = "") -> dict[str, Any]:
-    """What makes the entry of that name small; a sketch has its privacy from an oracle, DE unless said otherwise."""
+    """What makes the entry of that name small.
+
+    A sketch has its privacy from an oracle, DE unless said otherwise; a search from one or several, FLH unless said
+    otherwise, which share what it spends.
+    """
+    if name in SEARCHES:
+        return _parameters_of_a_search(name, epsilon, oracle or "FLH")
     small = SMALL_FILTERS if SMALL_FILTERS.keys() <= settable(name) else SMALL
     given = {key: value for key, value in small.items() if key in settable(name)}
     if oracle or "oracle" in required(name):
         given.pop("bits", None)  # those of the oracle
         return {**given, "oracle": build(oracle or "DE", Integers(WIDTH), epsilon)}
     return {**given, "epsilon": epsilon}
+
+
+def _parameters_of_a_search(name: str, epsilon: Any, oracle: str) -> dict[str, Any]:
+    given = {key: value for key, value in SMALL_SEARCHES.items() if key in settable(name)}
+    parts = dict.fromkeys(required(name), build(oracle, DOMAINS["keys"], epsilon))
+    # Those that are sent together have to share.
+    search = with_epsilon(plausibly.CATALOG[name](domain=DOMAINS["strings"], **given, **parts), epsilon)
+    return given | {part: getattr(search, part) for part in parts}
+
+
+def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
+    """The same scheme with another privacy: its own, or that of the schemes it has its privacy from."""
+    parts = {field.name: getattr(scheme, field.name) for field in fields(scheme)}
+    parts = {name: part for name, part in parts.items() if isinstance(part, Scheme)}
+    if not parts:
+        return replace(scheme, epsilon=epsilon)
+    more = plausibly.core.probability.exact_epsilon(epsilon) / scheme.epsilon
+    return replace(scheme, **{name: with_epsilon(part, part.epsilon * more) for name, part in parts.items()})
 
 
 def build(entry: str, domain: Any, epsilon: Any = 1) -> Scheme:
@@ -67,7 +95,7 @@ def build(entry: str, domain: Any, epsilon: Any = 1) -> Scheme:
 SCHEMES: dict[str, Scheme] = {
     f"{name}-{kind}": build(name, domain)
     for name in NAMES
-    if "oracle" not in required(name)
+    if "oracle" not in required(name) or name in SEARCHES
     for kind, domain in DOMAINS.items()
     if isinstance(domain, plausibly.CATALOG[name].accepts)
 }
@@ -77,12 +105,26 @@ SCHEMES |= {
     if WINDOWED.keys() <= {field.name for field in fields(kind)}
 }
 # Every sketch over every oracle, the domains in turn; the quick tests take each sketch on two of them.
+_FLAT = ["integers", "labels", "keys"]
 _COMBINED = {
-    f"{sketch} over {oracle}-{list(DOMAINS)[(i + j) % len(DOMAINS)]}": j % 6 == 2 * i
+    f"{sketch} over {oracle}-{_FLAT[(i + j) % len(_FLAT)]}": j % 6 == 2 * i
     for i, sketch in enumerate(SKETCHES)
     for j, oracle in enumerate(ORACLES)
 }
+# Searches over schemes that keep their reports, that have channels, and that draw one-byte words.
+_COMBINED |= {
+    f"{search} over {scheme}-strings": False
+    for search in SEARCHES
+    if "oracle" in required(search)
+    for scheme in ("TLH", "CM", "BLOOM")
+}
 SCHEMES |= {label: build(label.partition("-")[0], DOMAINS[label.partition("-")[2]]) for label in _COMBINED}
+
+
+_RARE = {label for label in SCHEMES if "-labels" in label and not label.startswith("OLH")}
+for _two_sent in (False, True):
+    _searches = [name for name in SEARCHES if (len(SCHEMES[f"{name}-strings"].groups[0]) > 1) == _two_sent]
+    _RARE |= {f"{name}-strings" for name in _searches[1:]}
 
 
 def is_linear(scheme: Scheme) -> bool:
@@ -91,10 +133,9 @@ def is_linear(scheme: Scheme) -> bool:
 
 
 # Importing what a regression needs takes seconds: such schemes belong to the full tests. So do labels, but for one.
+# Of the searches the quick tests take one that sends one thing, and one that sends two.
 QUICK = {
-    label: scheme
-    for label, scheme in SCHEMES.items()
-    if _COMBINED.get(label, "-labels" not in label or label.startswith("OLH")) and is_linear(scheme)
+    label: scheme for label, scheme in SCHEMES.items() if _COMBINED.get(label, label not in _RARE) and is_linear(scheme)
 }
 
 
@@ -103,15 +144,40 @@ def _each(labels: Sequence[str]) -> list[Any]:
     return [pytest.param(SCHEMES[label], id=label, marks=mark) for label, mark in zip(labels, marks, strict=True)]
 
 
-_NAMED = [
-    pytest.param(name, marks=() if is_linear(build(name, DOMAINS["integers"])) else pytest.mark.full) for name in NAMES
-]
+def sized(name: str, size: int) -> Any:
+    """Integers, so many of them; for a search strings of a few of the letters, which are more."""
+    if name.partition(" over ")[0] not in SEARCHES:
+        return Integers(size)
+    return Strings("ab" if size < 100 else "abcdefghijklmnopqrstuvwxyz .-_/0123456789", 2 if size < 100 else 4)
+
+
+def numbers_of(scheme: Scheme, count: int) -> list[int]:
+    """What a client makes of so many items of the domain."""
+    return [scheme.domain.number(code) for code in scheme.domain.spread(count)]
+
+
+def tickets(scheme: Scheme) -> list[tuple[int, ...]]:
+    """The first draw that leads to each group of a search; nothing for other schemes."""
+    if not isinstance(scheme, Search):
+        return [()]
+    return [(sum(scheme.group_weights[:number]),) for number in range(len(scheme.group_weights))]
+
+
+def _named(names: Sequence[str]) -> list[Any]:
+    rare = [not is_linear(build(name, sized(name, 11))) or f"{name}-strings" in _RARE for name in names]
+    marks = [pytest.mark.full if one else () for one in rare]
+    return [pytest.param(name, marks=mark) for name, mark in zip(names, marks, strict=True)]
+
+
+_NAMED = _named(NAMES)
 every_name = pytest.mark.parametrize("name", _NAMED)
+every_listed_name = pytest.mark.parametrize("name", _named([name for name in NAMES if name not in SEARCHES]))
+"""The entries whose items are integers or labels."""
 every_pair = pytest.mark.parametrize(
     "name",
     [*_NAMED, *(pytest.param(label.partition("-")[0], marks=pytest.mark.full) for label in _COMBINED)],
 )
-"""As every_name, and in the full tests each sketch over each oracle."""
+"""As every_name, and in the full tests each sketch over each oracle, and searches over some."""
 every_scheme = pytest.mark.parametrize("scheme", _each(list(SCHEMES)))
 LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is not None]
 every_listed_scheme = pytest.mark.parametrize("scheme", _each(LISTED))
@@ -127,6 +193,8 @@ deterministic = settings(
 
 def items_of(scheme: Scheme) -> list[Any]:
     """Some different items of the scheme's domain; all of them where they can be listed."""
+    if isinstance(scheme.domain, Strings):
+        return scheme.domain.decode(scheme.domain.spread(5)).tolist()
     if scheme.domain.size is None:
         return ["example.org", b"example.org", 5, "5", ""]
     return scheme.domain.decode(_all_codes(scheme)).tolist()
@@ -153,14 +221,6 @@ def tally_of(scheme: Scheme, *batches: Any) -> plausibly.Accumulator:
     for batch in batches:
         tally.add(batch)
     return tally
-
-
-def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
-    """The same scheme with another privacy: its own, or that of the oracle it has its privacy from."""
-    oracle = getattr(scheme, "oracle", None)
-    if oracle is not None:
-        return replace(scheme, oracle=with_epsilon(oracle, epsilon))  # type: ignore[call-arg]
-    return replace(scheme, epsilon=epsilon)
 
 
 def other_than(scheme: Scheme) -> Scheme:

@@ -17,19 +17,20 @@ from contract.entries import (
     crowd,
     every_linear_scheme,
     every_listed_linear_scheme,
+    every_listed_name,
     every_listed_scheme,
     every_name,
     every_scheme,
     is_linear,
     items_of,
     reports_of,
+    sized,
     tally_of,
 )
 from plausibly import (
     DomainError,
     Estimates,
     Integers,
-    Keys,
     Labels,
     ParameterError,
     Scheme,
@@ -125,7 +126,7 @@ def test_zero_reports_estimate_zero_with_no_variance_left(scheme: Scheme) -> Non
 @every_scheme
 def test_a_domain_that_cannot_be_listed_needs_items(scheme: Scheme) -> None:
     tally = filled(scheme)
-    if isinstance(scheme.domain, Keys):
+    if scheme.domain.size is None:
         with pytest.raises(StateError, match="cannot be listed; say which items"):
             tally.estimate()
         with pytest.raises(plausibly.PlausiblyError):
@@ -195,7 +196,7 @@ def test_estimates_are_unbiased_over_many_users(scheme: Scheme) -> None:
     assert (np.abs(estimates.values - truth) < 5 * np.sqrt(variance)).all()
 
 
-@every_name
+@every_listed_name
 def test_labels_are_the_integers_of_their_places(name: str) -> None:
     by_label = build(name, Labels(("a", "b", "c", "d", "e")))
     by_place = build(name, Integers(5))
@@ -207,7 +208,7 @@ def test_labels_are_the_integers_of_their_places(name: str) -> None:
     assert estimates.items.tolist() == list("abcde")
 
 
-@every_name
+@every_listed_name
 def test_other_takes_every_text_outside_the_labels(name: str) -> None:
     scheme = build(name, Labels(("a", "b", "c"), other=True), 8)
     assert scheme.size == 4
@@ -221,7 +222,7 @@ def test_other_takes_every_text_outside_the_labels(name: str) -> None:
     assert int(np.argmax(estimates.values)) == 3
 
 
-@every_name
+@every_listed_name
 def test_without_other_texts_outside_the_labels_are_refused(name: str) -> None:
     scheme = build(name, Labels(("a", "b", "c")))
     with pytest.raises(DomainError, match="item 2: expected one of the 3 labels"):
@@ -340,7 +341,7 @@ def test_one_report_moves_an_estimate_by_no_more_than_is_stated(scheme: Scheme) 
 @pytest.mark.parametrize("numbers", [(-1, 0), (5, 6), (5, -1), (5, float("nan")), ("5", 0), (5, 0, -1), (5, 0, "1")])
 def test_a_variance_for_an_impossible_crowd_is_refused(name: str, numbers: tuple[Any, ...]) -> None:
     with pytest.raises(ParameterError, match="variance: expected numbers"):
-        build(name, Integers(5)).variance(*numbers)
+        build(name, sized(name, 5)).variance(*numbers)
 
 
 def test_without_variance_there_is_no_interval_but_a_table() -> None:

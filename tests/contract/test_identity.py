@@ -23,9 +23,11 @@ from contract.entries import (
     parameters,
     required,
     settable,
+    sized,
     with_epsilon,
 )
 from plausibly import ParameterError, Scheme, SeededRandom
+from plausibly.search.grouped import Search
 
 
 @every_scheme
@@ -128,21 +130,25 @@ def test_every_damaged_field_of_the_oracle_is_refused(scheme: Scheme) -> None:
 
 
 @every_sketch
-def test_the_oracle_must_be_one_with_a_few_cells_and_no_sketch_itself(scheme: Scheme) -> None:
+def test_the_oracle_must_be_one_that_can_report_what_it_is_asked_for(scheme: Scheme) -> None:
     good = json.loads(scheme.to_json())
     labels = plausibly.make("DE", epsilon=1, domain=["a", "b", "c", "d"])
     wide = plausibly.make("DE", epsilon=1, domain_size=2**24 + 2)
+    narrow = plausibly.make("DE", epsilon=1, domain_size=3)
     keys = plausibly.make("OLH", epsilon=1, domain=plausibly.Keys())
-    for wrong in (scheme, labels, wide, keys):
-        with pytest.raises(ParameterError, match="oracle: "):
-            replace(scheme, oracle=wrong)
-        with pytest.raises(ParameterError, match="oracle: "):
-            plausibly.from_json(json.dumps({**good, "oracle": json.loads(wrong.to_json())}))
-        with pytest.raises(plausibly.device.DeviceError):
-            plausibly.device.load(json.dumps({**good, "oracle": json.loads(wrong.to_json())}))
-    for nothing in ("DE", plausibly.CATALOG["DE"], good["oracle"], 7):
-        with pytest.raises(ParameterError, match=r"oracle: expected a scheme such as make\("):
-            replace(scheme, oracle=nothing)
+    # A sketch wants a few cells; a search anything that takes all that it asks about.
+    refused = [scheme, labels, *([narrow] if isinstance(scheme, Search) else [wide, keys])]
+    for field in {"oracle", "word_oracle"} & good.keys():
+        for wrong in refused:
+            with pytest.raises(ParameterError, match=f"^{field}: "):
+                replace(scheme, **{field: wrong})
+            with pytest.raises(ParameterError, match=f"^{field}: "):
+                plausibly.from_json(json.dumps({**good, field: json.loads(wrong.to_json())}))
+            with pytest.raises(plausibly.device.DeviceError):
+                plausibly.device.load(json.dumps({**good, field: json.loads(wrong.to_json())}))
+        for nothing in ("DE", plausibly.CATALOG["DE"], good[field], 7):
+            with pytest.raises(ParameterError, match=rf"^{field}: expected a scheme such as make\("):
+                replace(scheme, **{field: nothing})
 
 
 @every_name
@@ -232,9 +238,9 @@ def test_the_repr_tells_what_the_scheme_is(scheme: Scheme) -> None:
 
 @every_name
 def test_make_finds_the_class_and_equals_it(name: str) -> None:
-    made = plausibly.make(name, domain_size=11, **parameters(name))
+    made = plausibly.make(name, domain=sized(name, 11), **parameters(name))
     assert type(made) is plausibly.CATALOG[name]
-    assert made == build(name, DOMAINS["integers"])
+    assert made == build(name, sized(name, 11))
     assert made.name == name
 
 

@@ -206,8 +206,11 @@ def test_simulated_items_outside_the_domain_are_not_told() -> None:
 
 ENCODED = """
 import numpy as np
-from plausibly import CATALOG, DomainError, Integers, SeededRandom, make
+from plausibly import CATALOG, DomainError, Integers, Keys, SeededRandom, Strings, make
+from plausibly.core.scheme import required
 for name, kind in CATALOG.items():
+    if Strings in kind.accepts:
+        continue
     oracle = dict(oracle=make("DE", epsilon=1, domain_size=8), rows=3) if name in ("CM", "CS") else dict(epsilon=1)
     scheme = kind(domain=Integers(9), **oracle)
     wanted = scheme.privatize_encoded(np.array([1, 2, 3], dtype=np.uint64), SeededRandom(1)).tobytes()
@@ -218,6 +221,26 @@ for name, kind in CATALOG.items():
             scheme.privatize_encoded(np.array(wrong, dtype=np.uint64), SeededRandom(1))
         except DomainError:
             print("refused")
+oracle, strings = make("FLH", epsilon=1, domain=Keys()), Strings("ab", 3)
+for name, kind in CATALOG.items():
+    if Strings in kind.accepts:
+        scheme = make(name, domain=strings, **dict.fromkeys(required(kind), oracle))
+        rows = strings.encode(["", "a", "bab"])
+        wanted = scheme.privatize(["", "a", "bab"], SeededRandom(1)).tobytes()
+        for same in (rows, np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2]):
+            assert scheme.privatize_encoded(same, SeededRandom(1)).tobytes() == wanted
+        # A symbol beyond the alphabet, and one after a pad.
+        for wrong in ([1, 3, 0], [0, 1, 0]):
+            try:
+                scheme.privatize_encoded(np.array([wrong], dtype=np.uint8), SeededRandom(1))
+            except DomainError:
+                print("refused")
+        for other in (rows.astype(np.uint16), rows[:, :2], rows[0], rows.tolist(), np.arange(3), None):
+            try:
+                scheme.privatize_encoded(other)
+                print("taken")
+            except DomainError:
+                pass
 """
 
 

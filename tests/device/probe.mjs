@@ -61,6 +61,7 @@ const hashing = (scheme, functions, seedOf) => {
   const keep = threshold(scheme, "keep");
   return {
     ratio: respondRatio(size, keep),
+    publics: [functions],
     record(value, next) {
       const number = below(next, functions);
       const hashed = localHash(seedOf(number), value, split, Number(size));
@@ -113,6 +114,7 @@ const hadamardMechanism = (scheme) => {
   const size = 1n << BigInt(coefficients);
   return {
     ratio: respondRatio(size, keep),
+    publics: new Array(coefficients).fill(order),
     record(value, next) {
       const rows = Array.from({ length: coefficients }, () => below(next, order));
       const signs = rows.reduce((pattern, row, j) => pattern | (parity(row & value) << BigInt(j)), 0n);
@@ -185,6 +187,7 @@ const toeplitzHashing = (scheme) => {
   const matrices = 1n << (itemBits + bits - 1n);
   return {
     ratio,
+    publics: [matrices],
     record(value, next) {
       const matrix = below(next, matrices);
       const item = BigInt.asUintN(Number(itemBits), value);
@@ -215,6 +218,7 @@ const affineResponse = (scheme) => {
   const lines = (size ** dimension - 1n) / (size - 1n);
   return {
     ratio,
+    publics: [lines, ...(window > 1n ? [size - 1n] : [])],
     record(value, next) {
       const line = below(next, lines);
       const stretch = window > 1n ? 1n + below(next, size - 1n) : 1n;
@@ -237,13 +241,14 @@ const LARGEST_ROW = (1n << 24n) + 1n;
 const overRows = (scheme, rows, tag, limit) => {
   const { oracle } = scheme;
   if (SKETCHES.includes(RANDOMIZERS.get(oracle?.scheme))) refuse("a sketch within a sketch");
-  const { ratio, record } = checked(oracle);
+  const { ratio, publics, record } = checked(oracle);
   const [hashSeed, split] = [integer(scheme, "hash_seed", 0n, WORD), integer(scheme, "split", 1n)];
   if (rows >= LARGEST) refuse("too many rows");
   if (oracle.domain.type !== "integers") refuse("the oracle has no cells");
   const size = integer(oracle.domain, "size", 2n, limit);
   return {
     ratio,
+    publics: [rows, ...publics],
     record(value, next) {
       const row = below(next, rows);
       const seed = key64(field(row, WORD), hashSeed, tag);
@@ -263,6 +268,7 @@ const bloom = (scheme) => {
   const differ = 2n * hashes < bits ? 2n * hashes : bits; // bits in which two filters may differ
   return {
     ratio: [keep ** differ, (WORD - keep) ** differ],
+    publics: [cohorts],
     record(value, next) {
       const cohort = below(next, cohorts);
       const ones = new Set();
@@ -280,6 +286,154 @@ const bloom = (scheme) => {
 
 const SKETCHES = [rowSketch, bloom];
 
+// --- searches: a string is the number whose digits are its symbols, the first one the highest ------------
+
+const stringsOf = (domain) => {
+  if (!["strings", "byte strings"].includes(domain.type)) refuse("the domain has no strings");
+  const { alphabet, long, other } = domain;
+  if (typeof alphabet !== "string" || typeof other !== "boolean" || !["truncate", "refuse"].includes(long))
+    refuse("the alphabet is not a text, or what to do with others is not said");
+  const inBytes = domain.type === "byte strings";
+  if (inBytes && !/^([0-9a-f]{2})+$/.test(alphabet)) refuse("the alphabet is not in hexadecimal");
+  // Characters are code points, of which a string of JavaScript may need two units.
+  const characters = inBytes ? alphabet.match(/../g).map((byte) => parseInt(byte, 16)) : Array.from(alphabet);
+  const base = BigInt(1 + characters.length + other);
+  if (!characters.length || new Set(characters).size !== characters.length || base > 1n << 16n)
+    refuse("the characters are none, or not distinct, or too many");
+  return { characters, base, length: integer(domain, "length", 1n, 257n), inBytes, long, other };
+};
+
+const stringsEncoder = (domain) => {
+  const { characters, base, length, inBytes, long, other } = stringsOf(domain);
+  const index = new Map(characters.map((character, i) => [character, BigInt(1 + i)]));
+  return (value) => {
+    if (inBytes ? !(value instanceof Uint8Array) : typeof value !== "string") refuse("expected a string");
+    const given = Array.from(value);
+    if (given.length > length && long === "refuse") refuse("expected fewer characters");
+    let number = 0n;
+    for (let i = 0; i < length; i++) {
+      const known = i < given.length ? index.get(given[i]) : 0n;
+      number = number * base + (known ?? (other ? base - 1n : refuse("expected characters of the alphabet")));
+    }
+    return number;
+  };
+};
+
+// One oracle of a search: it reports the symbols in [first, last), with a tag of the whole string if there is one.
+const part = (oracle, { base, length }, first, last, tag) => {
+  const { ratio, publics, record } = checked(oracle);
+  const cut = (value, from, to) => (value / base ** (length - to)) % base ** (to - from);
+  const content = (value, from, to) => {
+    const bytes = [];
+    for (let i = from; i < to; i++) bytes.push(...field(cut(value, i, i + 1n), base));
+    return bytes;
+  };
+  const tagOf = (value) => key64(content(value, 0n, length), tag.hashSeed, "tag") % (1n << tag.bits);
+  const keys = oracle.domain.type === "keys";
+  if (!keys && oracle.domain.type !== "integers") refuse("the oracle cannot be asked about strings");
+  if (!keys && domainSize(oracle.domain) < base ** (last - first) << (tag?.bits ?? 0n))
+    refuse("the oracle has too few items");
+  const hashSeed = keys ? integer(oracle.domain, "hash_seed", 0n, WORD) : undefined;
+  const item = (value) => {
+    if (!keys) return tag ? (cut(value, first, last) << tag.bits) | tagOf(value) : cut(value, first, last);
+    const tagged = tag ? field(tagOf(value), 1n << 16n) : [];
+    return key64([...content(value, first, last), ...tagged], hashSeed, "symbols");
+  };
+  let words = 0; // whatever is drawn: a word of zeros is never refused
+  const size = record(0n, () => BigInt((words++, 0))).length;
+  return { ratio, publics, size, words, record: (value, next) => record(item(value), next) };
+};
+
+// The words that below(size) takes, the refused ones included.
+const taken = (next, size) => {
+  const words = [];
+  do words.push(next());
+  while (words.at(-1) >= WORD - (WORD % size));
+  return words;
+};
+
+const total = (numbers, zero = 0) => numbers.reduce((sum, number) => sum + number, zero);
+
+// A public group of users, all that its parts draw in public, then their reports.
+const grouped = (groups, weights) => {
+  if (weights.length !== groups.length) refuse("expected a weight for each group");
+  const words = groups.map((parts) => total(parts.map((part) => part.words)));
+  const sizes = groups.map((parts) => total(parts.map((part) => part.size)));
+  const [most, longest] = [Math.max(...words), Math.max(...sizes)];
+  // What a group sends is protected together: its ratios multiply. Only one group's is sent: the largest counts.
+  const ratios = groups.map((parts) =>
+    parts.reduce(
+      ([above, under], { ratio: [a, b] }) => (a < b ? [above * b, under * a] : [above * a, under * b]),
+      [1n, 1n],
+    ),
+  );
+  return {
+    ratio: ratios.reduce((worst, one) => (one[0] * worst[1] > worst[0] * one[1] ? one : worst)),
+    record(value, next) {
+      let [ticket, number] = [below(next, total(weights, 0n)), 0];
+      for (; ticket >= weights[number]; number++) ticket -= weights[number];
+      const drawn = groups[number].map(({ publics }) => publics.flatMap((size) => taken(next, size)));
+      const body = groups[number].flatMap((part, i) => part.record(value, () => drawn[i].shift() ?? next()));
+      for (let i = words[number]; i < most; i++) next();
+      return [...field(BigInt(number), BigInt(groups.length)), ...padded(body, longest)];
+    },
+  };
+};
+
+const weightsOf = ({ weights }) => {
+  if (!Array.isArray(weights)) refuse("the weights are not a list");
+  return weights.map((_, i) => integer(weights, i, 1n, 1n << 32n));
+};
+
+const lengthsOf = (scheme, { length }) => {
+  const lengths = [];
+  const step = integer(scheme, "step", 1n, length + 1n);
+  for (let last = integer(scheme, "start", 1n, length + 1n); last < length; last += step) lengths.push(last);
+  return [...lengths, length];
+};
+
+const ones = (groups) => groups.map(() => 1n);
+
+const prefixExtending = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const parts = lengthsOf(scheme, text).map((last) => part(scheme.oracle, text, 0n, last));
+  return grouped(parts.map((one) => [one]), weightsOf(scheme));
+};
+
+const treeHistogram = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const shorter = lengthsOf(scheme, text).slice(0, -1);
+  if (!shorter.length) refuse("there is no shorter prefix");
+  const whole = part(scheme.word_oracle, text, 0n, text.length);
+  const groups = shorter.map((last) => [part(scheme.oracle, text, 0n, last), whole]);
+  return grouped(groups, ones(groups));
+};
+
+// A part for each fragment, which carries a tag of the whole string.
+const fragments = (scheme, text, size) => {
+  const tag = { hashSeed: integer(scheme, "hash_seed", 0n, WORD), bits: integer(scheme, "hash_bits", 0n, 17n) };
+  const parts = [];
+  for (let first = 0n; first < text.length; first += size) {
+    const last = first + size < text.length ? first + size : text.length;
+    parts.push(part(scheme.oracle, text, first, last, tag));
+  }
+  return parts;
+};
+
+const fragmentPuzzle = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const whole = part(scheme.word_oracle, text, 0n, text.length);
+  const size = integer(scheme, "fragment", 1n, text.length + 1n);
+  const groups = fragments(scheme, text, size).map((piece) => [piece, whole]);
+  return grouped(groups, ones(groups));
+};
+
+const bitstogram = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const parts = [...fragments(scheme, text, 1n), part(scheme.word_oracle, text, 0n, text.length)];
+  return grouped(parts.map((one) => [one]), weightsOf(scheme));
+};
+
 const RANDOMIZERS = new Map([
   ["DE", direct],
   ["SUE", unary],
@@ -295,6 +449,10 @@ const RANDOMIZERS = new Map([
   ["CM", rowSketch],
   ["CS", rowSketch],
   ["BLOOM", bloom],
+  ["PEM", prefixExtending],
+  ["TH", treeHistogram],
+  ["SFP", fragmentPuzzle],
+  ["BITSTOGRAM", bitstogram],
 ]);
 
 // --- keys: BLAKE2s (RFC 7693) with an 8-byte digest, salt and personalisation ----------------------------
@@ -388,6 +546,8 @@ const ENCODERS = new Map([
   ["integers", integersEncoder],
   ["labels", labelsEncoder],
   ["keys", keysEncoder],
+  ["strings", stringsEncoder],
+  ["byte strings", stringsEncoder],
 ]);
 
 // --- the client ------------------------------------------------------------------------------------------
@@ -428,9 +588,9 @@ const withinEpsilon = ([above, under], epsilon) => {
 const checked = (scheme) => {
   const [randomizer, encoder] = [RANDOMIZERS.get(scheme?.scheme), ENCODERS.get(scheme?.domain?.type)];
   if (scheme?.version !== 1 || !randomizer || !encoder) refuse("a version or kind that is not known here");
-  const [encode, { ratio, record }] = [encoder(scheme.domain), randomizer(scheme)];
+  const [encode, { ratio, publics = [], record }] = [encoder(scheme.domain), randomizer(scheme)];
   if (!withinEpsilon(ratio, scheme.epsilon)) refuse("the probabilities exceed epsilon");
-  return { encode, ratio, record };
+  return { encode, ratio, publics, record };
 };
 
 // The client of a parsed scheme: (value, next) -> record bytes, where `next` hands out random words.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
+from faults import searches
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -673,7 +674,7 @@ BULK_PATH = [
     fault(
         "bulk-tail-of-another-report",
         "a call that starts in the middle reuses the low bits of its beginning",
-        Edit("core.randomness:Draws.tails", "self.first + reports", "reports"),
+        Edit("core.randomness:Draws.tails", "self.first + numbers", "numbers"),
         by=OUE,
         sees=BULK,
     ),
@@ -1651,7 +1652,7 @@ SKETCH = [
     fault(
         "part-starts-at-the-beginning",
         "a call that starts in the middle finds the words of its beginning",
-        Edit("core.randomness:Draws.choose", "self.stream, self.first,", "self.stream, 0,"),
+        Edit("core.randomness:Draws.choose", "replace(self, ", "replace(self, first=0, "),
         by=CM_OUE,
         sees=BULK,
     ),
@@ -1909,4 +1910,5 @@ FAULTS: list[Fault] = [
     *ESTIMATOR,
     *STATE,
     *SKETCH,
+    *(Fault(*plan) for plan in searches.PLANS),
 ]

@@ -26,10 +26,12 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields, N, Tape
+from vectors import searches
 
 ORACLES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 SKETCHES = (*naive.SKETCHES, "BLOOM")
-NAMES = (*ORACLES, *SKETCHES)
+SEARCHES = naive.SEARCHES
+NAMES = (*ORACLES, *SKETCHES, *SEARCHES)
 UNARY = ("SUE", "OUE")
 BITMAPS = (*UNARY, "SS")
 HASHING = ("BLH", "OLH", "FLH")
@@ -111,16 +113,13 @@ def bloom_settings() -> Iterator[tuple[str, Fields, Fields]]:
     yield "1/2", integers(9), {"bits": 6, "hashes": 2, "cohorts": 3, "hash_seed": 1}
 
 
-def oracle_fields(epsilon: str, given: Fields) -> Fields:
-    """The fields of the oracle that a sketch is given."""
-    own = {key: value for key, value in given.items() if key not in ("scheme", "domain_size")}
-    return naive.scheme_of(given["scheme"], epsilon, integers(given["domain_size"]), **own)
-
-
 def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     """Epsilon, domain and own parameters of every scheme of a file."""
     if name in SKETCHES:
         yield from sketch_settings(name)
+        return
+    if name in SEARCHES:
+        yield from searches.settings(name)
         return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
@@ -164,8 +163,10 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
 
 def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
     """What plausibly.make is called with for a scheme; keys are written as the fields of their domain."""
-    # A sketch has its privacy from its oracle; nothing is given twice.
+    # A sketch or a search has its privacy from its oracles; nothing is given twice.
     private = {"epsilon": epsilon}
+    if domain["type"] in ("strings", "byte strings"):
+        return {"strings": domain, **own}
     if "oracle" in own:
         private, own = {}, {**own, "oracle": {**private, **own["oracle"]}}
     if domain["type"] == "integers":
@@ -181,8 +182,12 @@ def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
 class Crafted(Tape):
     """A tape written while it is read: ``edges`` maps a draw to the place in the list of its edge words."""
 
-    def __init__(self, fill: Iterator[int], edges: dict[int, int], lie_at: int | None = None) -> None:
+    def __init__(
+        self, fill: Iterator[int], edges: dict[int, int], lie_at: int | None = None, *, first: int | None = None
+    ) -> None:
         super().__init__(fill)
+        if first is not None:
+            self._words = iter([first])
         self.fill = fill
         self.edges = edges
         self.lie_at = lie_at
@@ -244,6 +249,8 @@ def values_of(domain: Fields) -> list[naive.Value]:
         return [*domain["labels"], *extra]
     if domain["type"] == "keys":
         return list(KEYS)
+    if domain["type"] in ("strings", "byte strings"):
+        return list(searches.VALUES[str(domain)])
     d = domain["size"]
     return sorted({0, 1, 2 % d, d // 3, d // 2, d - 2, d - 1})
 
@@ -252,6 +259,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
     """Values and crafted tapes for one scheme: every edge of every draw for some, a sample for others."""
     fill = words(f"{scheme['scheme']}/{number}")
     private = scheme.get("oracle", scheme)
+    private = private.get("oracle", private)  # a search may have a sketch
     if private["scheme"] in (*UNARY, "BLOOM"):
         d = words_of(scheme)
         for i in range(12 if d < 64 else 10 if d < 257 else 6 if d < 1024 else 2):
@@ -278,6 +286,11 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         kept = bernoulli_edges(int(private["keep"])).index(0)
         for value in values_of(scheme["domain"]):
             yield value, Crafted(fill, {coin: kept})
+    if scheme["scheme"] in SEARCHES:
+        # The same in every group: the first ticket of each, and its neighbours.
+        ends = [sum(scheme.get("weights", [1] * 99)[:i]) for i in range(len(naive.groups_of(scheme)) + 1)]
+        for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
+            yield next(values), Crafted(fill, {}, first=ticket)
 
 
 # --- states and batches -----------------------------------------------------------------------------------------
@@ -291,6 +304,21 @@ def sealed(body: bytes) -> bytes:
 def envelope(magic: bytes, scheme: Fields, count: int, payload: bytes) -> bytes:
     """Magic and version, 16 bytes of fingerprint, count, payload, CRC-32."""
     return sealed(magic + naive.fingerprint(scheme)[:16] + struct.pack("<q", count) + payload)
+
+
+def payload_of(scheme: Fields, records: list[bytes]) -> bytes:
+    """What an accumulator writes of its reports."""
+    if scheme["scheme"] in SEARCHES:
+        users, parts = searches.by_part(scheme, records)
+        return packed(users) + b"".join(payload_of(oracle, own) for oracle, own in parts)
+    if keeps_records(scheme):
+        return b"".join(sorted(records))
+    return packed(numbers(scheme, records) + fold(scheme, records))
+
+
+def keeps_records(scheme: Fields) -> bool:
+    """Whether its accumulator has to keep the records."""
+    return scheme["domain"]["type"] == "keys" and scheme["scheme"] not in ("FLH", *SKETCHES)
 
 
 def fold(scheme: Fields, records: list[bytes]) -> list[int]:
@@ -402,14 +430,15 @@ def state(scheme: Fields, number: int, records: list[bytes]) -> Fields:
     """What a server makes of records: their batch, its cells or the records it keeps, its bytes."""
     entry: Fields = {"scheme": number, "records": [r.hex() for r in records]}
     entry["batch"] = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records)).hex()
-    if scheme["domain"]["type"] == "keys" and scheme["scheme"] not in ("FLH", *SKETCHES):
+    if scheme["scheme"] in SEARCHES:
+        users, parts = searches.by_part(scheme, records)
+        entry |= {"numbers": users, "parts": [payload_of(*part).hex() for part in parts]}
+    elif keeps_records(scheme):
         entry["kept"] = [r.hex() for r in sorted(records)]
-        payload = b"".join(sorted(records))
     else:
         entry |= {"numbers": numbers(scheme, records)} if numbers(scheme, records) else {}
         entry["cells"] = fold(scheme, records)
-        payload = packed(numbers(scheme, records) + entry["cells"])
-    entry["bytes"] = envelope(STATE_MAGIC, scheme, len(records), payload).hex()
+    entry["bytes"] = envelope(STATE_MAGIC, scheme, len(records), payload_of(scheme, records)).hex()
     return entry
 
 
@@ -420,6 +449,9 @@ def broken_values(schemes: list[Fields]) -> Iterator[Fields]:
     """Values that no client may randomize, by the kind of domain."""
     kinds = {"integers": [-1, 1.5, True, None, "0", [0], {}, 2**53, -(2**31)], "labels": [0, None, True, ["yes"], 1.5]}
     kinds["keys"] = [None, 1.5, True, ["a"], {}, "\ud800", "a\udfff"]
+    for number, scheme in enumerate(schemes):
+        if scheme["scheme"] in SEARCHES:
+            yield from ({"scheme": number, "value": value} for value in searches.broken_values(scheme["domain"]))
     for kind, wrong in kinds.items():
         found = [i for i, scheme in enumerate(schemes) if scheme["domain"]["type"] == kind]
         for number in found[:2]:
@@ -444,6 +476,8 @@ def broken_tapes(vectors: list[Fields], schemes: list[Fields]) -> Iterator[Field
 
 def words_of(scheme: Fields) -> int:
     """Words of one report, repeats aside."""
+    if scheme["scheme"] in SEARCHES:
+        return searches.words_of(scheme)
     if scheme["scheme"] in SKETCHES:
         return 1 + (words_of(scheme["oracle"]) if "oracle" in scheme else scheme["bits"])
     if scheme["scheme"] in UNARY:
@@ -464,7 +498,10 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     def without(why: str, client: bool, field: str) -> Fields:
         return {"why": why, "client": client, "fields": {k: v for k, v in scheme.items() if k != field}}
 
-    if "oracle" in scheme:
+    if name in SEARCHES:
+        for why, client, fields in searches.broken_schemes(scheme):
+            yield {"why": why, "client": client, "fields": fields}
+    elif "oracle" in scheme:
         yield from broken_sketches(scheme)
     else:
         keep = int(scheme["keep"])
@@ -632,8 +669,7 @@ def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Itera
 
 def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
     """Accumulators that are cut, flipped, too long, of another scheme, or that no reports can have made."""
-    users, cells = numbers(scheme, records), fold(scheme, records)
-    payload = packed(users + cells)
+    payload = payload_of(scheme, records)
     whole = envelope(STATE_MAGIC, scheme, len(records), payload)
     yield "nothing", b""
     yield "cut in the header", whole[:20]
@@ -643,6 +679,20 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
         flipped[place] ^= 1
         yield f"a bit of the {region} flipped", bytes(flipped)
     yield "a byte left over", whole + b"\0"
+    if scheme["scheme"] in SEARCHES:
+        rest = payload[8 * len(naive.groups_of(scheme)) :]
+        for why, count, forged in searches.broken_states(scheme, records, rest):
+            yield why, envelope(STATE_MAGIC, scheme, count, forged)
+    else:
+        yield from broken_cells(scheme, records, payload)
+    yield "another scheme", envelope(STATE_MAGIC, other, len(records), payload)
+    yield "another version", sealed(b"PLA\x02" + whole[4:-4])
+    yield "a batch", envelope(BATCH_MAGIC, scheme, len(records), payload)
+
+
+def broken_cells(scheme: Fields, records: list[bytes], payload: bytes) -> Iterator[tuple[str, bytes]]:
+    """Accumulators with cells that no reports can have made."""
+    users, cells = numbers(scheme, records), fold(scheme, records)
     yield "a cell too many", envelope(STATE_MAGIC, scheme, len(records), payload + bytes(8))
     yield "a cell too few", envelope(STATE_MAGIC, scheme, len(records), payload[:-8])
     yield "a negative count", envelope(STATE_MAGIC, scheme, -1, bytes(len(payload)))
@@ -658,9 +708,6 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
         more = packed([*users, cells[0] + 1, *cells[1:]])
         yield "a count that no report has made", envelope(STATE_MAGIC, scheme, len(records), more)
     yield "cells without reports", envelope(STATE_MAGIC, scheme, 0, payload)
-    yield "another scheme", envelope(STATE_MAGIC, other, len(records), payload)
-    yield "another version", sealed(b"PLA\x02" + whole[4:-4])
-    yield "a batch", envelope(BATCH_MAGIC, scheme, len(records), payload)
 
 
 def broken_channels(
@@ -687,6 +734,14 @@ def broken_channels(
 def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     """Records of the right size that no client of the scheme can have sent."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name in SEARCHES:
+        for why, record in searches.broken_records(scheme, good):
+            yield why, record
+        first = naive.groups_of(scheme)[good[0]][0]["oracle"]
+        end = 1 + naive.shape_of(first)[2]
+        for why, record in broken_records(first, good[1:end]):
+            yield why, good[:1] + record + good[end:]
+        return
     if name in SKETCHES:
         head = naive.field_size(rows_of(scheme))
         yield "a row too many", rows_of(scheme).to_bytes(head, "little") + good[head:]
@@ -743,7 +798,8 @@ def contents(name: str) -> dict[str, Any]:
     """Everything in the file of one scheme."""
     schemes, made, vectors = [], [], []
     for number, (epsilon, domain, own) in enumerate(settings(name)):
-        parts = {"oracle": oracle_fields(epsilon, own["oracle"])} if "oracle" in own else {}
+        given = {field: own[field] for field in ("oracle", "word_oracle") if field in own}
+        parts = {field: searches.part_fields({"epsilon": epsilon, **part}) for field, part in given.items()}
         scheme = naive.scheme_of(name, epsilon, domain, **{**own, **parts})
         schemes.append(scheme)
         made.append(arguments(epsilon, domain, own))
@@ -763,7 +819,7 @@ def contents(name: str) -> dict[str, Any]:
         records = [naive.record(scheme, next(values), Tape(fill)) for _ in range((0, 1, 17, 40)[number % 4])]
         states.append(state(scheme, number, records))
 
-    small = [i for i in sampled if schemes[i]["domain"] == integers(9)][-1]
+    small = [i for i in sampled if schemes[i]["domain"] in (integers(9), searches.TEXTS)][-1]
     another = next(i for i in sampled if i != small)
     scheme, other = schemes[small], schemes[another]
     records = [naive.record(scheme, value, Tape(fill)) for value in islice(cycle(values_of(scheme["domain"])), 7)]
@@ -786,6 +842,8 @@ def entry(number: int, why: str, blob: bytes) -> Fields:
 def is_small(scheme: Fields) -> bool:
     """Whether the cells of a scheme are few enough to be written down."""
     domain = scheme["domain"]
+    if scheme["scheme"] in SEARCHES:
+        return all(is_small(scheme[field]) for field in ("oracle", "word_oracle") if field in scheme)
     if scheme["scheme"] in SKETCHES:
         return rows_of(scheme) <= 6 and ("oracle" not in scheme or is_small(scheme["oracle"]))
     if scheme["scheme"] == "FLH":

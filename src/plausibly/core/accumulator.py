@@ -60,6 +60,10 @@ class Accumulator(ABC):
         """Takes over a payload of ``count`` reports, refusing one that they cannot have made."""
 
     @abstractmethod
+    def _payload_bytes(self, count: int) -> int:
+        """The size of the payload of so many reports."""
+
+    @abstractmethod
     def _evidence(self) -> Cells:
         """What an estimator reads: the cells, or the reports."""
 
@@ -132,19 +136,24 @@ class Accumulator(ABC):
             raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
-        restored = empty(scheme)
+        restored = scheme.accumulator()
         restored._check_room(count)
         restored._restore(count, view[_HEADER.size : -4])
         return restored
 
     def __copy__(self) -> Accumulator:
         """An accumulator of its own with the same reports."""
-        copied = empty(self.scheme)
+        copied = self.scheme.accumulator()
         copied._unite(self)
         return copied
 
     def __repr__(self) -> str:
         return f"<accumulator of {len(self):,} reports of {self.scheme!r}>"
+
+    def _check_size(self, count: int, payload: memoryview) -> None:
+        expected = self._payload_bytes(count)
+        if len(payload) != expected:
+            raise StateError(f"accumulator: expected {expected} bytes of state, came {len(payload)}")
 
     def _check_room(self, more: int) -> None:
         if (len(self) + more) * self.scheme.max_increment >= 2**63:
@@ -191,11 +200,13 @@ class CellAccumulator(Accumulator):
         return self.state.astype("<i8").tobytes()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        if len(payload) != self.state.nbytes:
-            raise StateError(f"accumulator: expected {self.state.nbytes} bytes of state, came {len(payload)}")
+        self._check_size(count, payload)
         state = np.frombuffer(payload, dtype="<i8").astype(np.int64).reshape(self.state.shape)
         self.scheme.check_cells(state[0], count)
         self.state, self.n = state, np.array([count], dtype=np.int64)
+
+    def _payload_bytes(self, count: int) -> int:
+        return self.state.nbytes
 
     def _evidence(self) -> Cells:
         cells: Cells = self.state[0]
@@ -247,9 +258,7 @@ class ChannelAccumulator(CellAccumulator):
         return self.n.astype("<i8").tobytes() + super()._payload()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        if len(payload) != self.n.nbytes + self.state.nbytes:
-            expected = self.n.nbytes + self.state.nbytes
-            raise StateError(f"accumulator: expected {expected} bytes of state, came {len(payload)}")
+        self._check_size(count, payload)
         n = np.frombuffer(payload[: self.n.nbytes], dtype="<i8").astype(np.int64)
         state = np.frombuffer(payload[self.n.nbytes :], dtype="<i8").astype(np.int64).reshape(self.state.shape)
         if int(n.min()) < 0 or sum(n.tolist()) != count:
@@ -257,6 +266,9 @@ class ChannelAccumulator(CellAccumulator):
         for cells, reports in zip(state, n.tolist(), strict=True):
             self.scheme.check_cells(cells, reports)
         self.state, self.n = state, n
+
+    def _payload_bytes(self, count: int) -> int:
+        return self.n.nbytes + self.state.nbytes
 
     def _evidence(self) -> Cells:
         return self.state
@@ -308,27 +320,21 @@ class LogAccumulator(Accumulator):
         return rows[np.lexsort(rows.T[::-1])].tobytes()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        size = self.scheme.report_dtype.itemsize
-        if len(payload) != count * size:
-            raise StateError(f"accumulator: expected {count * size} bytes of records, came {len(payload)}")
+        self._check_size(count, payload)
         try:
             self._absorb(self.scheme.accept(np.frombuffer(payload, dtype=self.scheme.report_dtype)))
         except ReportError as error:
             raise StateError(f"accumulator: {error}") from None
 
+    def _payload_bytes(self, count: int) -> int:
+        return count * self.scheme.report_dtype.itemsize
+
     def _evidence(self) -> Cells:
         return self.reports
 
 
-def empty(scheme: Scheme) -> Accumulator:
-    """An accumulator without reports, of the kind the scheme's state asks for."""
-    if scheme.cell_shape is None:
-        return LogAccumulator(scheme)
-    return CellAccumulator(scheme) if scheme.channels is None else ChannelAccumulator(scheme)
-
-
 def of_own(scheme: Scheme, reports: Reports) -> Accumulator:
     """The accumulator of reports this process has just made itself, folded on the calling thread."""
-    tally = empty(scheme)
+    tally = scheme.accumulator()
     tally._absorb_here(reports)
     return tally

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ from .errors import DomainError, ParameterError, nearest, shown
 
 MAX_DOMAIN_SIZE = 2**32
 OTHER = "other"
+OTHER_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+MAX_SYMBOLS = 2**16
+MAX_LENGTH = 256
+_TEXTS_AT_ONCE = 2**16
 
 Encoded = npt.NDArray[np.uint64]
 Items = npt.NDArray[Any]
@@ -34,6 +39,24 @@ class Domain(ABC):
     @abstractmethod
     def decode(self, codes: Encoded) -> Items:
         """The items of these integers, for a domain that can be listed."""
+
+    def encoded(self, values: object) -> Encoded:
+        """The values as they are, if they look like what ``encode`` returns; refuses others."""
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
+            raise DomainError("values: expected an array of items that the domain has encoded, came something else")
+        codes: Encoded = np.ascontiguousarray(values).astype(np.uint64, copy=False)
+        if self.size is not None and codes.size and kernels.extremes(codes)[1] >= self.size:
+            raise DomainError("values: expected items that the domain has encoded, came other numbers")
+        return codes
+
+    def number(self, code: Any) -> int:
+        """One encoded item as the integer that a client on a device makes of it."""
+        return int(code)
+
+    def spread(self, count: int) -> Encoded:
+        """So many encoded items from the first to the last, or all where there are fewer."""
+        last = (self.size or 2**64) - 1
+        return np.array(sorted({i * last // (count - 1) for i in range(count)}), dtype=np.uint64)
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -171,6 +194,190 @@ class Keys(Domain):
         return {"type": "keys", "hash_seed": json_integer(self.hash_seed)}
 
 
+@dataclass(frozen=True)
+class Strings(Domain):
+    """Texts of up to ``length`` characters of an alphabet, the empty one included; byte strings, if that is bytes.
+
+    Schemes see the symbols of a text: 0 is the pad, which fills what a short text leaves and never occurs inside; the
+    characters follow in the order of the alphabet. What is longer is cut (``long="truncate"``) or refused. With
+    ``other`` one more, last symbol takes every character outside the alphabet: a scheme for devices should have it,
+    and should truncate, because refusing to report is itself an output that reveals something.
+    """
+
+    alphabet: str | bytes
+    length: int
+    long: Literal["truncate", "refuse"] = "truncate"
+    other: bool = False
+    size: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.alphabet, str | bytes):
+            raise ParameterError(f"alphabet: expected characters (str or bytes), came {_type_name(self.alphabet)}")
+        if len(set(self.alphabet)) != len(self.alphabet):
+            raise ParameterError("alphabet: expected distinct characters, some occur more than once")
+        if isinstance(self.alphabet, str) and any("\ud800" <= character <= "\udfff" for character in self.alphabet):
+            raise ParameterError("alphabet: expected characters that have a UTF-8 form")
+        if not isinstance(self.other, bool):
+            raise ParameterError(f"other: expected True or False, came {type(self.other).__name__}")
+        if self.other and not isinstance(self.alphabet, str):
+            raise ParameterError("other: goes with an alphabet of text; bytes(range(256)) has every byte")
+        if self.other and OTHER_CHARACTER in str(self.alphabet):
+            raise ParameterError("alphabet: the replacement character stands for those that other=True takes")
+        if self.long not in ("truncate", "refuse"):
+            raise ParameterError(f'long: expected "truncate" or "refuse", came {shown(self.long)}')
+        whole_number("alphabet: number of characters", len(self.alphabet) + self.other, 1, MAX_SYMBOLS - 1)
+        object.__setattr__(self, "length", whole_number("length", self.length, 1, MAX_LENGTH))
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols: the pad, the characters, and the one for all others if there is one."""
+        return 1 + len(self.alphabet) + self.other
+
+    @property
+    def symbol_dtype(self) -> np.dtype[Any]:
+        """The type of a symbol; its bytes are what is hashed of it."""
+        return np.dtype("<u1" if self.symbols <= 256 else "<u2")
+
+    @cached_property
+    def _symbol_of(self) -> npt.NDArray[Any]:
+        # By code point; 0 for what is not in the alphabet. The last place is for all beyond the alphabet's last one.
+        points = [ord(character) for character in self._characters]
+        table = np.full(max(points, default=0) + 2, self.symbols - 1 if self.other else 0, dtype=self.symbol_dtype)
+        table[points] = np.arange(1, 1 + len(points))
+        return table
+
+    def _symbols_of(self, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        last = np.uint32(len(self._symbol_of) - 1)
+        symbols: npt.NDArray[Any] = self._symbol_of[np.minimum(points, last)]
+        return symbols
+
+    @property
+    def _characters(self) -> str:
+        return self.alphabet if isinstance(self.alphabet, str) else self.alphabet.decode("latin-1")
+
+    def encode(self, items: object) -> Encoded:
+        """The symbols of each text, a row of ``length`` symbols each."""
+        rows: Any = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
+        if rows is not None:
+            return rows  # type: ignore[no-any-return]
+        given, kind = listed(items), type(self.alphabet)
+        if not all(issubclass(came, kind) for came in set(map(type, given))):
+            wrong = np.array([not isinstance(x, kind) for x in given])
+            _refuse(wrong, f"expected texts ({kind.__name__})", given)
+        rows = np.zeros((len(given), self.length), dtype=self.symbol_dtype)
+        for first in range(0, len(given), _TEXTS_AT_ONCE):
+            self._encode_texts(given[first : first + _TEXTS_AT_ONCE], rows[first : first + _TEXTS_AT_ONCE], first)
+        return rows  # type: ignore[no-any-return]
+
+    def _encode_texts(self, texts: list[Any], rows: npt.NDArray[Any], first: int) -> None:
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        self._refuse_long(lengths > self.length, first)
+        points: npt.NDArray[Any]
+        if isinstance(self.alphabet, bytes):
+            points = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        else:
+            points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        if int(lengths.max()) > self.length:
+            place = np.arange(len(points)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            points = points[place < self.length]
+            lengths = np.minimum(lengths, self.length)
+        symbols = self._symbols_of(points)
+        if not symbols.all():
+            self._refuse_unknown(np.repeat(np.arange(len(texts)), lengths)[symbols == 0], len(texts), first)
+        rows[np.arange(self.length) < lengths[:, None]] = symbols
+
+    def _rows_of_array(self, texts: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+        # NumPy's texts are rows of code points already, filled up with zeros; None where a zero is also a character.
+        if not isinstance(self.alphabet, str) or "\0" in self.alphabet or not texts.dtype.isnative or not texts.size:
+            return None
+        texts = np.ascontiguousarray(_one_dimensional(texts))
+        points = texts.view(np.uint32).reshape(len(texts), texts.itemsize // 4)
+        rows = np.zeros((len(texts), self.length), dtype=self.symbol_dtype)
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            chunk = points[first : first + _TEXTS_AT_ONCE]
+            pads = chunk == 0
+            if (pads[:, :-1] & ~pads[:, 1:]).any():
+                return None
+            self._encode_points(chunk, pads, rows[first : first + _TEXTS_AT_ONCE], first)
+        return rows
+
+    def _encode_points(
+        self, points: npt.NDArray[Any], pads: npt.NDArray[np.bool_], rows: npt.NDArray[Any], first: int
+    ) -> None:
+        width = min(self.length, points.shape[1])
+        if width < points.shape[1]:
+            self._refuse_long(~pads[:, width], first)
+        points, pads, symbols = points[:, :width], pads[:, :width], rows[:, :width]
+        symbols[...] = self._symbols_of(points)
+        if self.other:
+            symbols[pads] = 0
+        elif np.count_nonzero(symbols) + np.count_nonzero(pads) != symbols.size:
+            unknown = (symbols == 0) & ~pads
+            self._refuse_unknown(np.flatnonzero(unknown.any(axis=1)), len(rows), first)
+
+    def _refuse_long(self, long: npt.NDArray[np.bool_], first: int) -> None:
+        if self.long == "refuse":
+            _refuse(long, f'expected at most {self.length} characters (long="truncate" cuts the rest)', first=first)
+
+    def _refuse_unknown(self, texts: npt.NDArray[np.intp], count: int, first: int) -> None:
+        wrong = np.zeros(count, dtype=np.bool_)
+        wrong[texts] = True
+        hint = " (other=True takes any)" * isinstance(self.alphabet, str)
+        _refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+
+    def encoded(self, values: object) -> Encoded:
+        rows_given = isinstance(values, np.ndarray) and values.dtype == self.symbol_dtype and values.ndim == 2
+        if not rows_given or values.shape[1] != self.length:  # type: ignore[attr-defined]
+            expected = f"rows of {self.length} symbols ({self.symbol_dtype})"
+            raise DomainError(f"values: expected {expected} that the domain has encoded, came something else")
+        rows: Any = np.ascontiguousarray(values)
+        ended = (rows[:, :-1] == 0) & (rows[:, 1:] != 0)
+        if len(rows) and (int(rows.max()) >= self.symbols or ended.any()):
+            raise DomainError("values: expected symbols that the domain has encoded, came others")
+        return rows  # type: ignore[no-any-return]
+
+    def decode(self, codes: Encoded) -> Items:
+        """The texts of rows of symbols."""
+        names = np.empty(len(codes), dtype=object)
+        characters = "\0" + self._characters + OTHER_CHARACTER * self.other
+        texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in np.asarray(codes).tolist()]
+        names[:] = texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts]
+        return names
+
+    def number(self, code: Any) -> int:
+        """The symbols as the digits of a number, the first one the highest."""
+        number = 0
+        for symbol in np.asarray(code).tolist():
+            number = number * self.symbols + symbol
+        return number
+
+    def row(self, number: int) -> npt.NDArray[Any]:
+        """The symbols whose number this is."""
+        digits = [number // self.symbols ** (self.length - 1 - i) % self.symbols for i in range(self.length)]
+        return np.array(digits, dtype=self.symbol_dtype)
+
+    def spread(self, count: int) -> Encoded:
+        """So many texts from the empty one to the last, by length and then in the order of the alphabet."""
+        letters = self.symbols - 1
+        starts = [0]  # the number of the first text of each length
+        for length in range(self.length + 1):
+            starts.append(starts[-1] + letters**length)
+        last = starts[-1] - 1
+        rows: Any = np.zeros((0, self.length), dtype=self.symbol_dtype)
+        for number in sorted({i * last // (count - 1) for i in range(count)}):
+            length = next(size for size in range(self.length + 1) if number < starts[size + 1])
+            rank = number - starts[length]
+            digits = [1 + rank // letters ** (length - 1 - i) % letters for i in range(length)]
+            rows = np.vstack([rows, [*digits, *[0] * (self.length - length)]]).astype(self.symbol_dtype)
+        return rows  # type: ignore[no-any-return]
+
+    def to_dict(self) -> dict[str, Any]:
+        text = isinstance(self.alphabet, str)
+        alphabet = self.alphabet if isinstance(self.alphabet, str) else self.alphabet.hex()
+        fields = {"type": "strings" if text else "byte strings", "alphabet": alphabet, "length": self.length}
+        return fields | {"long": self.long, "other": self.other}
+
+
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
     """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):
@@ -190,7 +397,14 @@ def domain_from_dict(fields: object) -> Domain:
     """The domain of the JSON fields that ``Domain.to_dict`` wrote."""
     if not isinstance(fields, dict):
         raise ParameterError(f"domain: expected an object, came {type(fields).__name__}")
-    kinds = {"integers": ("size",), "labels": ("labels", "other"), "keys": ("hash_seed",)}
+    texts = ("alphabet", "length", "long", "other")
+    kinds = {
+        "integers": ("size",),
+        "labels": ("labels", "other"),
+        "keys": ("hash_seed",),
+        "strings": texts,
+        "byte strings": texts,
+    }
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in kinds:
         raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, kinds)}")
@@ -201,6 +415,16 @@ def domain_from_dict(fields: object) -> Domain:
         return Integers(fields["size"])
     if kind == "keys":
         return Keys(parse_integer("hash_seed", fields["hash_seed"]))
+    if kind in ("strings", "byte strings"):
+        alphabet = fields["alphabet"]
+        if not isinstance(alphabet, str):
+            raise ParameterError("alphabet: expected text")
+        if kind == "byte strings":
+            try:
+                alphabet = bytes.fromhex(alphabet)
+            except ValueError:
+                raise ParameterError("alphabet: expected the bytes in hexadecimal") from None
+        return Strings(alphabet, fields["length"], long=fields["long"], other=fields["other"])
     if not isinstance(fields["labels"], list):
         raise ParameterError("domain: expected a list of labels")
     return Labels(tuple(fields["labels"]), other=fields["other"])
@@ -275,12 +499,12 @@ def _type_name(item: object) -> str:
     return "a missing value" if item is None else type(item).__name__
 
 
-def _refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None) -> None:
-    # Positions and types only: an item may be somebody's secret.
+def _refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None, *, first: int = 0) -> None:
+    # Positions and types only: an item may be somebody's secret. ``first`` is the position of the first one.
     positions = np.flatnonzero(wrong)
     if positions.size == 0:
         return
-    first = int(positions[0])
+    position = int(positions[0])
     more = f" and {positions.size - 1} more" if positions.size > 1 else ""
-    came = "a value outside the domain" if items is None else _type_name(items[first])
-    raise DomainError(f"item {first}{more}: {expected}, came {came}")
+    came = "a value outside the domain" if items is None else _type_name(items[position])
+    raise DomainError(f"item {first + position}{more}: {expected}, came {came}")

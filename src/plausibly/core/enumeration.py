@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from ..device import Randomizer
+from ..device import Grouped, Randomizer
 from .probability import WORD
 
 Public = tuple[int, ...]
@@ -136,16 +136,38 @@ def worst_ratio(laws: Sequence[Law]) -> Fraction | float:
 
 
 def private_paths(client: Randomizer) -> int:
-    """The number of outcomes of a client's private coins, or 2^64 if there are more."""
-    probe = Probe()
-    client.perturb(0, client.public(Probe()), probe)
-    return probe.paths
+    """The number of outcomes of a client's private coins, in its worst group, or 2^64 if there are more."""
+    most = 0
+    for public in one_of_each_group(client):
+        probe = Probe()
+        client.perturb(0, public, probe)
+        most = max(most, probe.paths)
+    return most
+
+
+def one_of_each_group(client: Randomizer) -> list[Public]:
+    """An outcome of the public coins for each group of a search; for other schemes just one."""
+    return [client.public(Branching(ticket)) for ticket in _tickets(client)]
 
 
 def public_outcomes(client: Randomizer, most: int) -> list[Public] | None:
-    """All outcomes of a client's public coins, equally likely; None if there are more than ``most``."""
-    probe = Probe()
-    client.public(probe)
-    if probe.paths > most or not all(probe.shape):
-        return None
-    return [client.public(Branching(list(path))) for path in product(*map(range, probe.shape))]
+    """All outcomes of a client's public coins; None if there are more than ``most``.
+
+    They are equally likely, but for those of a search, whose groups have weights.
+    """
+    outcomes: list[Public] = []
+    for ticket in _tickets(client):
+        probe = Branching(list(ticket))
+        client.public(probe)
+        rest = probe.shape[len(ticket) :]
+        if not all(rest) or len(outcomes) + math.prod(rest) > most:
+            return None
+        outcomes += [client.public(Branching([*ticket, *path])) for path in product(*map(range, rest))]
+    return outcomes
+
+
+def _tickets(client: Randomizer) -> list[list[int]]:
+    # The first draw that leads to each group of a search; nothing for other schemes.
+    if not isinstance(client, Grouped):
+        return [[]]
+    return [[sum(client.weights[:number])] for number in range(len(client.weights))]

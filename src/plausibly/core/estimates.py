@@ -51,7 +51,7 @@ class Estimates:
             return f"<estimates of {size}{steps}>"
         shown = self.top(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
-        columns = [["item", *map(_label, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
+        columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
         if shown.variance is not None:
             low, high = (_numbers(end, digits) for end in shown.interval())
             left, right = max(map(len, low)), max(map(len, high))
@@ -146,7 +146,7 @@ class Estimates:
         else:
             ax.set_xlabel(f"estimated count ({self.n:,} reports)")
         # A label with dollar signs is a label, not a formula.
-        ax.set_yticks(rows, [_label(item) for item in shown.items], parse_math=False)
+        ax.set_yticks(rows, [label_of(item) for item in shown.items], parse_math=False)
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.locator_params(axis="x", nbins=6)
         ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -155,7 +155,8 @@ class Estimates:
         return ax
 
 
-def _label(item: object) -> str:
+def label_of(item: object) -> str:
+    """The item as text for tables and pictures."""
     # Control characters would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
     text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
     # Shortened in the middle: long addresses tend to differ at their ends.

@@ -11,7 +11,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -124,6 +124,8 @@ class Draws:
     """The head bytes, one row for each report."""
     drawn: int = 0
     """How many words of each report are gone already."""
+    chosen: npt.NDArray[np.int64] | None = None
+    """Which reports these are, counted from the first; None for all in a row."""
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
@@ -134,7 +136,17 @@ class Draws:
 
     def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
         """The tail words of these draws of these reports, which are counted from the first one here."""
-        return self.stream.tail(self.first + reports, draws + self.drawn)
+        numbers = reports if self.chosen is None else self.chosen[reports]
+        return self.stream.tail(self.first + numbers, draws + self.drawn)
+
+    def part(self, chosen: npt.NDArray[np.int64], columns: Sequence[slice], drawn: int) -> Draws:
+        """What some of these reports draw for one part of theirs: these columns of their head bytes.
+
+        ``drawn`` is by how much the numbers of its draws are behind those of the report.
+        """
+        heads = self.heads[chosen]
+        heads = np.hstack([heads[:, column] for column in columns]) if len(columns) != 1 else heads[:, columns[0]]
+        return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, chosen)
 
     def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
         """For each report one of ``count``, by its first word; the reports whose word is refused; the other words.
@@ -143,7 +155,7 @@ class Draws:
         """
         words = np.ascontiguousarray(self.heads[:, :8]).view("<u8")[:, 0]
         refused = np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))
-        rest = Draws(self.stream, self.first, np.ascontiguousarray(self.heads[:, 8:]), self.drawn + 1)
+        rest = replace(self, heads=np.ascontiguousarray(self.heads[:, 8:]), drawn=self.drawn + 1)
         return words % np.uint64(count), refused, rest
 
 

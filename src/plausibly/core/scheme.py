@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from . import accumulator as accumulators
-from .accumulator import Accumulator
+from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
 from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
 from .laws import Cells, Decoder
@@ -59,6 +59,10 @@ class Scheme(ABC):
     def settle(self) -> None:
         """Checks and normalises the fields; a scheme with fields of its own extends this."""
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        self.check_domain()
+
+    def check_domain(self) -> None:
+        """Refuses a domain that the scheme does not work on."""
         if not isinstance(self.domain, Domain):
             raise ParameterError(f"domain: expected a Domain, came {type(self.domain).__name__}")
         if not isinstance(self.domain, self.accepts):
@@ -175,12 +179,7 @@ class Scheme(ABC):
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report for each item that the domain has encoded already."""
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
-            raise DomainError("values: expected an array of items that the domain has encoded, came something else")
-        codes = np.ascontiguousarray(values).astype(np.uint64, copy=False)
-        if self.domain.size is not None and codes.size and kernels.extremes(codes)[1] >= self.domain.size:
-            raise DomainError("values: expected items that the domain has encoded, came other numbers")
-        return self._privatize(codes, rng, first_report)
+        return self._privatize(self.domain.encoded(values), rng, first_report)
 
     def _privatize(self, values: Encoded, rng: RandomLike | None, first_report: int) -> Reports:
         first_report = whole_number("first_report", first_report, 0, MAX_REPORTS - len(values))
@@ -217,7 +216,14 @@ class Scheme(ABC):
 
     def accumulator(self) -> Accumulator:
         """An empty accumulator."""
-        return accumulators.empty(self)
+        return self.accumulator_type(self)
+
+    @property
+    def accumulator_type(self) -> type[Accumulator]:
+        """The kind of accumulator that the scheme's state asks for."""
+        if self.cell_shape is None:
+            return LogAccumulator
+        return CellAccumulator if self.channels is None else ChannelAccumulator
 
     @property
     def _chunk(self) -> int:
@@ -240,7 +246,7 @@ class Scheme(ABC):
         draws = stream.draws_of(self.layout, first, len(values))
         for i in self.respond(values, draws, out).tolist():
             source = stream.source(self.layout, first + i)
-            record = self.randomizer.perturb(int(values[i]), self.randomizer.public(source), source)
+            record = self.randomizer.perturb(self.domain.number(values[i]), self.randomizer.public(source), source)
             out[i] = np.frombuffer(record, dtype=self.report_dtype)[0]
 
     def _crowd(self, counts: object) -> tuple[Encoded, npt.NDArray[np.int64]]:
@@ -253,7 +259,7 @@ class Scheme(ABC):
             numbers = np.asarray(counts)
         except ValueError:
             raise DomainError(f"counts: expected {len(codes)} whole numbers, came a ragged list") from None
-        if numbers.shape != codes.shape or (numbers.size and numbers.dtype.kind not in "iu"):
+        if numbers.shape != (len(codes),) or (numbers.size and numbers.dtype.kind not in "iu"):
             raise DomainError(
                 f"counts: expected {len(codes)} whole numbers, came {numbers.dtype} of shape {numbers.shape}"
             )
@@ -383,11 +389,22 @@ def refuse_beyond(numbers: npt.NDArray[Any], count: int, expected: str, *, least
         refuse_reports(wrong.reshape(len(wrong), -1).max(axis=1), expected)
 
 
+class RefusedReportsError(ReportError):
+    """Some reports of a batch are not what the scheme produces; names the first by position."""
+
+    def __init__(self, wrong: npt.NDArray[np.bool_], expected: str) -> None:
+        self.wrong, self.expected = wrong, expected
+        super().__init__(wrong, expected)
+
+    def __str__(self) -> str:
+        first, count = int(np.flatnonzero(self.wrong)[0]), int(self.wrong.sum())
+        return f"report {first}: expected {self.expected}, came something else ({count} in all)"
+
+
 def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
     """Raises if any report is marked wrong, naming the first by position."""
     if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
-        raise ReportError(f"report {first}: expected {expected}, came something else ({int(wrong.sum())} in all)")
+        raise RefusedReportsError(wrong, expected)
 
 
 def refuse_cells(wrong: bool) -> None:

@@ -1,0 +1,52 @@
+"""Fragments that carry a tag of their string: what the puzzle and the bitstogram share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.domain import Strings
+from ..core.errors import ParameterError
+from ..core.laws import Floats
+from ..core.scheme import Encoded, Scheme
+from .parts import Part, Rows, Tag
+from .prefixes import MOST_CANDIDATES, Choices, extensions, inner_pads
+from .tally import SearchTally
+
+
+def fragment_parts(oracle: Scheme, strings: Strings, size: int, tag: Tag) -> tuple[Part, ...]:
+    """A part for each fragment of ``size`` symbols; the last may be shorter."""
+    parts = []
+    for first in range(0, strings.length, size):
+        last = min(first + size, strings.length)
+        label = f"characters {first + 1} to {last}" if last > first + 1 else f"character {last}"
+        parts.append(Part(label, oracle, strings, first, last, tag))
+    return tuple(parts)
+
+
+def tagged_estimates(tally: SearchTally, number: int, choices: Choices) -> tuple[Rows, Floats]:
+    """Every fragment of a part, and its estimated count under each tag."""
+    part, strings = tally.scheme.parts[number], tally.scheme.strings
+    assert part.tag is not None
+    fragments = extensions(strings, np.zeros((1, 0), dtype=strings.symbol_dtype), part.last - part.first)
+    tags = 1 << part.tag.bits
+    if len(fragments) * tags > MOST_CANDIDATES:
+        raise ParameterError(f"{len(fragments):,} fragments with {tags:,} tags are too many to look at")
+    items = part.items_of(np.repeat(fragments, tags, axis=0), np.tile(np.arange(tags, dtype=np.uint64), len(fragments)))
+    values, _ = tally.estimate_part(number, items, choices.oracle)
+    return fragments, values.reshape(len(fragments), tags)
+
+
+def puzzle(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:
+    """Every string whose fragments are all there under one tag, that tag being its own."""
+    found = []
+    for common in sorted(set.intersection(*(set(tags.tolist()) for _, tags in fragments))):
+        whole = np.zeros((1, 0), dtype=strings.symbol_dtype)
+        for rows, tags in fragments:
+            own = rows[tags == common]
+            if len(whole) * len(own) > MOST_CANDIDATES:
+                raise ParameterError("keep: the fragments have too many combinations; keep fewer, or more hash_bits")
+            whole = np.hstack([np.repeat(whole, len(own), axis=0), np.tile(own, (len(whole), 1))])
+            whole = whole[~inner_pads(whole)]
+        found.append(whole[tag.of(whole) == common])
+    whole = np.vstack([np.zeros((0, strings.length), dtype=strings.symbol_dtype), *found])
+    return np.unique(whole, axis=0)  # in the order of the alphabet, which decides between equal estimates

@@ -1,0 +1,274 @@
+"""What the searches share: users in public groups, each of which reports through one or several parts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.accumulator import Accumulator
+from ..core.domain import Keys, Strings, whole_number
+from ..core.enumeration import Probe
+from ..core.errors import ParameterError
+from ..core.laws import Cells, Decoder
+from ..core.randomness import Draws, Layout
+from ..core.scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from .parts import Part
+from .result import HeavyHitters
+from .tally import SearchTally
+from .whole import WholeString
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a part's words and bytes lie in those of its group's reports."""
+
+    part: int
+    columns: tuple[slice, ...]
+    """Of the head bytes."""
+    drawn: int
+    record: slice
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Search(Scheme):
+    """Heavy hitters among strings that nobody can list: every user reports once, the search comes afterwards.
+
+    Users are in public groups. A group reports through its parts; all that a group sends is protected together.
+    """
+
+    accepts = (Strings,)
+    max_increment = 2**12  # as much as any oracle's
+
+    epsilon: Fraction = field(init=False)
+
+    def settle(self) -> None:
+        self.check_domain()
+        object.__setattr__(self, "epsilon", self.spent)
+        super().settle()
+        self.places  # noqa: B018  refuses parts that do not fit together
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """Everything that is reported by somebody."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The parts of each group of users, by number."""
+
+    @property
+    @abstractmethod
+    def group_weights(self) -> tuple[int, ...]:
+        """In which proportions users fall into the groups."""
+
+    @property
+    @abstractmethod
+    def whole(self) -> int:
+        """The part that reports whole strings."""
+
+    @abstractmethod
+    def search(self, tally: SearchTally) -> HeavyHitters:
+        """What the reports say is common; the analyst's choices are keywords with defaults."""
+
+    @property
+    def spent(self) -> Fraction:
+        """The epsilon of the group that spends most: what a group sends adds up, and a user is in one group."""
+        return max(sum((self.parts[i].scheme.epsilon for i in group), Fraction(0)) for group in self.groups)
+
+    @property
+    def strings(self) -> Strings:
+        """The domain."""
+        assert isinstance(self.domain, Strings)
+        return self.domain
+
+    def share(self, part: int) -> Fraction:
+        """The share of all users who report through this part."""
+        weights = zip(self.groups, self.group_weights, strict=True)
+        return Fraction(sum(weight for group, weight in weights if part in group), sum(self.group_weights))
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return np.dtype([("group", unsigned(len(self.groups))), ("body", "u1", (self._body_bytes,))])
+
+    @cached_property
+    def _body_bytes(self) -> int:
+        return max(sum(self.parts[i].scheme.report_dtype.itemsize for i in group) for group in self.groups)
+
+    @property
+    def report_bits(self) -> int:
+        most = max(sum(self.parts[i].scheme.report_bits for i in group) for group in self.groups)
+        return (len(self.groups) - 1).bit_length() + most
+
+    @cached_property
+    def layout(self) -> Layout:
+        layouts = [[self.parts[i].scheme.layout for i in group] for group in self.groups]
+        dense = [sum(layout.dense for layout in group) for group in layouts]
+        split = [sum(layout.split for layout in group) for group in layouts]
+        return Layout(dense=1 + max(dense), split=max(split))
+
+    @cached_property
+    def places(self) -> tuple[tuple[_Place, ...], ...]:
+        """For each group, where the words and bytes of its parts are.
+
+        A report draws its group, then all that its parts draw in public, then what they draw in private.
+        """
+        return tuple(tuple(self._places_of(group)) for group in self.groups)
+
+    def _places_of(self, group: Sequence[int]) -> list[_Place]:
+        layouts = [self.parts[i].scheme.layout for i in group]
+        publics = [_public_words(self.parts[i].scheme) for i in group]
+        private = [layout.dense - public for layout, public in zip(layouts, publics, strict=True)]
+        dense = 1 + sum(layout.dense for layout in layouts)
+        # One-byte words follow all eight-byte ones, in the report as in every part of it.
+        if any(layout.split for layout in layouts) and (dense != self.layout.dense or any(private)):
+            raise ParameterError("oracle: unary encoding goes only with unary encoding; take one of its kind for all")
+        sizes = [self.parts[i].scheme.report_dtype.itemsize for i in group]
+        starts = zip(
+            accumulate(publics, initial=1),
+            accumulate(private, initial=1 + sum(publics)),
+            accumulate((layout.split for layout in layouts), initial=0),
+            accumulate(sizes, initial=0),
+            strict=True,
+        )
+        places = []
+        for i, (public, own, bits, byte) in enumerate(list(starts)[:-1]):
+            tops = 8 * self.layout.dense + bits
+            columns = (
+                slice(8 * public, 8 * (public + publics[i])),
+                slice(8 * own, 8 * (own + private[i])),
+                slice(tops, tops + layouts[i].split),
+            )
+            drawn = self.layout.dense + bits - layouts[i].dense
+            places.append(_Place(group[i], _joined(columns), drawn, slice(byte, byte + sizes[i])))
+        return places
+
+    @property
+    def cell_shape(self) -> None:
+        return None  # the parts have cells
+
+    @property
+    def accumulator_type(self) -> type[Accumulator]:
+        return SearchTally
+
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        tickets, refused, _ = draws.choose(sum(self.group_weights))
+        ends = np.cumsum(np.array(self.group_weights, dtype=np.uint64))
+        group_of = np.searchsorted(ends, tickets, side="right")
+        out["group"] = group_of
+        body = out["body"]
+        body[...] = 0
+        redo = [refused]
+        order = np.argsort(group_of, kind="stable")
+        bounds = np.searchsorted(group_of[order], np.arange(len(self.groups) + 1))
+        for number, places in enumerate(self.places):
+            chosen = order[bounds[number] : bounds[number + 1]]
+            if not len(chosen):
+                continue
+            for place in places:
+                part = self.parts[place.part]
+                reports = np.empty(len(chosen), dtype=part.scheme.report_dtype)
+                own = draws.part(chosen, place.columns, place.drawn)
+                redo.append(chosen[part.scheme.respond(part.items(values[chosen]), own, reports)])
+                body[chosen, place.record] = reports.view(np.uint8).reshape(len(chosen), -1)
+        return np.unique(np.concatenate(redo))
+
+    def check(self, reports: Reports) -> None:
+        refuse_beyond(reports["group"], len(self.groups), f"a group below {len(self.groups)}")
+        for number, places in enumerate(self.places):
+            chosen = np.flatnonzero(reports["group"] == number)
+            body = reports["body"][chosen]
+            end = places[-1].record.stop
+            if body[:, end:].any():
+                wrong = np.zeros(len(reports), dtype=np.bool_)
+                wrong[chosen] = body[:, end:].any(axis=1)
+                refuse_reports(wrong, "zeros after the record")
+            for place in places:
+                try:
+                    self.parts[place.part].scheme.check(self.records(body, place))
+                except RefusedReportsError as error:
+                    wrong = np.zeros(len(reports), dtype=np.bool_)
+                    wrong[chosen[error.wrong]] = True
+                    refuse_reports(wrong, error.expected)
+
+    def records(self, body: npt.NDArray[np.uint8], place: _Place) -> Reports:
+        """The records of one part, out of the bodies of its group's reports."""
+        return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        raise TypeError("a search has no cells: its parts have")
+
+    def estimator(self) -> Decoder:
+        return WholeString(self.parts[self.whole], self.whole, self.share(self.whole))
+
+    def cut(self, size: int) -> Scheme:
+        # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
+        letters = max(1, min(self.strings.symbols - 1, size // 4))
+        strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
+        changes: dict[str, Any] = {"domain": strings}
+        for name in ("oracle", "word_oracle"):
+            if hasattr(self, name):
+                changes[name] = self._cut_oracle(getattr(self, name), size, strings.symbols)
+        return replace(self, **changes)
+
+    def _cut_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
+        if not isinstance(oracle.domain, Keys):
+            own = [part for part in self.parts if part.scheme is oracle]
+            return oracle.cut(max(part.count_of(symbols) for part in own))
+        # A sketch has the coins of its cells; others over Keys() have few.
+        return replace(oracle.cut(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        row, likelihood = self.strings.row(item)[None, :], Fraction(1)
+        body = np.asarray(report["body"], dtype=np.uint8)[None, :]
+        for place in self.places[int(report["group"])]:
+            part = self.parts[place.part]
+            seen = int(part.items(row)[0])
+            likelihood *= part.scheme.likelihood(self.records(body, place)[0], seen)
+        return likelihood
+
+
+def levels_of(strings: Strings, start: object, step: object) -> tuple[int, ...]:
+    """Prefix lengths: the first, then step by step, the last being that of the whole string."""
+    first = whole_number("start", start, 1, strings.length)
+    return (*range(first, strings.length, whole_number("step", step, 1, strings.length)), strings.length)
+
+
+def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:
+    """The weights of so many groups as given, checked; None stands for the default."""
+    if given is None:
+        return tuple(default)
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes) or len(given) != count:
+        raise ParameterError(f"weights: expected {count} positive integers, one for each group")
+    return tuple(whole_number("weights", weight, 1, 2**32 - 1) for weight in given)
+
+
+def _public_words(scheme: Scheme) -> int:
+    probe = Probe()
+    scheme.randomizer.public(probe)
+    return len(probe.shape)
+
+
+def _joined(columns: Sequence[slice]) -> tuple[slice, ...]:
+    # Neighbouring columns as one, empty ones left out: mostly a single copy remains.
+    joined: list[slice] = []
+    for column in columns:
+        if column.start == column.stop:
+            continue
+        if joined and joined[-1].stop == column.start:
+            joined[-1] = slice(joined[-1].start, column.stop)
+        else:
+            joined.append(column)
+    return tuple(joined)

@@ -1,0 +1,116 @@
+"""What a search asks about a string: some of its symbols, perhaps with a tag of the whole, through an oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.domain import Integers, Keys, Strings
+from ..core.errors import ParameterError, shown
+from ..core.scheme import Encoded, Scheme
+
+Rows = npt.NDArray[Any]
+"""Symbols of strings, a row for each."""
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A few bits of a hash of the whole string, which keep the fragments of one string together."""
+
+    hash_seed: int
+    bits: int
+
+    def of(self, rows: Rows) -> Encoded:
+        """The tag of each whole string."""
+        return symbol_keys(rows, self.hash_seed, b"tag") & np.uint64((1 << self.bits) - 1)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One oracle of a search: what it reports are the symbols in [first, last), with a tag if there is one.
+
+    An oracle over ``Keys()`` hashes them; one over integers is given their number, so it must have room for all.
+    """
+
+    label: str
+    scheme: Scheme
+    strings: Strings
+    first: int
+    last: int
+    tag: Tag | None = None
+    role: str = "oracle"
+    """The parameter of the search that the scheme was given as."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scheme, Scheme):
+            example, came = 'make("FLH", epsilon=3, domain=Keys())', type(self.scheme).__name__
+            raise ParameterError(f"{self.role}: expected a scheme such as {example}, came {came}")
+        if not isinstance(self.scheme.domain, Integers | Keys):
+            came = type(self.scheme.domain).__name__
+            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, came one over {came}")
+        if isinstance(self.scheme.domain, Integers) and self.scheme.domain.size < self.count:
+            room = f"domain_size= at least the {shown(self.count)} of {self.label}"
+            raise ParameterError(f"{self.role}: expected Keys(), or {room}")
+
+    @property
+    def count(self) -> int:
+        """How many different things it may be given."""
+        return self.count_of(self.strings.symbols)
+
+    def count_of(self, symbols: int) -> int:
+        """How many those would be with another number of symbols."""
+        count: int = symbols ** (self.last - self.first)
+        return count << self.tag.bits if self.tag else count
+
+    def items(self, rows: Rows) -> Encoded:
+        """What the oracle is given of each string."""
+        return self.items_of(rows[:, self.first : self.last], self.tag.of(rows) if self.tag else None)
+
+    def items_of(self, seen: Rows, tags: Encoded | None = None) -> Encoded:
+        """What the oracle is given for these symbols in its place, and these tags."""
+        if isinstance(self.scheme.domain, Keys):
+            content = as_bytes(seen)
+            if tags is not None:
+                content = np.hstack([content, tags.astype("<u2").view(np.uint8).reshape(-1, 2)])
+            return content_keys(content, self.scheme.domain.hash_seed, b"symbols")
+        numbers = symbol_numbers(seen, self.strings.symbols)
+        return numbers if tags is None or self.tag is None else numbers << np.uint64(self.tag.bits) | tags
+
+
+def symbol_numbers(rows: Rows, symbols: int) -> Encoded:
+    """The symbols of each row as the digits of a number, the first one the highest."""
+    numbers = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        numbers = numbers * np.uint64(symbols) + column.astype(np.uint64)
+    return numbers
+
+
+def symbol_rows(numbers: npt.NDArray[Any], symbols: int, length: int, dtype: npt.DTypeLike) -> Rows:
+    """The symbols whose numbers these are."""
+    rows = np.empty((len(numbers), length), dtype=dtype)
+    rest = numbers.astype(np.uint64)
+    for i in range(length - 1, -1, -1):
+        rest, rows[:, i] = np.divmod(rest, np.uint64(symbols))
+    return rows
+
+
+def symbol_keys(rows: Rows, hash_seed: int, tag: bytes) -> Encoded:
+    """The 64-bit key of the symbols of each row."""
+    return content_keys(as_bytes(rows), hash_seed, tag)
+
+
+def as_bytes(rows: Rows) -> npt.NDArray[np.uint8]:
+    """The symbols as the bytes that are hashed of them."""
+    little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"), copy=False)
+    return little.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.dtype.itemsize)
+
+
+def content_keys(content: npt.NDArray[np.uint8], hash_seed: int, tag: bytes) -> Encoded:
+    """The 64-bit key of each row of bytes."""
+    size = content.shape[1]
+    ends = np.arange(size, size * len(content) + 1, size, dtype=np.int64) if size else np.zeros(len(content), np.int64)
+    return kernels.keyed_hash(np.ascontiguousarray(content).reshape(-1), ends[: len(content)], hash_seed, tag)

@@ -1,0 +1,93 @@
+"""PEM: the prefix extending method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from ..core.scheme import Scheme
+from .grouped import Search, levels_of, weights_of
+from .parts import Part
+from .prefixes import Choices, extend, prefix_part
+from .result import HeavyHitters
+from .tally import SearchTally
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PEM(Search):
+    """The prefix extending method (Wang, Li and Jha 2019; paper, section 5): each user reports a prefix of one length.
+
+    Lengths are ``start``, then ``step`` by step to that of the domain; ``weights`` says in which proportions users
+    report them (equal by default). The search extends the ``keep`` most common prefixes of a length to the next.
+    Privacy: the oracle's, for every length: a user reports one.
+    Variance: the oracle's, divided by the square of the share of users who report whole strings, plus what drawing
+    them adds.
+    Cost: the oracle's report and a byte; the search estimates keep * A^step candidates a length.
+
+    >>> import plausibly
+    >>> oracle = plausibly.make("FLH", epsilon=3, domain=plausibly.Keys())
+    >>> scheme = plausibly.make("PEM", oracle=oracle, domain=plausibly.Strings("abcdefgh", 6), start=2, step=2)
+    >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(1))
+    >>> tally.search(k=2).items.tolist()
+    ['abba', 'deaf']
+    """
+
+    name = "PEM"
+
+    oracle: Scheme
+    start: int = 2
+    step: int = 2
+    weights: tuple[int, ...] | None = None
+
+    def settle(self) -> None:
+        super().settle()
+        object.__setattr__(self, "weights", weights_of(self.weights, len(self.levels), [1] * len(self.levels)))
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The lengths of the prefixes that are reported."""
+        return levels_of(self.strings, self.start, self.step)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(prefix_part(self.oracle, self.strings, length) for length in self.levels)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        return tuple((i,) for i in range(len(self.levels)))
+
+    @property
+    def group_weights(self) -> tuple[int, ...]:
+        return self.weights or (1,) * len(self.levels)
+
+    @property
+    def whole(self) -> int:
+        return len(self.levels) - 1
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "oracle": self.oracle.to_dict(),
+            "start": self.start,
+            "step": self.step,
+            "weights": list(self.group_weights),
+        }
+
+    def search(
+        self,
+        tally: SearchTally,
+        *,
+        k: int | None = 10,
+        threshold: float | None = None,
+        keep: int = 20,
+        oracle: Mapping[str, Any] = MappingProxyType({}),
+    ) -> HeavyHitters:
+        """The k most common strings, by extending the ``keep`` most common prefixes of each length.
+
+        ``threshold``: the estimated count below which prefixes and strings are dropped. ``oracle``: options of the
+        oracle's estimates, such as ``{"combine": "median"}``.
+        """
+        return extend(tally, self.levels[:-1], Choices(k, threshold, keep, oracle))

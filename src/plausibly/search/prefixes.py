@@ -1,0 +1,122 @@
+"""Candidates: prefixes as rows of symbols, and all their extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.domain import Strings, whole_number
+from ..core.errors import ParameterError, shown
+from ..core.laws import Floats, choose_estimator
+from .parts import Part, Rows, symbol_rows
+from .result import HeavyHitters, Step
+from .tally import SearchTally
+
+MOST_CANDIDATES = 1 << 24
+
+
+def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
+    """Every prefix of ``length`` symbols that begins with one of these; the pad is followed by pads only."""
+    more = length - prefixes.shape[1]
+    count = strings.symbols**more
+    if count * len(prefixes) > MOST_CANDIDATES:
+        raise ParameterError(
+            f"{len(prefixes)} prefixes have {count * len(prefixes):,} extensions by {more} characters; "
+            "keep= fewer, or a scheme with a smaller step="
+        )
+    endings = symbol_rows(np.arange(count), strings.symbols, more, strings.symbol_dtype)
+    endings = endings[~inner_pads(endings)]
+    ended = prefixes[:, -1] == 0 if prefixes.shape[1] else np.zeros(len(prefixes), dtype=np.bool_)
+    open_ones = prefixes[~ended]
+    longer = np.hstack([np.repeat(open_ones, len(endings), axis=0), np.tile(endings, (len(open_ones), 1))])
+    pads = np.zeros((int(ended.sum()), more), dtype=strings.symbol_dtype)
+    return np.vstack([longer, np.hstack([prefixes[ended], pads])])
+
+
+def inner_pads(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Which rows have a symbol after a pad, as no string has."""
+    found: npt.NDArray[np.bool_] = ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
+    return found
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an analyst may choose at a search, checked."""
+
+    k: int | None
+    threshold: float | None
+    keep: int
+    oracle: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            object.__setattr__(self, "k", whole_number("k", self.k, 1, MOST_CANDIDATES))
+        if self.k is None and self.threshold is None:
+            raise ParameterError("expected k= or threshold= (an estimated count), came neither")
+        numbers = isinstance(self.threshold, int | float | np.number) and not isinstance(self.threshold, bool)
+        if self.threshold is not None and not (numbers and np.isfinite(self.threshold)):
+            raise ParameterError(f"threshold: expected a count of users, came {shown(self.threshold)}")
+        object.__setattr__(self, "keep", whole_number("keep", self.keep, 1, MOST_CANDIDATES))
+        if not isinstance(self.oracle, Mapping):
+            raise ParameterError(
+                f"oracle: expected a mapping of the oracle's options, came {type(self.oracle).__name__}"
+            )
+
+    def best(self, values: Floats, most: int | None) -> Any:
+        """The positions of the largest values, largest first: at most so many, none below the threshold."""
+        order = np.argsort(-values, kind="stable")[:most]
+        return order if self.threshold is None else order[values[order] >= self.threshold]
+
+
+def look(tally: SearchTally, number: int, candidates: Rows, choices: Choices) -> tuple[Rows, Step]:
+    """The candidates that a part's estimates let stay, the best first, and the step of the trace."""
+    part, strings = tally.scheme.parts[number], tally.scheme.strings
+    values, _ = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
+    best = choices.best(values, choices.keep)
+    kept = candidates[best]
+    users = len(tally.parts[number])
+    return kept, Step(part.label, part.last, users, len(candidates), strings.decode(kept), values[best])
+
+
+def extend(tally: SearchTally, levels: Sequence[int], choices: Choices) -> HeavyHitters:
+    """The best whole strings, by extending the best prefixes of each length to the next; the last part sees the whole.
+
+    The part of each length has its number, and that of whole strings the next one.
+    """
+    strings = tally.scheme.strings
+    kept, trace = np.zeros((1, 0), dtype=strings.symbol_dtype), []
+    for number, length in enumerate(levels):
+        kept, step = look(tally, number, extensions(strings, kept, length), choices)
+        trace.append(step)
+    return conclude(tally, len(levels), extensions(strings, kept, strings.length), choices, tuple(trace))
+
+
+def conclude(
+    tally: SearchTally, number: int, candidates: Rows, choices: Choices, trace: tuple[Step, ...]
+) -> HeavyHitters:
+    """The best of candidates for whole strings, by the part that sees those; none that is estimated at nothing."""
+    part, strings = tally.scheme.parts[number], tally.scheme.strings
+    values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
+    best = choices.best(values, choices.k)
+    best = best[values[best] > 0]
+    items = strings.decode(candidates[best])
+    step = Step(part.label, part.last, len(tally.parts[number]), len(candidates), items, values[best])
+    return HeavyHitters(
+        items=items,
+        values=values[best],
+        variance=None if variance is None else variance[best],
+        n=len(tally),
+        complete=False,
+        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, f"search by {tally.scheme.name}"),
+        trace=(*trace, step),
+    )
+
+
+def prefix_part(scheme: Any, strings: Strings, length: int, *, role: str = "oracle") -> Part:
+    """The part that reports the first ``length`` symbols."""
+    label = "whole strings" if length == strings.length else f"first {length} character{'s' * (length > 1)}"
+    return Part(label, scheme, strings, 0, length, role=role)

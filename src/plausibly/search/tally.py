@@ -1,0 +1,134 @@
+"""The accumulator of a search: one for each part, and how many users each group has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from copy import copy
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.accumulator import Accumulator
+from ..core.domain import Encoded
+from ..core.errors import ParameterError, StateError, nearest, shown
+from ..core.laws import Cells, Floats
+from .whole import scaled_up
+
+if TYPE_CHECKING:
+    from ..core.scheme import Reports, Scheme
+    from .grouped import Search
+    from .result import HeavyHitters
+
+
+class SearchTally(Accumulator):
+    """Reports of a search, folded part by part. ``search`` may be asked any number of times, with other choices."""
+
+    scheme: Search
+
+    def __init__(self, scheme: Scheme) -> None:
+        super().__init__(scheme)
+        # One name for both, so that they change in one step whatever interrupts.
+        self._held: tuple[tuple[Accumulator, ...], npt.NDArray[np.int64]] = (
+            tuple(part.scheme.accumulator() for part in self.scheme.parts),
+            np.zeros(len(self.scheme.groups), dtype=np.int64),
+        )
+
+    @property
+    def parts(self) -> tuple[Accumulator, ...]:
+        """The accumulator of each part."""
+        return self._held[0]
+
+    @property
+    def n(self) -> npt.NDArray[np.int64]:
+        """The number of reports of each group."""
+        return self._held[1]
+
+    def __len__(self) -> int:
+        return int(self.n.sum())
+
+    def search(self, **options: Any) -> HeavyHitters:
+        """The heavy hitters; the choices are those of the scheme's ``search``: ``tally.search(k=10)``."""
+        valid = [name for name in inspect.signature(self.scheme.search).parameters if name != "tally"]
+        for name in options:
+            if name not in valid:
+                raise ParameterError(f"unknown option {shown(name)}; {nearest(name, valid)}")
+        return self.scheme.search(self, **options)
+
+    def estimate_part(
+        self, number: int, items: Encoded, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Floats, Floats | None]:
+        """Counts among all users of items of one part, and their variances if they have any."""
+        share = float(self.scheme.share(number))
+        return scaled_up(self.scheme.parts[number], self.parts[number], items, share, options)
+
+    def _absorb(self, reports: Reports) -> None:
+        records, added = self._records(reports)
+        parts = list(self.parts)
+        for number, own in records.items():
+            # A copy takes them in, so that an interrupt leaves everything as it was.
+            parts[number] = copy(parts[number])
+            parts[number]._absorb(own)
+        self._held = tuple(parts), self.n + added
+
+    def _absorb_here(self, reports: Reports) -> None:
+        records, added = self._records(reports)
+        for number, own in records.items():
+            self.parts[number]._absorb_here(own)
+        self._held = self.parts, self.n + added
+
+    def _records(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
+        # The records that each part is to take in, and how many reports each group has sent.
+        groups = reports["group"]
+        added = np.bincount(groups, minlength=len(self.scheme.groups))
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(added)
+        found: dict[int, list[Reports]] = {}
+        for number, places in enumerate(self.scheme.places):
+            if added[number]:
+                body = reports["body"][order[ends[number] - added[number] : ends[number]]]
+                for place in places:
+                    found.setdefault(place.part, []).append(self.scheme.records(body, place))
+        return {part: np.concatenate(records) for part, records in found.items()}, added
+
+    def _unite(self, other: SearchTally) -> None:
+        parts = []
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            united = mine if not len(theirs) else copy(mine)
+            if len(theirs):
+                united._unite(theirs)
+            parts.append(united)
+        self._held = tuple(parts), self.n + other.n
+
+    def _payload(self) -> bytes:
+        return b"".join([self.n.astype("<i8").tobytes(), *(part._payload() for part in self.parts)])
+
+    def _restore(self, count: int, payload: memoryview) -> None:
+        size = self.n.nbytes
+        if len(payload) < size:
+            raise StateError(f"accumulator: expected at least {size} bytes of state, came {len(payload)}")
+        n = np.frombuffer(payload[:size], dtype="<i8").astype(np.int64)
+        if int(n.min()) < 0 or sum(n.tolist()) != count:
+            raise StateError("accumulator: the reports of the groups do not add up to their number")
+        parts = []
+        for number, part in enumerate(self.scheme.parts):
+            own = int(sum(n[group] for group, members in enumerate(self.scheme.groups) if number in members))
+            restored = part.scheme.accumulator()
+            end = size + restored._payload_bytes(own)
+            restored._restore(own, payload[size:end])
+            parts.append(restored)
+            size = end
+        if size != len(payload):
+            raise StateError(f"accumulator: expected {size} bytes of state, came {len(payload)}")
+        self._held = tuple(parts), n
+
+    def _payload_bytes(self, count: int) -> int:
+        raise StateError("a search is not a part of another")
+
+    def _evidence(self) -> Cells:
+        return self.parts  # type: ignore[return-value]
+
+    def _numbers(self) -> npt.NDArray[np.int64]:
+        return self.n

@@ -1,0 +1,89 @@
+"""TH: TreeHistogram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from ..core.errors import ParameterError
+from ..core.scheme import Scheme
+from .grouped import Search, levels_of
+from .parts import Part
+from .prefixes import Choices, extend, prefix_part
+from .result import HeavyHitters
+from .tally import SearchTally
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TH(Search):
+    """TreeHistogram (Bassily, Nissim, Stemmer and Thakurta 2017; paper, section 5): a shorter prefix *and* the string.
+
+    Each user reports a prefix of a random length through ``oracle`` and the whole string through ``word_oracle``. The
+    search extends prefixes as PEM does, and judges whole strings by the second oracle, through which all report.
+    Privacy: the sum of both, since both are sent; give each half of what you want to spend.
+    Variance: that of ``word_oracle`` over all users.
+    Cost: both reports and a byte; keep * A^step candidates a length.
+
+    >>> import plausibly
+    >>> oracle = plausibly.make("FLH", epsilon="1.5", domain=plausibly.Keys())
+    >>> strings = plausibly.Strings("abcdefgh", 6)
+    >>> scheme = plausibly.make("TH", oracle=oracle, word_oracle=oracle, domain=strings, start=2, step=2)
+    >>> scheme.epsilon
+    Fraction(3, 1)
+    """
+
+    name = "TH"
+
+    oracle: Scheme
+    word_oracle: Scheme
+    start: int = 2
+    step: int = 2
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The lengths of the shorter prefixes."""
+        levels = levels_of(self.strings, self.start, self.step)[:-1]
+        if not levels:
+            raise ParameterError(f"start: expected less than the length {self.strings.length} of the strings")
+        return levels
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        prefixes = [prefix_part(self.oracle, self.strings, length) for length in self.levels]
+        return (*prefixes, prefix_part(self.word_oracle, self.strings, self.strings.length, role="word_oracle"))
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        return tuple((i, self.whole) for i in range(len(self.levels)))
+
+    @property
+    def group_weights(self) -> tuple[int, ...]:
+        return (1,) * len(self.levels)
+
+    @property
+    def whole(self) -> int:
+        return len(self.levels)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        oracles = {"oracle": self.oracle.to_dict(), "word_oracle": self.word_oracle.to_dict()}
+        return oracles | {"start": self.start, "step": self.step}
+
+    def search(
+        self,
+        tally: SearchTally,
+        *,
+        k: int | None = 10,
+        threshold: float | None = None,
+        keep: int = 20,
+        oracle: Mapping[str, Any] = MappingProxyType({}),
+    ) -> HeavyHitters:
+        """The k most common strings, by extending the ``keep`` most common prefixes of each length.
+
+        ``threshold``: the estimated count below which prefixes and strings are dropped. ``oracle``: options of the
+        oracles' estimates, such as ``{"combine": "median"}``.
+        """
+        return extend(tally, self.levels, Choices(k, threshold, keep, oracle))

@@ -1,0 +1,107 @@
+"""What a search returns: counts with intervals, a table, a picture, and the story of how it came to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import plausibly
+from contract.entries import SEARCHES
+from plausibly import HeavyHitters, ParameterError
+from search.planted import COMMON, search_over, tally_for
+
+every_search = pytest.mark.parametrize("name", SEARCHES)
+
+
+@every_search
+def test_the_result_is_estimates_and_more(name: str) -> None:
+    found = tally_for(name, COMMON).search(k=4)
+    assert isinstance(found, HeavyHitters)
+    assert isinstance(found, plausibly.Estimates)
+    assert len(found) == len(found.items) == len(found.values) == len(found.variance) == 4
+    assert found.history == (f"search by {name}",)
+    assert found.p_values is None
+    low, high = found.interval(0.9)
+    assert (low < found.values).all()
+    assert (found.values < high).all()
+    assert list(found.to_frame()["item"]) == found.items.tolist()
+    assert found.top(2).items.tolist() == found.items[:2].tolist()
+    assert f"search by {name}" in repr(found)
+
+
+@pytest.mark.full
+@every_search
+def test_its_intervals_cover_the_truth(name: str) -> None:
+    # 20 crowds of 5 strings at 95 %, each with hash functions of its own. False alarm: below 1e-6 for each search.
+    truth, covered = np.array([COMMON[text] for text in sorted(COMMON)]), 0
+    for seed in range(20):
+        oracle = plausibly.make("FLH", epsilon=4, domain=plausibly.Keys(seed), hashes=500, hash_seed=seed)
+        tally = search_over(name, oracle).simulate(COMMON, plausibly.SeededRandom(seed))
+        low, high = tally.estimate(sorted(COMMON)).interval(0.95)
+        covered += int(((low <= truth) & (truth <= high)).sum())
+    assert covered >= 82
+
+
+@every_search
+def test_the_trace_tells_how_many_were_asked_looked_at_and_kept(name: str) -> None:
+    tally = tally_for(name, COMMON)
+    trace = tally.search(k=3).trace
+    assert len(trace) == len(tally.parts)
+    assert [step.users for step in trace] == [len(part) for part in tally.parts]
+    assert trace[-1].kept.tolist() == tally.search(k=3).items.tolist()
+    for step in trace:
+        assert len(step.kept) == len(step.values) <= step.candidates
+        assert step.label in repr(step)
+        assert step.cut_off == step.values.min()
+
+
+@every_search
+def test_a_found_string_is_explained_to_the_end(name: str) -> None:
+    found = tally_for(name, COMMON).search(k=5)
+    lines = found.explain("abcd").splitlines()
+    assert lines[0] == "abcd: found"
+    assert len(lines) == 1 + len(found.trace)
+    assert lines[-1].startswith("  whole strings, abcd: number 1 of 5 kept, estimated ")
+    assert found.explain("abcdefgh") == found.explain("abcd"), "it was cut when it was reported"
+    assert found.explain("").startswith("(empty): found")
+
+
+@every_search
+def test_a_lost_string_is_explained_up_to_where_it_was_lost(name: str) -> None:
+    found = tally_for(name, COMMON).search(k=1)
+    lines = found.explain("dd").splitlines()
+    assert lines[0] == "dd: not found"
+    assert "not among the 1 kept, the last of which has" in lines[-1]
+    never = found.explain("cccc").splitlines()
+    assert never[0] == "cccc: not found"
+    assert "not among" in never[-1]
+    with pytest.raises(ParameterError, match="item: expected a string, came int"):
+        found.explain(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", ["PEM", *(pytest.param(name, marks=pytest.mark.full) for name in SEARCHES if name != "PEM")]
+)
+def test_the_tree_shows_every_step_and_what_was_found(name: str) -> None:
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    found = tally_for(name, COMMON).search(k=5)
+    try:
+        axes = found.plot_tree(others=2)
+        texts = {text.get_text() for text in axes.texts}
+        assert {"abcd", "ab", "(empty)", "dd", "dabb"} <= texts
+        titles = [title.get_text() for title in axes.get_xticklabels()]
+        assert [title.splitlines()[0] for title in titles] == [step.label for step in found.trace]
+        mine = pyplot.figure().subplots()
+        assert found.plot_tree(mine) is mine
+        axes.get_figure().canvas.draw()
+        nothing: Any = tally_for(name, {}).search()
+        nothing.plot_tree().get_figure().canvas.draw()
+        with pytest.raises(ParameterError, match="others: expected"):
+            found.plot_tree(others=-1)
+    finally:
+        pyplot.close("all")
