@@ -88,7 +88,11 @@ def oracles() -> tuple[str, ...]:
     """The oracles of the catalogue, in the order of the paper and then of the alphabet."""
     paper = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
     # What is made of an oracle is none.
-    found = [name for name, kind in plausibly.CATALOG.items() if "oracle" not in {field.name for field in fields(kind)}]
+    found = [
+        name
+        for name, kind in plausibly.CATALOG.items()
+        if plausibly.Integers in kind.accepts and "oracle" not in {field.name for field in fields(kind)}
+    ]
     return tuple(sorted(found, key=lambda name: (paper.index(name) if name in paper else 99, name)))
 
 

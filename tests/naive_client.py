@@ -57,7 +57,11 @@ class Tape:
 
 
 SKETCHES = ("CM", "CS")
-SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
+KEYED_SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
+"""Those whose oracles may be over keys."""
+SEARCHES = (*KEYED_SEARCHES, "TRELLIS", "ROUND")
+PARTS = ("oracle", "word_oracle", "letters", "pairs", "first", "folded", "deep")
+"""The fields in which searches have their oracles."""
 
 
 def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
@@ -119,9 +123,15 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         fields |= {"hashes": k, "cohorts": own.pop("cohorts", 64), "split": split_of(domain)}
         fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
     elif name in SEARCHES:
-        fields |= {field: own.pop(field) for field in ("oracle", "word_oracle") if field in own}
+        fields |= {field: own.pop(field) for field in PARTS if field in own}
         if name in ("PEM", "TH"):
             fields |= {"start": own.pop("start", 2), "step": own.pop("step", 2)}
+        elif name == "TRELLIS":
+            fields |= {"start": own.pop("start", 4), "step": own.pop("step", 2), "cohorts": own.pop("cohorts", 2)}
+            fields |= {"weights": own.pop("weights"), "hash_seed": written_integer(own.pop("hash_seed", 0))}
+            fields |= {"deep": fields["folded"]} if "folded" in fields and "deep" not in fields else {}
+        elif name == "ROUND":
+            fields |= {"prefixes": sorted(set(own.pop("prefixes"))), "stem": own.pop("stem"), "reach": own.pop("reach")}
         else:
             fields |= {"fragment": own.pop("fragment", 2)} if name == "SFP" else {}
             fields |= {"hash_bits": own.pop("hash_bits", 8 if name == "SFP" else 10)}
@@ -147,6 +157,11 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
     name, length = scheme["scheme"], scheme["domain"]["length"]
     if name == "PEM":
         return [[{"oracle": scheme["oracle"], "first": 0, "last": last, "tag": False}] for last in lengths_of(scheme)]
+    if name == "ROUND":
+        part = {"oracle": scheme["oracle"], "first": scheme["stem"], "last": scheme["reach"], "tag": False}
+        return [[{**part, "prefixes": scheme["prefixes"]}]]
+    if name == "TRELLIS":
+        return [[part] for part in tables_of(scheme)]
     whole = {"oracle": scheme["word_oracle"], "first": 0, "last": length, "tag": False}
     if name == "TH":
         shorter = [{**whole, "oracle": scheme["oracle"], "last": last} for last in lengths_of(scheme)[:-1]]
@@ -157,6 +172,19 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
         for first in range(0, length, size)
     ]
     return [[part, whole] for part in pieces] if name == "SFP" else [[part] for part in [*pieces, whole]]
+
+
+def tables_of(scheme: Fields) -> list[Fields]:
+    """What the groups of TRELLIS are asked: symbols, pairs of them, short prefixes, and longer ones in cells."""
+    length, lengths = scheme["domain"]["length"], lengths_of(scheme)
+    parts = [{"oracle": scheme["letters"], "first": i, "last": i + 1, "tag": False} for i in range(length)]
+    if "pairs" in scheme:
+        parts += [{"oracle": scheme["pairs"], "first": i, "last": i + 2, "tag": False} for i in range(length - 1)]
+    parts.append({"oracle": scheme["first"], "first": 0, "last": lengths[0], "tag": False})
+    for i in range(1, len(lengths)):
+        cells = {"oracle": scheme["folded" if i == 1 else "deep"], "first": lengths[i - 1], "last": lengths[i]}
+        parts += [{**cells, "tag": False, "cohort": cohort} for cohort in range(scheme["cohorts"])]
+    return parts
 
 
 def canonical(scheme: Fields) -> str:
@@ -641,6 +669,17 @@ def item_of(scheme: Fields, part: Fields, x: int) -> int:
         content += b"" if tag is None else tag.to_bytes(2, "little")
         return key64(content, int(domain["hash_seed"]), b"symbols")
     number = sum(digit * base**i for i, digit in enumerate(reversed(seen)))
+    if "cohort" in part:
+        content = b"".join(digit.to_bytes(size, "little") for digit in digits[: part["first"]])
+        key = key64(content + bytes([part["cohort"]]), int(scheme["hash_seed"]), b"fold")
+        # The upper half of the key chooses a block, the lower one turns it.
+        block = 2 ** binary_digits(base ** len(seen))
+        return key // 2**32 % (domain["size"] // block) * block + (number + key) % block
+    if "prefixes" in part:
+        texts = [bytes.fromhex(p) if scheme["domain"]["type"] == "byte strings" else p for p in part["prefixes"]]
+        stems = [symbols_of(scheme["domain"], text)[: part["first"]] for text in texts]
+        stem = digits[: part["first"]]
+        return stems.index(stem) * base ** len(seen) + number if stem in stems else len(stems) * base ** len(seen)
     return number if tag is None else number * 2 ** scheme["hash_bits"] + tag
 
 

@@ -71,6 +71,7 @@ def test_there_is_a_file_for_every_scheme_of_the_catalogue_and_no_other() -> Non
     assert sorted(path.stem for path in (HERE / "vectors").glob("*.json")) == NAMES
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_the_files_are_what_the_generator_writes(name: str) -> None:
     written = (HERE / "vectors" / f"{name}.json").read_text(encoding="utf-8")

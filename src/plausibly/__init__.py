@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
     from .postprocess import POSTPROCESS, Estimates
-    from .presets import CMS, HCMS, RAPPOR, Folded
+    from .presets import CMS, HCMS, RAPPOR, Folded, rounds, trellis
     from .search.result import HeavyHitters
 
 __version__ = "0.1.0"
@@ -30,7 +30,7 @@ _HOME = {
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
     "postprocess": ("POSTPROCESS", "Estimates"),
-    "presets": ("CMS", "HCMS", "RAPPOR", "Folded"),
+    "presets": ("CMS", "HCMS", "RAPPOR", "Folded", "rounds", "trellis"),
     "search.result": ("HeavyHitters",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -64,6 +64,8 @@ __all__ = [
     "encode_reports",
     "from_json",
     "make",
+    "rounds",
+    "trellis",
 ]
 
 

@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Callable
 from fractions import Fraction
 from hashlib import blake2s
+from itertools import pairwise
 from typing import Any, Protocol
 
 __all__ = ["RANDOMIZERS", "Client", "DeviceError", "Randomizer", "Source", "WordSource", "load"]
@@ -663,6 +664,70 @@ def _integers(numbers: list[Any]) -> list[int]:
     return [int(number) for number in numbers]
 
 
+class Fold(Part):
+    """A part that reports the cell of a prefix: a hash of its stem chooses and rotates a block, the rest a cell."""
+
+    def __init__(self, scheme: dict[str, Any], text: Text, stem: int, last: int, cohort: int, hash_seed: int) -> None:
+        super().__init__(scheme, text, stem, last)
+        self.cohort, self.fold_seed = cohort, hash_seed
+        self.block = 1 << (text.symbols ** (last - stem) - 1).bit_length()
+        self.blocks = _domain_size(scheme) // self.block
+        if (
+            self.hash_seed is not None
+            or self.blocks & self.blocks - 1
+            or self.blocks * self.block != _domain_size(scheme)
+        ):
+            raise DeviceError("folded: expected an oracle over a power of two of cells")
+
+    def item(self, value: int) -> int:
+        """The cell."""
+        key = key64(self.text.content(value, 0, self.first) + bytes([self.cohort]), self.fold_seed, b"fold")
+        place = (self.text.cut(value, self.first, self.last) + key) % self.block
+        cell: int = (key >> 32) % self.blocks * self.block + place
+        return cell
+
+
+class Extension(Part):
+    """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits."""
+
+    def __init__(self, scheme: dict[str, Any], text: Text, stem: int, last: int, prefixes: list[int]) -> None:
+        super().__init__(scheme, text, stem, last)
+        self.numbers = {text.cut(prefix, 0, stem): number for number, prefix in enumerate(prefixes)}
+        self.more: int = text.symbols ** (last - stem)
+        if self.hash_seed is not None or _domain_size(scheme) < len(prefixes) * self.more + 1:
+            raise DeviceError("oracle: expected one over integers, with an item for every extension and one more")
+
+    def item(self, value: int) -> int:
+        """The number of the extension; the last one for strings that have none."""
+        number = self.numbers.get(self.text.cut(value, 0, self.first), len(self.numbers))
+        ending = self.text.cut(value, self.first, self.last) if number < len(self.numbers) else 0
+        return number * self.more + ending
+
+
+def search_round(scheme: dict[str, Any]) -> Randomizer:
+    """ROUND: how the string goes on, if it begins with a published prefix."""
+    text, encode = Text(scheme["domain"]), _string_encoder(scheme["domain"])
+    as_bytes = scheme["domain"]["type"] == "byte strings"
+    prefixes = [encode(bytes.fromhex(prefix) if as_bytes else prefix) for prefix in scheme["prefixes"]]
+    stem = _integer(scheme, "stem", 0, text.length - 1)
+    reach = _integer(scheme, "reach", stem + 1, text.length)
+    return Grouped([Extension(scheme["oracle"], text, stem, reach, prefixes)], [(0,)], [1])
+
+
+def trellis(scheme: dict[str, Any]) -> Randomizer:
+    """TRELLIS: a public group, and a symbol, two symbols, a short prefix, or the cell of a longer one."""
+    text = Text(scheme["domain"])
+    levels, seed = _levels(scheme, text.length), _integer(scheme, "hash_seed", 0, _WORD - 1)
+    parts = [Part(scheme["letters"], text, i, i + 1) for i in range(text.length)]
+    if "pairs" in scheme:
+        parts += [Part(scheme["pairs"], text, i, i + 2) for i in range(text.length - 1)]
+    parts.append(Part(scheme["first"], text, 0, levels[0]))
+    for stem, last in pairwise(levels):
+        cells = scheme["folded" if stem == levels[0] or "deep" not in scheme else "deep"]
+        parts += [Fold(cells, text, stem, last, cohort, seed) for cohort in range(_integer(scheme, "cohorts", 1, 16))]
+    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+
+
 def prefix_extending(scheme: dict[str, Any]) -> Randomizer:
     """PEM: a public prefix length, and that prefix."""
     text = Text(scheme["domain"])
@@ -713,6 +778,8 @@ RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
     "CM": RowSketch,
     "CS": RowSketch,
     "BLOOM": _bloom,
+    "TRELLIS": trellis,
+    "ROUND": search_round,
     "PEM": prefix_extending,
     "TH": tree_histogram,
     "SFP": fragment_puzzle,

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from .catalog import make
+from .core.domain import Strings
 from .core.probability import EpsilonLike
 from .core.scheme import Scheme
+from .search import plan
+from .search.rounds import Rounds
 
 
 def CMS(
@@ -70,3 +73,70 @@ def Folded(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **para
     (8, 1048576, 6)
     """
     return make("CM", oracle=make("TLH", epsilon=epsilon, domain_size=cells), rows=cohorts, **parameters)
+
+
+def trellis(
+    epsilon: EpsilonLike,
+    *,
+    domain: Strings,
+    users: int = 1_000_000,
+    typical_length: int | None = None,
+    hash_seed: int = 0,
+) -> Scheme:
+    """Our search for heavy hitters, as we recommend it: TRELLIS over SS and TLH, users shared out by ``plan.shares``.
+
+    ``users`` is about how many there will be, ``typical_length`` about how many characters common strings have (16 at
+    most, if nothing is said).
+
+    >>> import plausibly
+    >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 6), users=50_000)
+    >>> scheme.report_dtype.itemsize
+    6
+    """
+    symbols, length = domain.symbols, domain.length
+    start, step, lengths = plan.level_lengths(symbols, length)
+    step = min(step, length)
+
+    def oracle(items: int) -> Scheme:
+        return make("TLH", epsilon=epsilon, domain_size=max(2, items))
+
+    letters = make("SS", epsilon=epsilon, domain_size=symbols)
+    divided = plan.shares(
+        users, symbols, length, letter_variance=float(letters.variance(1)), typical_length=typical_length
+    )
+    cells = [plan.cell_count(level, symbols, step) for level in range(len(lengths))]
+    given: dict[str, Any] = {"pairs": oracle(symbols**2)} if divided.pairs else {}
+    given |= {name: oracle(size) for name, size in zip(("folded", "deep"), cells[:2], strict=False)}
+    return make(
+        "TRELLIS",
+        letters=letters,
+        first=oracle(symbols**start),
+        weights=plan.weights(divided, length),
+        start=start,
+        step=step,
+        cohorts=plan.COHORTS,
+        domain=domain,
+        hash_seed=hash_seed,
+        **given,
+    )
+
+
+def rounds(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:
+    """An interactive search over TLH, for deployments that can ask fresh users again and again.
+
+    Publish ``scheme``, collect, ``close(tally)``, until it says that there is no other round; then ``result()``. Give
+    all rounds about as many users.
+
+    >>> import plausibly
+    >>> search = plausibly.rounds(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 12))
+    >>> search.rounds, search.scheme.report_dtype.itemsize
+    (5, 6)
+    """
+    symbols = domain.symbols
+    start = min(plan.longest(symbols, plan.FIRST_CELLS), domain.length)
+    step = min(plan.longest(symbols, max(symbols, plan.FIRST_CELLS // keep)), domain.length)
+
+    def oracle(items: int) -> Scheme:
+        return make("TLH", epsilon=epsilon, domain_size=items)
+
+    return Rounds(domain, oracle, start=start, step=step, keep=keep)

@@ -47,19 +47,23 @@ def required(name: str) -> set[str]:
 
 SEARCHES = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Search)]
 ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in SEARCHES]
+KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
+"""Those that are given oracles for whatever they ask, over keys if need be."""
 SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
 WIDTH = 6
 """Items of the oracle of a sketch."""
 
 
-def parameters(name: str, epsilon: Any = 1, oracle: str = "") -> dict[str, Any]:
+def parameters(name: str, epsilon: Any = 1, oracle: str = "", domain: Any = None) -> dict[str, Any]:
     """What makes the entry of that name small.
 
     A sketch has its privacy from an oracle, DE unless said otherwise; a search from one or several, FLH unless said
     otherwise, which share what it spends.
     """
     if name in SEARCHES:
-        return _parameters_of_a_search(name, epsilon, oracle or "FLH")
+        return _parameters_of_a_search(
+            name, epsilon, oracle or "FLH", domain if isinstance(domain, Strings) else sized(name, 11)
+        )
     small = SMALL_FILTERS if SMALL_FILTERS.keys() <= settable(name) else SMALL
     given = {key: value for key, value in small.items() if key in settable(name)}
     if oracle or "oracle" in required(name):
@@ -68,8 +72,25 @@ def parameters(name: str, epsilon: Any = 1, oracle: str = "") -> dict[str, Any]:
     return {**given, "epsilon": epsilon}
 
 
-def _parameters_of_a_search(name: str, epsilon: Any, oracle: str) -> dict[str, Any]:
+TABLES = {"letters", "pairs", "first", "folded", "deep"}
+"""The oracles of a search that has one for each of its tables."""
+ROUND = {"prefixes", "stem", "reach"}
+"""What a round of a search is about."""
+
+
+def _parameters_of_a_search(name: str, epsilon: Any, oracle: str, domain: Strings) -> dict[str, Any]:
     given = {key: value for key, value in SMALL_SEARCHES.items() if key in settable(name)}
+    symbols, length = domain.symbols, domain.length
+    if settable(name) >= TABLES:
+        block = 1 << (symbols - 1).bit_length()
+        items = {"letters": symbols, "pairs": symbols**2, "first": symbols, "folded": 2 * block, "deep": 4 * block}
+        tables = {table: build("TLH", Integers(size), epsilon) for table, size in items.items()}
+        return given | tables | {"weights": tuple(range(1, 4 * length - 1))}
+    if settable(name) >= ROUND:
+        # All that there is to report, so that it is one string's: how prefixes go on has tests of its own.
+        reach = min(length, 3)
+        asked = {"prefixes": ("",), "stem": 0, "reach": reach}
+        return given | asked | {"oracle": build("DE", Integers(symbols**reach + 1), epsilon)}
     parts = dict.fromkeys(required(name), build(oracle, DOMAINS["keys"], epsilon))
     # Those that are sent together have to share.
     search = with_epsilon(plausibly.CATALOG[name](domain=DOMAINS["strings"], **given, **parts), epsilon)
@@ -89,7 +110,7 @@ def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
 def build(entry: str, domain: Any, epsilon: Any = 1) -> Scheme:
     """The entry of that name on a domain, with small states; "CM over HM" is a sketch over a given oracle."""
     name, _, oracle = entry.partition(" over ")
-    return plausibly.CATALOG[name](domain=domain, **parameters(name, epsilon, oracle))
+    return plausibly.CATALOG[name](domain=domain, **parameters(name, epsilon, oracle, domain))
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -115,7 +136,7 @@ _COMBINED = {
 _COMBINED |= {
     f"{search} over {scheme}-strings": False
     for search in SEARCHES
-    if "oracle" in required(search)
+    if "oracle" in required(search) and not settable(search) >= ROUND
     for scheme in ("TLH", "CM", "BLOOM")
 }
 SCHEMES |= {label: build(label.partition("-")[0], DOMAINS[label.partition("-")[2]]) for label in _COMBINED}

@@ -92,6 +92,7 @@ def test_items_may_come_as_any_sequence(scheme: Scheme) -> None:
         np.testing.assert_array_equal(found.values, wanted.values)
 
 
+@pytest.mark.full
 def test_items_that_can_be_read_only_once_are_read_once_or_refused() -> None:
     for scheme in SCHEMES.values():
         tally, items = filled(scheme), items_of(scheme)[:3]

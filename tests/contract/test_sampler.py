@@ -111,6 +111,7 @@ def test_every_item_can_lead_to_every_record(name: str) -> None:
         assert len({tuple(outcomes(scheme, item, public)) for item in numbers_of(scheme, SIZE)}) == 1
 
 
+@pytest.mark.full
 @every_pair
 @pytest.mark.parametrize("epsilon", ["0.5", pytest.param("2", marks=pytest.mark.full)])
 def test_outcomes_follow_the_stated_likelihood(name: str, epsilon: str) -> None:

@@ -109,6 +109,7 @@ def test_neither_threads_nor_kernels_change_a_scheme_over_any_other() -> None:
         assert {key: value for key, value in found.items() if key != "kernels"} == wanted
 
 
+@pytest.mark.full
 @every_scheme
 @pytest.mark.parametrize("chunk_bytes", [1, 100])
 def test_chunks_change_nothing(scheme: Scheme, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:

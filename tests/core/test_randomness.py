@@ -289,6 +289,7 @@ def seeds_of(reports: bytes, size: int) -> list[bytes]:
     return [reports[i : i + 8] for i in range(0, len(reports), size)]
 
 
+@pytest.mark.full
 def test_64_forked_workers_never_repeat_noise() -> None:
     # The parent has used the library, its source and its thread pool before. Every OLH record starts with its
     # 64-bit public seed. False alarm: a collision among 25,600 honest seeds has probability 2e-11.

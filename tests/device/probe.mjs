@@ -320,7 +320,8 @@ const stringsEncoder = (domain) => {
 };
 
 // One oracle of a search: it reports the symbols in [first, last), with a tag of the whole string if there is one.
-const part = (oracle, { base, length }, first, last, tag) => {
+// `chooser`, if there is one, is told the number of items and says which one a string is.
+const part = (oracle, { base, length }, first, last, tag, chooser) => {
   const { ratio, publics, record } = checked(oracle);
   const cut = (value, from, to) => (value / base ** (length - to)) % base ** (to - from);
   const content = (value, from, to) => {
@@ -334,7 +335,10 @@ const part = (oracle, { base, length }, first, last, tag) => {
   if (!keys && domainSize(oracle.domain) < base ** (last - first) << (tag?.bits ?? 0n))
     refuse("the oracle has too few items");
   const hashSeed = keys ? integer(oracle.domain, "hash_seed", 0n, WORD) : undefined;
+  if (keys && chooser) refuse("the oracle has no listed items");
+  const choose = chooser?.(domainSize(oracle.domain));
   const item = (value) => {
+    if (choose) return choose((from, to) => cut(value, from, to), (from, to) => content(value, from, to));
     if (!keys) return tag ? (cut(value, first, last) << tag.bits) | tagOf(value) : cut(value, first, last);
     const tagged = tag ? field(tagOf(value), 1n << 16n) : [];
     return key64([...content(value, first, last), ...tagged], hashSeed, "symbols");
@@ -434,6 +438,55 @@ const bitstogram = (scheme) => {
   return grouped(parts.map((one) => [one]), weightsOf(scheme));
 };
 
+// The cell of a prefix: a hash of its stem chooses a block and turns it, the other symbols choose the cell in it.
+const fold = (oracle, text, stem, last, cohort, hashSeed) => {
+  let block = 1n;
+  while (block < text.base ** (last - stem)) block *= 2n;
+  return part(oracle, text, stem, last, undefined, (size) => {
+    if (size & (size - 1n) || size < block) refuse("the cells are no power of two, or fewer than a block");
+    return (cut, content) => {
+      const key = key64([...content(0n, stem), cohort], hashSeed, "fold");
+      return ((key >> 32n) % (size / block)) * block + ((cut(stem, last) + key) % block);
+    };
+  });
+};
+
+const trellis = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const lengths = lengthsOf(scheme, text);
+  const hashSeed = integer(scheme, "hash_seed", 0n, WORD);
+  const cohorts = Number(integer(scheme, "cohorts", 1n, 17n));
+  const parts = [];
+  for (let i = 0n; i < text.length; i++) parts.push(part(scheme.letters, text, i, i + 1n));
+  if ("pairs" in scheme)
+    for (let i = 0n; i + 1n < text.length; i++) parts.push(part(scheme.pairs, text, i, i + 2n));
+  parts.push(part(scheme.first, text, 0n, lengths[0]));
+  for (let i = 1; i < lengths.length; i++)
+    for (let cohort = 0; cohort < cohorts; cohort++)
+      parts.push(fold(i > 1 ? scheme.deep : scheme.folded, text, lengths[i - 1], lengths[i], cohort, hashSeed));
+  return grouped(parts.map((one) => [one]), weightsOf(scheme));
+};
+
+// How a published prefix goes on; the last item for everybody who begins with none of them.
+const searchRound = (scheme) => {
+  const text = stringsOf(scheme.domain);
+  const [encode, stem] = [stringsEncoder(scheme.domain), integer(scheme, "stem", 0n, text.length)];
+  const reach = integer(scheme, "reach", stem + 1n, text.length + 1n);
+  if (!Array.isArray(scheme.prefixes)) refuse("the prefixes are not a list");
+  const bytes = (hex) => Uint8Array.from(String(hex).match(/../g) ?? [], (byte) => parseInt(byte, 16));
+  const codes = scheme.prefixes.map((prefix) => encode(text.inBytes ? bytes(prefix) : prefix));
+  const stems = codes.map((code) => code / text.base ** (text.length - stem));
+  const more = text.base ** (reach - stem);
+  const extension = part(scheme.oracle, text, stem, reach, undefined, (size) => {
+    if (size < BigInt(stems.length) * more + 1n) refuse("the oracle has too few items");
+    return (cut) => {
+      const number = stems.indexOf(cut(0n, stem));
+      return number < 0 ? BigInt(stems.length) * more : BigInt(number) * more + cut(stem, reach);
+    };
+  });
+  return grouped([[extension]], [1n]);
+};
+
 const RANDOMIZERS = new Map([
   ["DE", direct],
   ["SUE", unary],
@@ -449,6 +502,8 @@ const RANDOMIZERS = new Map([
   ["CM", rowSketch],
   ["CS", rowSketch],
   ["BLOOM", bloom],
+  ["TRELLIS", trellis],
+  ["ROUND", searchRound],
   ["PEM", prefixExtending],
   ["TH", treeHistogram],
   ["SFP", fragmentPuzzle],

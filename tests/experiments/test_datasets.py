@@ -65,6 +65,7 @@ def test_only_the_crowd_without_heavy_strings_is_no_shape() -> None:
     assert set(DATASETS) - set(SHAPES) == {"uniform"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", DATASETS)
 def test_a_set_is_a_crowd(name: str) -> None:
     crowd = crowd_of(name)

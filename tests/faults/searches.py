@@ -48,7 +48,7 @@ def audit_search(name: str, *oracles: str) -> Detector:
 
 def _as_defined() -> Iterator[str]:
     # Of one-byte words every 256th has to look at its rest.
-    for name, oracle, count in (*((name, "FLH", 8) for name in naive_client.SEARCHES), ("PEM", "OUE", 40)):
+    for name, oracle, count in (*((name, "FLH", 8) for name in naive_client.KEYED_SEARCHES), ("PEM", "OUE", 40)):
         scheme, rng = search(name, oracle, oracle), SeededRandom(2)
         written, client = json.loads(scheme.to_json()), device.load(scheme.to_json())
         reports = scheme.privatize(WORDS * count, rng)
@@ -65,7 +65,7 @@ as_defined = Detector("searches send what is defined", _as_defined)
 
 
 def _finds() -> Iterator[str]:
-    for name in naive_client.SEARCHES:
+    for name in naive_client.KEYED_SEARCHES:
         # Steps of two symbols, the first of which may be a pad.
         scheme = search(name, "DE", "DE", epsilon=4, **({"step": 2} if name in ("PEM", "TH") else {}))
         reports = scheme.privatize(CROWD, SeededRandom(5))
@@ -288,8 +288,8 @@ PLANS: list[Plan] = [
         (
             Edit(
                 "search.grouped:Search.respond",
-                "draws.part(chosen, place.columns,",
-                "draws.part(chosen, places[0].columns,",
+                "draws.part(slice(first, last), place.columns,",
+                "draws.part(slice(first, last), places[0].columns,",
             ),
         ),
         TH,

@@ -753,6 +753,7 @@ def test_toeplitz_scatter_is_the_same(
     np.testing.assert_array_equal(out, again)
 
 
+@pytest.mark.full
 @each_set
 @pytest.mark.parametrize("t", range(1, 13))
 def test_toeplitz_scatter_is_the_same_for_every_number_of_hash_bits(instruction_set: str, t: int) -> None:
@@ -849,6 +850,7 @@ def test_the_field_has_the_smallest_irreducible_polynomial_with_a_constant_term(
     assert POLYNOMIALS[t - 1] == next(irreducible)
 
 
+@pytest.mark.full
 @each_set
 @pytest.mark.parametrize("stretched", [False, True])
 @pytest.mark.parametrize(("t", "dimension"), [*FIELDS, (1, 48), (2, 24), (8, 6), (12, 4)])
@@ -1124,3 +1126,51 @@ def test_extremes_of_a_field_are_the_same(instruction_set: str, seed: int, n: in
     for array in (field(numbers, width), numbers.astype(f"<u{width}")):
         found = native.extremes(array)
         assert found == reference.extremes(array) == (int(numbers.min()), int(numbers.max()))
+
+
+@each_set
+@quickly
+@given(
+    st.integers(1, 4),
+    few,
+    st.integers(1, 130),
+    st.sampled_from([0, 1, 5, 10_000]),
+    st.sampled_from([-40, 0, 30, 100_000]),
+    random_seeds,
+)
+def test_promising_children(
+    instruction_set: str, cohorts: int, parents: int, children: int, room: int, slack: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    block = 1 << (children - 1).bit_length()
+    blocks = int(rng.integers(1, 5))
+    tables = rng.integers(-32_000, 32_001, size=(cohorts, blocks * block), dtype=np.int16)
+    places = (
+        rng.integers(0, blocks, size=(cohorts, parents)) * block,
+        rng.integers(0, block, size=(cohorts, parents)),
+    )
+    kinds = rng.integers(0, 5, size=(3, children), dtype=np.uint8)
+    rows = rng.integers(0, 3, size=parents)
+    needs = rng.integers(-20_000 * cohorts, 40_000 * cohorts, size=(parents, 5), dtype=np.int32)
+    arguments = tables, places, block, kinds, rows, needs, slack, room
+    native._functions.update(BOUND[instruction_set])
+    (found, *ours), (again, *twin) = (
+        native.promising_children(*arguments),
+        reference.promising_children(*arguments),
+    )
+    assert found == again
+    for mine, other in zip(ours, twin, strict=True):
+        assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(mine, other)
+    # The definition, one child at a time.
+    expected = []
+    for parent in range(parents):
+        for child in range(children):
+            cells = [
+                start + (child + turn) % block for start, turn in zip(*(p[:, parent] for p in places), strict=True)
+            ]
+            support = [int(table[cell]) for table, cell in zip(tables, cells, strict=True)]
+            if min(sum(support), cohorts * min(support) + slack) >= needs[parent, kinds[rows[parent], child]]:
+                expected.append((parent, child))
+    assert found == len(expected)
+    assert list(zip(*(part.tolist() for part in ours), strict=True)) == expected[:room]

@@ -1,4 +1,4 @@
-"""What every search must do: find what is common, of any length and alphabet, and say how common it is."""
+"""What searches over oracles of keys must do: find what is common, of any length and alphabet, and how common it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from contract.entries import SEARCHES, settable
+from contract.entries import KEYED_SEARCHES, settable
 from plausibly import ParameterError, SeededRandom, StateError, Strings
 from search.planted import COMMON, search_for, search_over, tally_for
 
@@ -21,7 +21,7 @@ def options_of(name: str) -> set[str]:
     return set(inspect.signature(plausibly.CATALOG[name].search).parameters)
 
 
-every_search = pytest.mark.parametrize("name", SEARCHES)
+every_search = pytest.mark.parametrize("name", KEYED_SEARCHES)
 NAMED = sorted(COMMON, key=lambda text: -COMMON[text])
 
 
@@ -94,6 +94,7 @@ def test_what_is_estimated_at_nothing_is_not_found(name: str) -> None:
     assert found.items[0] == "ab"
 
 
+@pytest.mark.full
 @every_search
 def test_searching_again_with_other_choices_gives_what_a_fresh_search_gives(name: str) -> None:
     searched = tally_for(name, COMMON)
@@ -152,7 +153,7 @@ def test_choices_that_make_no_sense_are_refused(name: str, choices: dict[str, An
         tally_for(name, {"ab": 50}).search(**choices)
 
 
-@pytest.mark.parametrize("name", [name for name in SEARCHES if "keep" in options_of(name)])
+@pytest.mark.parametrize("name", [name for name in KEYED_SEARCHES if "keep" in options_of(name)])
 @pytest.mark.parametrize("keep", [0, -1, 2.0, None])
 def test_keeping_no_whole_positive_number_is_refused(name: str, keep: object) -> None:
     with pytest.raises(ParameterError, match="keep: expected"):

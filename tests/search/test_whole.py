@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from contract.entries import SEARCHES, required
+from contract.entries import KEYED_SEARCHES, required
 from plausibly import SeededRandom, Strings
 from plausibly.core.enumeration import output_law, public_outcomes
 from plausibly.core.laws import VarianceLaw
@@ -93,7 +93,7 @@ def test_pairs_of_users_add_the_same_whoever_reports() -> None:
     assert thin.per_report == 3
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", KEYED_SEARCHES)
 def test_planning_knows_what_the_estimates_will_state(name: str) -> None:
     part = plausibly.make("OLH", epsilon=2, domain=plausibly.Keys())
     scheme = plausibly.make(name, domain=Strings("abcd", 4), **dict.fromkeys(required(name), part))

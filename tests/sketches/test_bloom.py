@@ -324,6 +324,7 @@ def test_estimates_say_how_they_were_made_and_claim_no_variance() -> None:
         tally.scheme.variance(100)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("alpha", [pytest.param(0, marks=FULL), 0.005, pytest.param(0.5, marks=FULL)])
 @pytest.mark.parametrize("scheme", [bloom(bits=8, hashes=3, cohorts=6), sampled("OUE", cohorts=6)], ids=repr)
 def test_counts_are_the_non_negative_ridge_regression_of_the_bits(scheme: Any, alpha: float) -> None:

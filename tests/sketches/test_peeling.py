@@ -66,6 +66,7 @@ def test_what_is_peeled_equals_the_slow_twin(kind: str, rows: int, width: int, e
     assert np.abs(found.values - tally.estimate().values).max() > 5
 
 
+@pytest.mark.full
 def test_a_round_too_large_to_be_looked_at_at_once_is_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     scheme = sketch("CM", epsilon=8, width=4096)
     truth = zipf(10**6, 20_000, 1.1)
@@ -174,6 +175,7 @@ def test_errors_fall_nearly_to_the_noise(kind: str, width: int, power: float) ->
     assert of_all["peel"] < noise * (1.2 if width == 1024 else 2.2)
 
 
+@pytest.mark.full
 def test_noise_has_a_candidate_peeled_in_one_tally_of_twenty() -> None:
     # Nobody holds a candidate. DE's cells of a row add up to its users, so that without a step this is the mean.
     # Of 60 tallies, 15 or more: with probability 2e-7, if it is one in twenty.

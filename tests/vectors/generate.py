@@ -183,9 +183,16 @@ class Crafted(Tape):
     """A tape written while it is read: ``edges`` maps a draw to the place in the list of its edge words."""
 
     def __init__(
-        self, fill: Iterator[int], edges: dict[int, int], lie_at: int | None = None, *, first: int | None = None
+        self,
+        fill: Iterator[int],
+        edges: dict[int, int],
+        lie_at: int | None = None,
+        *,
+        first: int | None = None,
+        honest: bool = False,
     ) -> None:
         super().__init__(fill)
+        self.honest = honest
         if first is not None:
             self._words = iter([first])
         self.fill = fill
@@ -198,6 +205,8 @@ class Crafted(Tape):
         self.kinds.append(("bernoulli", threshold))
         if draw in self.edges:
             self._words = iter([_pick(bernoulli_edges(threshold), self.edges[draw])])
+        elif self.honest:
+            self._words = iter([0])
         elif draw == self.lie_at:
             self._words = iter([threshold + next(self.fill) % (N - threshold)])
         result = super().bernoulli(threshold)
@@ -258,7 +267,7 @@ def values_of(domain: Fields) -> list[naive.Value]:
 def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterator[tuple[naive.Value, Crafted]]:
     """Values and crafted tapes for one scheme: every edge of every draw for some, a sample for others."""
     fill = words(f"{scheme['scheme']}/{number}")
-    private = scheme.get("oracle", scheme)
+    private = scheme.get("oracle", scheme.get("letters", scheme))
     private = private.get("oracle", private)  # a search may have a sketch
     if private["scheme"] in (*UNARY, "BLOOM"):
         d = words_of(scheme)
@@ -291,6 +300,11 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         ends = [sum(scheme.get("weights", [1] * 99)[:i]) for i in range(len(naive.groups_of(scheme)) + 1)]
         for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
             yield next(values), Crafted(fill, {}, first=ticket)
+    if scheme["scheme"] in searches.OF_THEIR_OWN:
+        # The truth from every group, because only it shows the cell or the extension.
+        for start in ends[:-1]:
+            for value in values_of(scheme["domain"]):
+                yield value, Crafted(fill, {}, first=start, honest=True)
 
 
 # --- states and batches -----------------------------------------------------------------------------------------
@@ -798,7 +812,7 @@ def contents(name: str) -> dict[str, Any]:
     """Everything in the file of one scheme."""
     schemes, made, vectors = [], [], []
     for number, (epsilon, domain, own) in enumerate(settings(name)):
-        given = {field: own[field] for field in ("oracle", "word_oracle") if field in own}
+        given = {field: own[field] for field in naive.PARTS if field in own}
         parts = {field: searches.part_fields({"epsilon": epsilon, **part}) for field, part in given.items()}
         scheme = naive.scheme_of(name, epsilon, domain, **{**own, **parts})
         schemes.append(scheme)
@@ -843,7 +857,7 @@ def is_small(scheme: Fields) -> bool:
     """Whether the cells of a scheme are few enough to be written down."""
     domain = scheme["domain"]
     if scheme["scheme"] in SEARCHES:
-        return all(is_small(scheme[field]) for field in ("oracle", "word_oracle") if field in scheme)
+        return all(is_small(scheme[field]) for field in naive.PARTS if field in scheme)
     if scheme["scheme"] in SKETCHES:
         return rows_of(scheme) <= 6 and ("oracle" not in scheme or is_small(scheme["oracle"]))
     if scheme["scheme"] == "FLH":

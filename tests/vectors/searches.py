@@ -16,6 +16,7 @@ SHORT_TEXTS = {**TEXTS, "alphabet": "ab", "length": 2, "long": "refuse"}
 BYTES = {**TEXTS, "type": "byte strings", "alphabet": "00ff41"}
 # More than 255 characters: symbols of two bytes.
 MANY = {**TEXTS, "alphabet": "".join(chr(0x4E00 + i) for i in range(300)), "length": 5}
+ONE = {**TEXTS, "alphabet": "a", "length": 1}
 LONG = {**TEXTS, "alphabet": "abcdefghijklmnopqrstuvwxyz0123456789.-/", "length": 40, "other": True}
 
 VALUES: dict[str, list[Any]] = {
@@ -24,6 +25,7 @@ VALUES: dict[str, list[Any]] = {
     str(SHORT_TEXTS): ["", "a", "b", "ab", "bb"],
     str(BYTES): [b"", b"\0", b"\0\0\0", b"\xff\0A", b"A", b"\xffAAAA"],
     str(MANY): ["", "\u4e00", "\u4f2b\u4e01", "\u4e00" * 5, "\u4eff" * 9],
+    str(ONE): ["", "a", "aa"],
     str(LONG): ["", "example.org/a-long-path/", "x" * 40, "y" * 99, "UPPER", "Zürich"],
 }
 
@@ -49,6 +51,11 @@ BITMAP = {"bits": 12, "hashes": 2, "cohorts": 3}
 
 def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     """Epsilon, domain and own parameters of the searches of a file: oracles of all kinds, and all kinds of strings."""
+    if name in OF_THEIR_OWN:
+        for domain, own in OF_THEIR_OWN[name]():
+            parts = [part for field, part in own.items() if field in naive.PARTS]
+            yield str(max(Fraction(epsilon_of(part)) for part in parts)), domain, own
+        return
     pairs = [
         (TEXTS, keyed("FLH", "1", **FLH), listed("DE", "1", 64)),
         (ANY_TEXTS, keyed("OLH", "2", 7), keyed("FLH", "1/2", 2**64 - 1, **FLH)),
@@ -76,6 +83,56 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         epsilons = [Fraction(epsilon_of(part)) for part in (oracle, word_oracle)]
         together = {"PEM": epsilons[0], "BITSTOGRAM": max(epsilons)}.get(name, sum(epsilons))
         yield str(together), domain, own
+
+
+def trellis_settings() -> Iterator[tuple[Fields, Fields]]:
+    """Domain and own parameters of TRELLIS: with and without pairs and folds, blocks that fill a table or do not."""
+    tlh, de = (lambda size: listed("TLH", "1", size)), (lambda size: listed("DE", "1/2", size))
+    olh = lambda size: listed("OLH", "3", size)  # noqa: E731
+    start = {"start": 1, "step": 1}
+    own: Fields = {"letters": listed("SS", "1", 4, subset_size=1), "first": tlh(4), "folded": tlh(8), "deep": tlh(4)}
+    yield TEXTS, {**own, **start, "pairs": tlh(16), "weights": list(range(1, 11))}
+    own = {"letters": listed("HR", "2", 7), "first": listed("HM", "1", 49, coefficients=2), "folded": tlh(256)}
+    yield ANY_TEXTS, {**own, "start": 2, "cohorts": 3, "hash_seed": 2**64 - 1, "weights": [2**32 - 1] * 8}
+    own = {
+        "letters": listed("BLH", "2", 5),
+        "first": listed("AGR", "1", 16, hash_bits=2),
+        "folded": listed("HR", "2", 64),
+    }
+    yield BYTES, {**own, "start": 2, "step": 3, "cohorts": 1, "hash_seed": 5, "weights": [3, 1, 4, 1, 5]}
+    # Nothing is folded where the first prefix is the whole string.
+    own = {"letters": listed("DE", "1", 3), "pairs": listed("OLH", "2", 9), "first": listed("DE", "2", 9)}
+    yield SHORT_TEXTS, {**own, "start": 2, "weights": [1, 1, 2, 9]}
+    own = {"letters": olh(301), "pairs": olh(301**2), "first": olh(301), "folded": olh(2**20), "deep": olh(2**12)}
+    yield MANY, {**own, **start, "cohorts": 1, "hash_seed": 1, "weights": list(range(14, 0, -1))}
+    yield ONE, {"letters": de(2), "first": tlh(2), **start, "weights": [1, 1]}
+    own = {"letters": listed("OUE", "1", 4), "first": listed("OUE", "2", 4), "folded": listed("OUE", "1", 8)}
+    yield TEXTS, {**own, **start, "weights": [1] * 8}
+    own = {"letters": de(64), "pairs": de(64), "first": de(64), "folded": de(64), "deep": de(64)}
+    yield TEXTS, {**own, **start, "weights": [1] * 10}
+
+
+def round_settings() -> Iterator[tuple[Fields, Fields]]:
+    """Domain and own parameters of ROUND: no prefix yet, several, short ones, and of all kinds of characters."""
+    yield TEXTS, {"oracle": listed("TLH", "1", 17), "prefixes": [""], "stem": 0, "reach": 2}
+    # Those of shorter strings, and twice the same.
+    short = {"prefixes": ["ca", "a", "", "ab", "a"], "stem": 2, "reach": 3}
+    yield TEXTS, {"oracle": listed("DE", "1", 17), **short}
+    every = {"prefixes": ["🦉", "é", "\N{REPLACEMENT CHARACTER}", ""], "stem": 1, "reach": 3}
+    yield ANY_TEXTS, {"oracle": listed("OLH", "2", 200), **every}
+    yield BYTES, {"oracle": listed("SS", "2", 33, subset_size=2), "prefixes": ["ff", "00"], "stem": 1, "reach": 3}
+    yield SHORT_TEXTS, {"oracle": listed("OUE", "1", 4), "prefixes": ["b"], "stem": 1, "reach": 2}
+    many = {"prefixes": ["\u4e00" * 3, "\u4f2b\u4e01", "\u4eff" * 3], "stem": 3, "reach": 4}
+    yield MANY, {"oracle": listed("TLH", "3", 1000), **many}
+    long = {"prefixes": ["example.org/a-long-path/", "x" * 24, "y" * 24], "stem": 24, "reach": 25}
+    yield LONG, {"oracle": listed("HR", "2", 124), **long}
+    yield ONE, {"oracle": listed("BLH", "2", 3), "prefixes": [""], "stem": 0, "reach": 1}
+    yield BYTES, {"oracle": listed("AGR", "1", 64, hash_bits=2, window=2), "prefixes": [""], "stem": 0, "reach": 2}
+    yield TEXTS, {"oracle": listed("DE", "1/2", 64), "prefixes": ["a", "c"], "stem": 1, "reach": 2}
+
+
+OF_THEIR_OWN = {"TRELLIS": trellis_settings, "ROUND": round_settings}
+"""Searches whose oracles are over as many integers as there is to ask about."""
 
 
 def epsilon_of(part: Fields) -> str:
@@ -127,7 +184,7 @@ def broken_values(domain: Fields) -> list[Any]:
     text = domain["type"] == "strings"
     wrong: list[Any] = [None, 1.5, True, 5, ["a"], {}, {"bytes": "61"} if text else "a"]
     if text and not domain["other"]:
-        wrong += ["z", "a\0", "\0", "A", "\ud800", "🦉"]
+        wrong += ["z", *["a\0"] * (domain["length"] > 1), "\0", "A", "\ud800", "🦉"]
     if not text:
         wrong += [{"bytes": "42"}, {"bytes": "0001"}]
     if domain["long"] == "refuse":
@@ -145,25 +202,27 @@ def broken_schemes(scheme: Fields) -> Iterator[tuple[str, bool, Fields]]:
     def without(field: str) -> tuple[str, bool, Fields]:
         return f"no {field}", True, {key: value for key, value in scheme.items() if key != field}
 
-    parts = [field for field in ("oracle", "word_oracle") if field in scheme]
+    parts = [field for field in naive.PARTS if field in scheme]
     for field in parts:
         for wrong in (None, "DE", [scheme[field]], {}, 7):
             yield changed(f"{field} that is none", True, **{field: wrong})
         yield changed(f"a search as {field}", True, **{field: scheme})
         named = naive.scheme_of("DE", "1/2", {"type": "labels", "labels": list("abcdefgh"), "other": False})
         yield changed(f"{field} over labels", True, **{field: named})
-        narrow = naive.scheme_of("DE", "1/2", {"type": "integers", "size": 5})
+        narrow = naive.scheme_of("DE", "1/2", {"type": "integers", "size": 3 if name == "TRELLIS" else 5})
         yield changed(f"{field} with too few items", True, **{field: narrow})
         louder = naive.scheme_of("DE", "4/7", {"type": "integers", "size": 64})
         yield changed(f"{field} of a larger epsilon", True, **{field: louder})
-        if name != "BITSTOGRAM":  # which spends the larger of two
+        if name not in ("BITSTOGRAM", "TRELLIS"):  # which spend the largest of several
             quieter = naive.scheme_of("DE", "1/3", {"type": "integers", "size": 64})
             yield changed(f"{field} of a smaller epsilon", False, **{field: quieter})
         keep = str(int(scheme[field]["keep"]) + 1)
         yield changed(f"the threshold of {field} one step too high", True, **{field: {**scheme[field], "keep": keep}})
         yield changed(f"{field} of another version", True, **{field: {**scheme[field], "version": 2}})
     for field in sorted(scheme.keys() - {"scheme", "version", "epsilon", "domain"}):
-        yield without(field)
+        yield without(field) if field != "deep" else ("no deep", False, without(field)[2])
+    if name in OF_THEIR_OWN:
+        yield from broken_own_fields(scheme)
     for field in sorted({"start", "step", "fragment"} & scheme.keys()):
         for wrong in (0, -1, 4, None, "one"):
             yield changed(f"{field} that is none", True, **{field: wrong})
@@ -191,6 +250,36 @@ def broken_schemes(scheme: Fields) -> Iterator[tuple[str, bool, Fields]]:
         yield changed(f"a domain without {field}", True, domain=short)
 
 
+def broken_own_fields(scheme: Fields) -> Iterator[tuple[str, bool, Fields]]:
+    """The same for what only TRELLIS and ROUND have."""
+    if scheme["scheme"] == "TRELLIS":
+        for wrong in (0, -1, 17, 3, None, "two"):
+            yield "cohorts that are none", True, {**scheme, "cohorts": wrong}
+        for wrong in (-1, str(2**64), None):
+            yield "a hash seed that is none", True, {**scheme, "hash_seed": wrong}
+        for field in ("folded", "deep"):
+            odd = naive.scheme_of("DE", "1/2", {"type": "integers", "size": 48})
+            yield f"{field} of cells that are no power of two", True, {**scheme, field: odd}
+            keyed_cells = naive.scheme_of("OLH", "1/2", {"type": "keys", "hash_seed": 0})
+            yield f"{field} over keys", True, {**scheme, field: keyed_cells}
+        for field in ("letters", "pairs", "first"):
+            yield f"{field} over keys", False, {**scheme, field: keyed_cells}
+        return
+    for field, wrongs in (("stem", (-1, 2, 3, None, "one")), ("reach", (-1, 0, 1, 4, None, "one"))):
+        for wrong in wrongs:
+            yield f"{field} that is none", True, {**scheme, field: wrong}
+        yield f"{field} as text", False, {**scheme, field: str(scheme[field])}
+    for wrong in (None, 7, [None], [5], [["a"]], ["z"], ["a", "\0"]):
+        yield "prefixes that are none", True, {**scheme, "prefixes": wrong}
+    for wrong in ([], ["c", "a"], ["a", "a"], ["a", "cc"], "ac", {"a": 1}):
+        yield "prefixes that are not in their form", False, {**scheme, "prefixes": wrong}
+    keyed_oracle = naive.scheme_of("OLH", "1/2", {"type": "keys", "hash_seed": 0})
+    yield "an oracle over keys", True, {**scheme, "oracle": keyed_oracle}
+    many = {**scheme, "prefixes": [a + b for a in "abc" for b in ("", *"abc")] + [""], "stem": 2, "reach": 3}
+    few = naive.scheme_of("DE", "1/2", {"type": "integers", "size": 52})
+    yield "no item for those without a prefix", True, {**many, "oracle": few}
+
+
 def broken_states(scheme: Fields, records: list[bytes], rest: bytes) -> Iterator[tuple[str, int, bytes]]:
     """Why, how many reports are claimed, and the payload: states whose groups do not have the users they say.
 
@@ -205,8 +294,9 @@ def broken_states(scheme: Fields, records: list[bytes], rest: bytes) -> Iterator
     yield "parts without the users of their groups", count, rest
     yield "users of no group", count, numbers([0] * len(users)) + rest
     yield "a user too many in a group", count, numbers([users[0] + 1, *users[1:]]) + rest
-    yield "a user moved to another group", count, numbers([users[0] + 1, users[1] - 1, *users[2:]]) + rest
-    yield "fewer than no users in a group", count, numbers([-1, sum(users[:2]) + 1, *users[2:]]) + rest
+    if len(users) > 1:
+        yield "a user moved to another group", count, numbers([users[0] + 1, users[1] - 1, *users[2:]]) + rest
+        yield "fewer than no users in a group", count, numbers([-1, sum(users[:2]) + 1, *users[2:]]) + rest
     if len(users) > 2:
         wrapped = [users[0] + 2**62, users[1] + 2**62, users[2] - 2**63]
         yield "users whose sum wraps around", count, numbers([*wrapped, *users[3:]]) + rest

@@ -181,7 +181,8 @@ class CellAccumulator(Accumulator):
             self.scheme.fold(part, reports[first:last])
             return part
 
-        for part in in_chunks(len(reports), _FOLD_CHUNK, work):
+        # A task makes cells of its own: with fewer reports than cells that would be most of its work.
+        for part in in_chunks(len(reports), max(_FOLD_CHUNK, self.state[0].size), work):
             delta[0] += part
         added = len(reports)
         # Nothing is called from here on: an interrupt cannot come between the cells and their number.

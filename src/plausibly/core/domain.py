@@ -340,7 +340,13 @@ class Strings(Domain):
         """The texts of rows of symbols."""
         names = np.empty(len(codes), dtype=object)
         characters = "\0" + self._characters + OTHER_CHARACTER * self.other
-        texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in np.asarray(codes).tolist()]
+        rows = np.asarray(codes)
+        if isinstance(self.alphabet, str) and "\0" not in self.alphabet and rows.shape[1]:
+            # NumPy forgets the zeros at the end of a text.
+            points = np.array([ord(character) for character in characters], dtype=np.uint32)[rows]
+            names[:] = points.view(f"<U{rows.shape[1]}")[:, 0].tolist()
+            return names
+        texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in rows.tolist()]
         names[:] = texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts]
         return names
 

@@ -139,14 +139,15 @@ class Draws:
         numbers = reports if self.chosen is None else self.chosen[reports]
         return self.stream.tail(self.first + numbers, draws + self.drawn)
 
-    def part(self, chosen: npt.NDArray[np.int64], columns: Sequence[slice], drawn: int) -> Draws:
+    def part(self, chosen: npt.NDArray[np.int64] | slice, columns: Sequence[slice], drawn: int) -> Draws:
         """What some of these reports draw for one part of theirs: these columns of their head bytes.
 
         ``drawn`` is by how much the numbers of its draws are behind those of the report.
         """
         heads = self.heads[chosen]
         heads = np.hstack([heads[:, column] for column in columns]) if len(columns) != 1 else heads[:, columns[0]]
-        return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, chosen)
+        numbers = np.arange(len(self.heads)) if self.chosen is None else self.chosen
+        return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, numbers[chosen])
 
     def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
         """For each report one of ``count``, by its first word; the reports whose word is refused; the other words.

@@ -10,6 +10,8 @@ import numpy.typing as npt
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
+I16 = npt.NDArray[np.int16]
+I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 # A field of packed records: unsigned integers of any width, as far apart as the records are long. Those named `out`
 # are written to, with the width that they have.

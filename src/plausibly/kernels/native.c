@@ -29,6 +29,8 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
+typedef int16_t i16;
+typedef int32_t i32;
 
 /* Always inlined: the parameters named `bits` and `radix` are constants at every call and choose the code. */
 #define INLINE static inline __attribute__((always_inline))
@@ -1589,6 +1591,58 @@ TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found)
             LOCAL(extend)(block, count, found);
         }
     }
+}
+
+/* ---- 27. promising_children: the search, which extensions of which prefixes have enough support -------------------- */
+
+/* A run of one cohort's cells: added up, and the least of the cohorts kept. */
+INLINE TARGET void LOCAL(support_run)(const i16 *cells, i64 count, i32 *sums, i32 *least) {
+    for (i64 i = 0; i < count; i++) {
+        const i32 cell = cells[i];
+        sums[i] += cell;
+        least[i] = cell < least[i] ? cell : least[i];
+    }
+}
+
+/* How many were found; only the first `room` of them are written. -1 if there is no memory. */
+TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64 cells, const i64 *starts,
+                                             const i64 *rotations, i64 parents, i64 block, const u8 *kinds,
+                                             i64 children, const i64 *rows, const i32 *needs, i64 kind_count,
+                                             i32 slack, i32 *found_parents, i32 *found_children, i64 room) {
+    i32 *sums = malloc((size_t)children * 2 * sizeof(i32));
+    if (!sums) return -1;
+    i32 *least = sums + children;
+    i64 found = 0;
+    for (i64 p = 0; p < parents; p++) {
+        memset(sums, 0, (size_t)children * sizeof(i32));
+        for (i64 c = 0; c < children; c++) least[c] = INT16_MAX;
+        for (i64 r = 0; r < cohorts; r++) {
+            const i16 *own = tables + r * cells + starts[r * parents + p];
+            const i64 rotation = rotations[r * parents + p], first = smaller(block - rotation, children);
+            LOCAL(support_run)(own + rotation, first, sums, least);
+            LOCAL(support_run)(own, children - first, sums + first, least + first);
+        }
+        const i32 *need = needs + p * kind_count;
+        const u8 *kind = kinds + rows[p] * children;
+        i32 lowest = need[0];
+        for (i64 j = 1; j < kind_count; j++) lowest = need[j] < lowest ? need[j] : lowest;
+        for (i64 c = 0; c < children; c++) {
+            const i32 clipped = (i32)cohorts * least[c] + slack;
+            sums[c] = clipped < sums[c] ? clipped : sums[c];
+        }
+        /* Few reach the lowest need, so few are asked for their own. */
+        for (i64 c = 0; c < children; c++) {
+            if (sums[c] >= lowest && sums[c] >= need[kind[c]]) {
+                if (found < room) {
+                    found_parents[found] = (i32)p;
+                    found_children[found] = (i32)c;
+                }
+                found++;
+            }
+        }
+    }
+    free(sums);
+    return found;
 }
 
 #undef SOME

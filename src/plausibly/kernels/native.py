@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .common import I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
+from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
 
 _SOURCE = Path(__file__).with_name("native.c")
 _LIBRARY = Path(__file__).with_name("libplausibly.so")
@@ -64,6 +64,7 @@ _SIGNATURES = {
     "stretched_histogram": ("", "ffflqqppp"),
     "sign_sums": ("", "ffllp"),
     "extremes": ("", "fllp"),
+    "promising_children": ("l", "pllppllplpplippl"),
 }
 _NO_FIELD = _Record(None, 0, 0)
 
@@ -352,3 +353,25 @@ def extremes(field: Field) -> tuple[int, int]:
     found = np.array([2**64 - 1, 0], dtype=np.uint64)
     _call("extremes", _field(field), len(field), field[:1].size, found)
     return int(found[0]), int(found[1])
+
+
+def promising_children(
+    tables: I16,
+    places: tuple[I64, I64],
+    block: int,
+    kinds: U8,
+    rows: I64,
+    needs: I32,
+    slack: int,
+    room: int,
+) -> tuple[int, I32, I32]:
+    """How many children have the support they need, and the parents and numbers of the first `room` of them."""
+    starts, rotations = places
+    parents, children = np.empty((2, room), dtype=np.int32)
+    found = _call(
+        "promising_children",
+        *(tables, *tables.shape, starts, rotations, len(rows), block),
+        *(kinds, kinds.shape[1], rows, needs, needs.shape[1], slack, parents, children, room),
+    )
+    _check_memory(found)
+    return found, parents[:found], children[:found]

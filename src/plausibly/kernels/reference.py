@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .common import I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
+from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
 
 # Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
 _TABLE = 1 << 18
@@ -520,3 +520,34 @@ def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
 def extremes(field: Field) -> tuple[int, int]:
     """The least and the largest number in a field of at least one record."""
     return int(field.min()), int(field.max())
+
+
+def promising_children(
+    tables: I16,
+    places: tuple[I64, I64],
+    block: int,
+    kinds: U8,
+    rows: I64,
+    needs: I32,
+    slack: int,
+    room: int,
+) -> tuple[int, I32, I32]:
+    """How many children have the support they need, and the parents and numbers of the first `room` of them.
+
+    Child c of parent p lies in cohort r at cell start + (c + rotation) mod block of its table. Its support is the sum
+    over the cohorts, but at most `slack` above what it would be if all were like the least: one cell shared with
+    somebody else is not enough. It needs the entry of its kind, kinds[rows[p], c], in needs[p].
+    """
+    starts, rotations = places
+    children = np.arange(kinds.shape[1])
+    found = []
+    for chunk in _chunks(len(rows), _TABLE // (8 * len(tables) * len(children)) + 1):
+        cells = starts[:, chunk, None] + (children + rotations[:, chunk, None]) % block
+        support = np.stack([table[cell].astype(np.int32) for table, cell in zip(tables, cells, strict=True)])
+        total = np.minimum(support.sum(axis=0, dtype=np.int32), len(tables) * support.min(axis=0) + np.int32(slack))
+        enough = total >= np.take_along_axis(needs[chunk], kinds[rows[chunk]].astype(np.int64), axis=1)
+        parents, numbers = np.nonzero(enough)
+        found.append(np.stack([parents + chunk.start, numbers]))
+    both = np.concatenate(found, axis=1) if found else np.empty((2, 0), dtype=np.int64)
+    first = both[:, :room].astype(np.int32)
+    return both.shape[1], first[0], first[1]

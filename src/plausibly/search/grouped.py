@@ -168,21 +168,20 @@ class Search(Scheme):
         ends = np.cumsum(np.array(self.group_weights, dtype=np.uint64))
         group_of = np.searchsorted(ends, tickets, side="right")
         out["group"] = group_of
-        body = out["body"]
-        body[...] = 0
-        redo = [refused]
+        # Group after group, so that each reads and writes a run.
         order = np.argsort(group_of, kind="stable")
         bounds = np.searchsorted(group_of[order], np.arange(len(self.groups) + 1))
-        for number, places in enumerate(self.places):
-            chosen = order[bounds[number] : bounds[number + 1]]
-            if not len(chosen):
-                continue
-            for place in places:
+        rows, draws = values[order], draws.part(order, (slice(None),), draws.drawn)
+        body = np.zeros((len(values), self._body_bytes), dtype=np.uint8)
+        redo = [refused]
+        for places, first, last in zip(self.places, bounds, bounds[1:], strict=False):
+            for place in places if first < last else ():
                 part = self.parts[place.part]
-                reports = np.empty(len(chosen), dtype=part.scheme.report_dtype)
-                own = draws.part(chosen, place.columns, place.drawn)
-                redo.append(chosen[part.scheme.respond(part.items(values[chosen]), own, reports)])
-                body[chosen, place.record] = reports.view(np.uint8).reshape(len(chosen), -1)
+                reports = np.empty(last - first, dtype=part.scheme.report_dtype)
+                own = draws.part(slice(first, last), place.columns, place.drawn)
+                redo.append(order[first + part.scheme.respond(part.items(rows[first:last]), own, reports)])
+                body[first:last, place.record] = reports.view(np.uint8).reshape(last - first, -1)
+        out["body"][order] = body
         return np.unique(np.concatenate(redo))
 
     def check(self, reports: Reports) -> None:

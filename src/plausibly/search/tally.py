@@ -15,6 +15,7 @@ from ..core.accumulator import Accumulator
 from ..core.domain import Encoded
 from ..core.errors import ParameterError, StateError, nearest, shown
 from ..core.laws import Cells, Floats
+from ..core.parallel import in_chunks
 from .whole import scaled_up
 
 if TYPE_CHECKING:
@@ -66,11 +67,18 @@ class SearchTally(Accumulator):
 
     def _absorb(self, reports: Reports) -> None:
         records, added = self._records(reports)
-        parts = list(self.parts)
-        for number, own in records.items():
-            # A copy takes them in, so that an interrupt leaves everything as it was.
-            parts[number] = copy(parts[number])
-            parts[number]._absorb(own)
+        parts, numbers = list(self.parts), list(records)
+
+        def work(first: int, last: int) -> list[Accumulator]:
+            # Copies take them in, so that an interrupt leaves everything as it was.
+            fresh = [copy(parts[number]) for number in numbers[first:last]]
+            for part, number in zip(fresh, numbers[first:last], strict=True):
+                part._absorb_here(records[number])
+            return fresh
+
+        fresh = [part for found in in_chunks(len(numbers), 1, work) for part in found]
+        for number, part in zip(numbers, fresh, strict=True):
+            parts[number] = part
         self._held = tuple(parts), self.n + added
 
     def _absorb_here(self, reports: Reports) -> None:

@@ -1,0 +1,194 @@
+"""Searches to compare with: those of the paper's last table, and the best that prefixes alone can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..catalog import make
+from ..core.domain import Keys, Strings
+from ..core.scheme import Scheme
+from ..search.folding import Fold
+from ..search.parts import symbol_rows
+from ..search.prefixes import extensions
+from ..search.tally import SearchTally
+from ..search.trellis import TRELLIS
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A combination of the paper's last table: a search, a sketch, its size, and how many prefixes it keeps."""
+
+    search: str
+    sketch: str
+    rows: int
+    width: int
+    keep: int
+
+    @property
+    def label(self) -> str:
+        """As the table names it."""
+        return f"{self.search}, {self.sketch}, T={self.keep}, r={self.rows}, c={self.width}"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the search is asked."""
+        return {"keep": self.keep, "oracle": {"combine": "median" if "Median" in self.sketch else "mean"}}
+
+    def scheme(self, epsilon: float, strings: Strings, hash_seed: int) -> Scheme:
+        """The search over sketches, at this privacy in all: two that are both sent have half of it each."""
+        spent = epsilon if self.search == "PEM" else epsilon / 2
+        width, extra = self.width, {"coefficients": 1} if "HM" in self.sketch else {}
+        oracle = make(self.sketch.split()[-1], epsilon=str(spent), domain_size=width, **extra)
+        keys = Keys(hash_seed=hash_seed)
+        sketch = make("CM", oracle=oracle, rows=self.rows, domain=keys, hash_seed=hash_seed)
+        words = {} if self.search == "PEM" else {"word_oracle": sketch}
+        return make(self.search, oracle=sketch, domain=strings, **words)
+
+
+SKETCHES = ("CM (Mean) OUE", "CM (Mean) HM", "CM (Median) FLH")
+SIZES = ((32, 1024), (128, 1024), (1024, 2048))
+PUBLISHED = tuple(
+    Published(search, sketch, rows, width, keep)
+    for search in ("PEM", "SFP", "TH")
+    for sketch in SKETCHES
+    for rows, width in SIZES
+    for keep in (10, 20)
+)
+"""All 54 combinations."""
+
+PAPER_F1: Mapping[str, float] = {
+    "PEM, CM (Median) FLH, T=20, r=1024, c=2048": 0.779,
+    "PEM, CM (Median) FLH, T=20, r=128, c=1024": 0.763,
+    "PEM, CM (Mean) OUE, T=10, r=1024, c=2048": 0.757,
+    "PEM, CM (Mean) OUE, T=20, r=32, c=1024": 0.749,
+    "PEM, CM (Median) FLH, T=10, r=1024, c=2048": 0.748,
+    "PEM, CM (Mean) OUE, T=20, r=128, c=1024": 0.738,
+    "PEM, CM (Mean) OUE, T=10, r=32, c=1024": 0.738,
+    "PEM, CM (Median) FLH, T=20, r=32, c=1024": 0.731,
+    "PEM, CM (Mean) OUE, T=20, r=1024, c=2048": 0.73,
+    "PEM, CM (Median) FLH, T=10, r=32, c=1024": 0.721,
+    "PEM, CM (Median) FLH, T=10, r=128, c=1024": 0.677,
+    "PEM, CM (Mean) OUE, T=10, r=128, c=1024": 0.669,
+    "PEM, CM (Mean) HM, T=20, r=128, c=1024": 0.607,
+    "PEM, CM (Mean) HM, T=20, r=1024, c=2048": 0.569,
+    "PEM, CM (Mean) HM, T=10, r=32, c=1024": 0.545,
+    "PEM, CM (Mean) HM, T=20, r=32, c=1024": 0.496,
+    "SFP, CM (Mean) OUE, T=10, r=128, c=1024": 0.465,
+    "SFP, CM (Mean) OUE, T=10, r=1024, c=2048": 0.45,
+    "SFP, CM (Mean) OUE, T=20, r=1024, c=2048": 0.436,
+    "PEM, CM (Mean) HM, T=10, r=128, c=1024": 0.424,
+    "TH, CM (Median) FLH, T=10, r=128, c=1024": 0.189,
+}
+"""F1 on the real search log, as printed (Cormode, Maddock and Maple 2021, table 2); the others are not printed."""
+
+
+# --- prefixes done well -----------------------------------------------------------------------------------------
+
+_KEPT = 500
+_POOL = 400
+_PEELED = 40
+_FIRST_SHARE = 0.4
+_COHORTS = 8
+
+
+def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> TRELLIS:
+    """The prefix extending method with nothing pruned early: a first level that is decoded completely, then the whole.
+
+    Two in five users report the first characters, the others the whole string through tables of 2^20 cells.
+    """
+    symbols, length = strings.symbols, strings.length
+    start = next(size for size in range(length, 0, -1) if symbols**size <= 2**22)
+    text = str(epsilon)
+    first = make("TLH", epsilon=text, domain_size=symbols**start)
+    folded = make("TLH", epsilon=text, domain_size=2**20)
+    letters = make("SS", epsilon=text, domain_size=symbols)
+    million = 10**6
+    each = round((1 - _FIRST_SHARE) * million / _COHORTS)
+    # The scheme wants some users for every group; one in a million are not missed.
+    weights = (*(1,) * length, round(_FIRST_SHARE * million), *(each,) * _COHORTS)
+    scheme = make(
+        "TRELLIS",
+        domain=strings,
+        letters=letters,
+        first=first,
+        folded=folded,
+        start=start,
+        step=length - start,
+        cohorts=_COHORTS,
+        weights=weights,
+        hash_seed=hash_seed,
+    )
+    assert isinstance(scheme, TRELLIS)
+    return scheme
+
+
+def extend_and_peel(tally: SearchTally, k: int) -> list[Any]:
+    """The k best extensions of the 500 most common first parts, one after the other explained away.
+
+    What is found is subtracted from its cells, so that nothing else lives on them. An estimate above that of its own
+    first part is pulled towards it, as far as their variances say.
+    """
+    scheme, n = tally.scheme, len(tally)
+    assert isinstance(scheme, TRELLIS)
+    strings = scheme.strings
+    first_number = scheme.parts.index(scheme.first_part)
+    first, first_variance = _counts(scheme.first_part.scheme, tally.parts[first_number], n)
+    best = np.argpartition(-first, _KEPT)[:_KEPT]
+    prefixes = symbol_rows(best, strings.symbols, scheme.levels[0], strings.symbol_dtype)
+    inside = ((prefixes[:, :-1] == 0) & (prefixes[:, 1:] != 0)).any(axis=1)
+    candidates = extensions(strings, prefixes[~inside], strings.length)
+    users = sum(len(part) for part in tally.parts[first_number + 1 :])
+    tables = [_counts(fold.scheme, part, len(part))[0] for fold, part in _cohorts(scheme, tally)]
+    cells = np.stack([fold.items(candidates).astype(np.int64) for fold, _ in _cohorts(scheme, tally)])
+    estimates = sum(table[cell] for table, cell in zip(tables, cells, strict=True)) - users / len(tables[0])
+    pool = np.argsort(-estimates)[:_POOL]
+    cells, scale = cells[:, pool], n / users
+    values = np.stack([table[cell] for table, cell in zip(tables, cells, strict=True)])
+    found: list[int] = []
+    heights: list[float] = []
+    for _ in range(min(_PEELED, len(pool))):
+        left = values.sum(axis=0) - users / len(tables[0])
+        left[found] = -np.inf
+        top = int(np.argmax(left))
+        found.append(top)
+        heights.append(float(left[top]) * scale)
+        values -= np.where(cells == cells[:, [top]], left[top] / len(tables), 0.0)
+    whole_variance = _counts(scheme.folds[0][0].scheme, tally.parts[-1], users)[1] * scale**2
+    own = candidates[pool[found]]
+    numbers = _numbers(own[:, : scheme.levels[0]], strings.symbols)
+    pooled = _constrained(np.array(heights), whole_variance, first[numbers], first_variance)
+    return strings.decode(own[np.argsort(-pooled, kind="stable")[:k]]).tolist()  # type: ignore[no-any-return]
+
+
+def _cohorts(scheme: TRELLIS, tally: SearchTally) -> list[tuple[Fold, Any]]:
+    return list(zip(scheme.folds[0], tally.parts[-len(scheme.folds[0]) :], strict=True))
+
+
+def _counts(scheme: Scheme, tally: Any, n: int) -> tuple[Floats, float]:
+    # Every item's count, scaled up to n users, and the variance of an item nobody has.
+    estimates = tally.estimate()
+    scale = n / max(len(tally), 1)
+    return estimates.values * scale, scheme.variance(len(tally)) * scale**2
+
+
+def _numbers(rows: Any, symbols: int) -> npt.NDArray[np.int64]:
+    numbers = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        numbers = numbers * symbols + column
+    return numbers
+
+
+def _constrained(whole: Floats, whole_variance: float, first: Floats, first_variance: float) -> Floats:
+    # The most likely counts given that a string is not more common than its own beginning.
+    pooled = (whole / whole_variance + first / first_variance) / (1 / whole_variance + 1 / first_variance)
+    return np.where(first < whole, pooled, whole)
+
+
+Searcher = Callable[[SearchTally, int], list[Any]]

@@ -1,0 +1,268 @@
+"""Heavy hitters: every search on every crowd, scored beside the two ceilings. One command prints each table.
+
+    python -m plausibly.experiments.heavy_hitters short        # 6 characters: all crowds, sizes and epsilons
+    python -m plausibly.experiments.heavy_hitters long         # up to 64 characters
+    python -m plausibly.experiments.heavy_hitters published    # the paper's searches over the paper's sketches
+    python -m plausibly.experiments.heavy_hitters uniform      # nothing to find: how often is something reported?
+
+Each run is one line of a file (``--rows``); what is there already is not measured again, so an interrupted command
+goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ..core.domain import Strings
+from ..core.randomness import SeededRandom
+from ..presets import trellis
+from ..search.tally import SearchTally
+from .baselines import PAPER_F1, PUBLISHED, extend_and_peel, pem_plus
+from .ceilings import exhaustive, known_candidates
+from .datasets import ALPHABET, DATASETS, SHAPES, URL_CLICKS_N, Crowd
+from .metrics import false_items, score
+
+K = 10
+LEVEL = 0.05
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a crowd, a privacy, and a method."""
+
+    method: str
+    data: str
+    n: int
+    epsilon: float
+    length: int
+    run: int
+
+    @property
+    def seed(self) -> int:
+        """Another one for every run of every cell, so that no two share their luck."""
+        return int.from_bytes(hashlib.sha256(repr(self).encode()).digest()[:6], "big")
+
+
+def measure(cell: Cell) -> Row:
+    """The scores of one run, and its times."""
+    crowd = DATASETS[cell.data](cell.n, cell.length, cell.run)
+    strings = Strings(ALPHABET, cell.length)
+    rng = np.random.default_rng(cell.seed)
+    row: Row = asdict(cell)
+    if cell.method == "C1":
+        found = known_candidates(crowd, cell.epsilon, K, rng)
+    elif cell.method == "C3U":
+        found = exhaustive(crowd, cell.epsilon, K, cell.length, strings.symbols, rng)
+    elif cell.method == "PEM+":
+        found = extend_and_peel(_collected(pem_plus(cell.epsilon, strings, cell.seed), crowd, cell, row), K)
+    elif cell.method == "TRELLIS":
+        scheme = trellis(str(cell.epsilon), domain=strings, users=cell.n, hash_seed=cell.seed)
+        tally = _collected(scheme, crowd, cell, row)
+        started = time.perf_counter()
+        hitters = tally.search(k=K)
+        row["search_seconds"] = time.perf_counter() - started
+        found = hitters.items.tolist()
+        significant = tally.search(k=K, level=LEVEL).items.tolist()
+        row |= {"significant": len(significant), "false": len(false_items(significant, crowd, K))}
+        row["significant_right"] = round(score(significant, crowd, K).precision * len(significant))
+    else:
+        combination = next(one for one in PUBLISHED if one.label == cell.method)
+        tally = _collected(combination.scheme(cell.epsilon, strings, cell.seed), crowd, cell, row)
+        found = tally.search(k=K, **combination.options).items.tolist()
+    return row | asdict(score(found, crowd, K))
+
+
+def _collected(scheme: Any, crowd: Crowd, cell: Cell, row: Row) -> SearchTally:
+    # Every user's report, made and added, in the order of a shuffled crowd.
+    holders = crowd.holders(np.random.default_rng(cell.seed))
+    codes = scheme.domain.encode(crowd.strings)
+    started = time.perf_counter()
+    reports = scheme.privatize_encoded(codes[holders], SeededRandom(cell.seed))
+    row["client_seconds"] = time.perf_counter() - started
+    started = time.perf_counter()
+    tally = scheme.accumulator()
+    tally.add(reports)
+    row["server_seconds"] = time.perf_counter() - started
+    assert isinstance(tally, SearchTally)
+    return tally
+
+
+# --- what there is to measure -----------------------------------------------------------------------------------
+
+SIZES = (50_000, 400_000, 1_000_000, URL_CLICKS_N)
+EPSILONS = (1.0, 2.0, 3.0)
+METHODS = ("TRELLIS", "PEM+", "C3U", "C1")
+LENGTHS = (10, 16, 24, 32, 64)
+LONG = (
+    ("url-clicks", URL_CLICKS_N, 3.0),
+    ("url-clicks", URL_CLICKS_N, 2.0),
+    ("url-clicks", 1_000_000, 3.0),
+    ("zipf-1.1", URL_CLICKS_N, 3.0),
+    ("shared-prefixes", URL_CLICKS_N, 3.0),
+)
+
+
+def cells_of(table: str, runs: int) -> list[Cell]:
+    """Every run of a table."""
+    numbers = range(runs)
+    if table == "short":
+        grid = [(data, n, epsilon) for data in SHAPES for n in SIZES for epsilon in EPSILONS]
+        return [Cell(method, *one, 6, run) for one in grid for run in numbers for method in METHODS]
+    if table == "long":
+        methods = ("TRELLIS", "C1")
+        return [
+            Cell(method, *one, length, run)
+            for one in LONG
+            for length in LENGTHS
+            for run in numbers
+            for method in methods
+        ]
+    if table == "published":
+        labels = [combination.label for combination in PUBLISHED] + ["TRELLIS", "C1"]
+        return [Cell(label, "url-clicks", URL_CLICKS_N, 3.0, 6, run) for label in labels for run in numbers]
+    grid = [("uniform", n, epsilon) for n in (50_000, 400_000) for epsilon in (1.0, 3.0)]
+    return [Cell("TRELLIS", *one, length, run) for one in grid for length in (6, 16) for run in numbers]
+
+
+def rows_of(cells: Sequence[Cell], path: Path | None, *, jobs: int, console: Console) -> list[Row]:
+    """The rows of these runs: those of the file, and what is missing measured and added to it."""
+    known = {_key(row): row for row in _read(path)}
+    missing = [cell for cell in cells if _key(asdict(cell)) not in known]
+    columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=console, disable=not missing) as progress:
+        task = progress.add_task("", total=len(missing))
+        for row in _measured(missing, jobs):
+            known[_key(row)] = row
+            if path is not None:
+                with path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+            progress.advance(task)
+    return [known[_key(asdict(cell))] for cell in cells]
+
+
+def _measured(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
+    if jobs == 1:
+        yield from map(measure, cells)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(measure, cell) for cell in cells]):
+            yield future.result()
+
+
+def _read(path: Path | None) -> list[Row]:
+    if path is None or not path.exists():
+        return []
+    # A line cut off by an interrupt is measured again.
+    return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("method", "data", "n", "epsilon", "length", "run"))
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def _mean(rows: Iterable[Row], name: str = "f1") -> float:
+    return float(np.mean([row[name] for row in rows]))
+
+
+def grid_table(rows: Sequence[Row], methods: Sequence[str], title: str) -> Table:
+    """Mean F1 of every method in every cell, and what was significant."""
+    table = Table(title=title, caption=_caption(rows, methods))
+    for name in ("data", "length", "n", "ε", *methods, "significant", "right", "runs with a false one"):
+        table.add_column(name, justify="left" if name == "data" else "right")
+    kinds = list(dict.fromkeys((row["data"], row["length"], row["n"], row["epsilon"]) for row in rows))
+    for data, length, n, epsilon in kinds:
+        own = [
+            row for row in rows if (row["data"], row["length"], row["n"], row["epsilon"]) == (data, length, n, epsilon)
+        ]
+        scores = [f"{_mean(row for row in own if row['method'] == method):.3f}" for method in methods]
+        ours = [row for row in own if row["method"] == "TRELLIS"]
+        strict = [f"{_mean(ours, name):.1f}" for name in ("significant", "significant_right")]
+        false = sum(row["false"] > 0 for row in ours)
+        table.add_row(data, str(length), f"{n:,}", f"{epsilon:g}", *scores, *strict, f"{false} of {len(ours)}")
+    return table
+
+
+def _caption(rows: Sequence[Row], methods: Sequence[str]) -> str:
+    means = [f"{method} {_mean(row for row in rows if row['method'] == method):.3f}" for method in methods]
+    ours = [row for row in rows if row["method"] == "TRELLIS"]
+    false = sum(row["false"] > 0 for row in ours)
+    found, right = _mean(ours, "significant"), _mean(ours, "significant_right")
+    listed = K * _mean(ours, "recall")
+    return (
+        f"mean F1: {', '.join(means)}. Significant at {LEVEL:.0%}: {found:.2f} a run, {right:.2f} of them right, "
+        f"where the bare top {K} has {listed:.2f} right; {false} of {len(ours)} runs with a false one"
+    )
+
+
+def published_table(rows: Sequence[Row]) -> Table:
+    """The paper's combinations, the best first, with its own figures beside."""
+    table = Table(title="The paper's searches over its sketches: url-clicks, 6 characters, ε = 3, top 10")
+    for name in ("search", "precision", "recall", "F1", "±", "F1 in the paper (real log)"):
+        table.add_column(name, justify="left" if name == "search" else "right")
+    by_method: dict[str, list[Row]] = {}
+    for row in rows:
+        by_method.setdefault(row["method"], []).append(row)
+    for method, own in sorted(by_method.items(), key=lambda item: -_mean(item[1])):
+        spread = float(np.std([row["f1"] for row in own]))
+        numbers = [f"{_mean(own, name):.3f}" for name in ("precision", "recall", "f1")]
+        printed = f"{PAPER_F1[method]:.3f}" if method in PAPER_F1 else ""
+        table.add_row(method, *numbers, f"{spread:.3f}", printed)
+    return table
+
+
+def uniform_table(rows: Sequence[Row]) -> Table:
+    """How often something is reported as significant where there is nothing."""
+    table = Table(title=f"No heavy hitter: runs in which something was significant at {LEVEL:.0%}")
+    for name in ("length", "n", "ε", "runs", "with a report"):
+        table.add_column(name, justify="right")
+    for length, n, epsilon in dict.fromkeys((row["length"], row["n"], row["epsilon"]) for row in rows):
+        own = [row for row in rows if (row["length"], row["n"], row["epsilon"]) == (length, n, epsilon)]
+        table.add_row(
+            str(length), f"{n:,}", f"{epsilon:g}", str(len(own)), str(sum(row["significant"] > 0 for row in own))
+        )
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures what is missing and prints the table."""
+    parser = argparse.ArgumentParser(prog="python -m plausibly.experiments.heavy_hitters", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("table", choices=["short", "long", "published", "uniform"])
+    parser.add_argument("--runs", type=int, help="runs of each cell (16; published 5; uniform 50)")
+    parser.add_argument("--rows", type=Path, help="the file of all runs, read and added to")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    given = parser.parse_args(arguments)
+    runs = given.runs or {"published": 5, "uniform": 50}.get(given.table, 16)
+    console = Console()
+    rows = rows_of(cells_of(given.table, runs), given.rows, jobs=given.jobs, console=Console(stderr=True))
+    if given.table == "published":
+        console.print(published_table(rows))
+    elif given.table == "uniform":
+        console.print(uniform_table(rows))
+    else:
+        methods = METHODS if given.table == "short" else ("TRELLIS", "C1")
+        console.print(grid_table(rows, methods, f"Top-{K} F1, {runs} runs a cell"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,460 @@
+"""The hunt: from decoded evidence to the heavy strings behind it.
+
+One beam of prefixes grows level by level. A prefix carries its log-odds of being (the beginning of) a heavy string:
+the prior of its symbols, the evidence of its own count, and, since a beginning beyond doubt says nothing about how it
+goes on, no more of its parent's odds than certainty. A string that has ended leaves the beam; every longer level then
+reports the whole of it and is added to its evidence. Of all that ended, the best are taken one after another, each
+explaining away what it lent to others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import log, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..core.parallel import in_chunks
+from .evidence import Evidence, Floats, Level, Numbers, Symbols, digits, numbers
+from .prior import CharacterModel, character_model
+from .scoring import CLIP, cells_of, combined, followed, needed, read, support, upper_tail
+
+FIRST_KEPT = 20_000
+"""Prefixes kept of the first level. Three times as many found nothing more."""
+KEPT = 3_000
+"""Prefixes kept of long ones; between the two the beam narrows by NARROWING from level to level."""
+NARROWING = 0.6
+FINISHED = 4_000
+"""Strings that are scored with all their evidence; also how many the last level keeps."""
+CLOSELY = 600
+"""Of these, how many may be taken or explained away."""
+TAKEN = 4
+"""Times k: strings taken one after another before the final order."""
+DEEPEST = -14.0
+"""Log-odds below which a child is not looked at. With −18 and −22, and beams three and seven times as wide, URL-like
+strings of 16 and 64 symbols were found no more often."""
+ROOM = 150_000
+"""Children looked at closely at one level; if more are found, the limit of log-odds rises."""
+SPREAD = (1.0, 0.1)
+"""Odds that a heavy prefix has no heavy string below it, only many light ones: for the first level, whose short
+prefixes many strings share, and for longer ones."""
+EXPLAINED = 8
+"""Heavy children of one parent whose counts are taken off it, one after the other, before the others are judged."""
+
+_UNIT = 32
+"""Steps of the whole numbers that the kernel compares, in one standard error of a cell."""
+_MOST = 32_000
+_KIND = 0.5
+"""Nats of prior that children of one kind differ by at most."""
+_KINDS = 50
+_PARENTS_AT_ONCE = 1_024
+
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What happened at one level of the hunt."""
+
+    length: int
+    looked_at: int
+    promising: int
+    kept: int
+    limit: float
+    """The lowest log-odds among those kept."""
+    prefixes: Symbols
+    """Those kept, best first."""
+    counts: Floats
+    """Their estimated counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Strings, the most probable members of the top k first."""
+
+    strings: Symbols
+    values: Floats
+    """Estimated counts; pooled with those of prefixes as far as these agree, so a little optimistic."""
+    variance: Floats
+    scores: Floats
+    """Log-odds of being held by many rather than by nobody."""
+    posterior: Floats
+    """The probability to be one of the k most frequent, as far as the prior can be trusted."""
+    own: tuple[Floats, Floats]
+    """Estimate and variance from the groups that report the whole string: no part in it had where to look."""
+    model: CharacterModel
+    trace: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Beam:
+    """Prefixes of one length; what ``against`` and the parent's figures are is said at ``_Children``."""
+
+    prefixes: Symbols
+    score: Floats
+    count: Floats
+    variance: Floats
+    prior: Floats
+    step_prior: Floats
+    against: Floats
+    parent: Floats
+    parent_variance: Floats
+    parent_score: Floats
+    parent_prior: Floats
+
+    def take(self, chosen: npt.NDArray[np.bool_] | Numbers) -> _Beam:
+        return _Beam(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def padded(self, length: int) -> _Beam:
+        """The same as whole strings."""
+        strings = np.zeros((len(self.prefixes), length), dtype=np.uint16)
+        strings[:, : self.prefixes.shape[1]] = self.prefixes
+        return _Beam(strings, *(getattr(self, field.name) for field in fields(self)[1:]))
+
+
+def decode(evidence: Evidence, k: int) -> Found:
+    """The strings that the k most frequent are among, best first (at most 4k)."""
+    model = character_model(evidence)
+    beam = _first(evidence, model)
+    trace = [_stage(evidence.start, len(evidence.first), len(beam.score), beam)]
+    finished = []
+    for i in range(len(evidence.levels)):
+        ended = beam.prefixes[:, -1] == 0
+        finished.append(beam.take(ended).padded(evidence.length))
+        beam, step = _extended(evidence, model, i, beam.take(~ended))
+        trace.append(step)
+    finished.append(beam.padded(evidence.length))
+    strings = _Beam(*(np.concatenate([getattr(part, field.name) for part in finished]) for field in fields(_Beam)))
+    return _settled(evidence, strings.take(_best(strings.score, FINISHED)), k, model, tuple(trace))
+
+
+def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
+    prior = model.prefixes(evidence.start)
+    noise = evidence.noise(evidence.first_variance)
+    score = np.maximum(evidence.first, 0) ** 2 / np.float32(2 * noise) + prior
+    chosen = _best(score, FIRST_KEPT)
+    chosen = chosen[score[chosen] > -np.inf]
+    count = np.maximum(evidence.first[chosen], 0).astype(np.float64)
+    own, none = prior[chosen].astype(np.float64), np.zeros(len(chosen))
+    return _Beam(
+        prefixes=digits(chosen, evidence.start, evidence.symbols),
+        score=score[chosen].astype(np.float64),
+        count=count,
+        variance=np.full(len(chosen), noise),
+        prior=own,
+        # There is no parent: the prior is the whole one, and nothing speaks against.
+        step_prior=own,
+        against=none,
+        parent=none,
+        parent_variance=none,
+        parent_score=none,
+        parent_prior=none,
+    )
+
+
+def _extended(evidence: Evidence, model: CharacterModel, i: int, beam: _Beam) -> tuple[_Beam, Stage]:
+    """The best children of a beam at folded level i."""
+    level = evidence.levels[i]
+    symbols = evidence.symbols
+    before = level.length - level.step
+    priors = model.extensions(before, level.step)
+    rows = model.rows(beam.prefixes[:, -1])
+    places = evidence.places(i, beam.prefixes)
+    parents, ordinals = _promising(evidence, level, priors, rows, places, beam)
+    cells = places[0][:, parents] + (ordinals + places[1][:, parents]) % level.block
+    noise = evidence.noise(level.pooled)
+    count = combined(read(level, cells), evidence.noise(level.variance))
+    drawn = evidence.drawn(i) + evidence.drawn(i + 1)
+    children = _Children(beam, parents, priors[rows[parents], ordinals], count, (noise, drawn), SPREAD[i > 0])
+    children.explain()
+    last = level.length == evidence.length
+    chosen = _best(children.score, FINISHED if last else max(KEPT, int(FIRST_KEPT * NARROWING ** (i + 1))))
+    pooled, variance = followed(count, noise, children.parent, children.parent_variance)
+    own = digits(ordinals[chosen], level.step, symbols)
+    grown = _Beam(
+        prefixes=np.concatenate([beam.prefixes[parents[chosen]], own], axis=1),
+        score=children.score[chosen],
+        count=np.maximum(pooled[chosen], 0.0),
+        variance=variance[chosen],
+        prior=beam.prior[parents[chosen]] + children.prior[chosen],
+        step_prior=children.prior[chosen],
+        against=children.against[chosen],
+        parent=children.parent[chosen],
+        parent_variance=children.parent_variance[chosen],
+        parent_score=children.parent_score[chosen],
+        parent_prior=beam.prior[parents[chosen]],
+    )
+    looked = len(beam.score) * priors.shape[1]
+    return grown, _stage(level.length, looked, len(parents), grown)
+
+
+def _promising(
+    evidence: Evidence, level: Level, priors: Floats, rows: Numbers, places: tuple[Numbers, Numbers], beam: _Beam
+) -> tuple[Numbers, Numbers]:
+    """Parent and number of every child that may have log-odds above the limit.
+
+    The kernel compares whole numbers: cells in steps of their standard error, and what a child of each kind (by its
+    prior, rounded down) of each parent needs.
+    """
+    error = sqrt(evidence.noise(level.variance))
+    cohorts = len(level.tables)
+    tables = np.clip(np.rint(level.tables * np.float32(_UNIT / error)), -_MOST, _MOST).astype(np.int16)
+    possible = np.isfinite(priors)
+    kinds = np.where(possible, np.minimum(-np.where(possible, priors, 0) / _KIND, _KINDS - 2), _KINDS - 1)
+    kinds = np.ascontiguousarray(kinds.astype(np.uint8))
+    open_odds = -np.logaddexp(0.0, -beam.score)
+    slack = int(CLIP * _UNIT * sqrt(cohorts))
+    limit = DEEPEST
+    while True:
+        lack = (
+            np.float32(limit)
+            - open_odds.astype(np.float32)[:, None]
+            + np.float32(_KIND) * np.arange(_KINDS, dtype=np.float32)
+        )
+
+        def scan(first: int, last: int, lack: npt.NDArray[np.float32] = lack) -> tuple[int, Ids, Ids]:
+            part = slice(first, last)
+            least = needed(lack[part], evidence.noise(level.pooled), beam.count[part], beam.variance[part])
+            # The sum over the cohorts, in steps; one step of tolerance for the rounding of each cell. A count below
+            # 0 speaks for nobody.
+            needs = np.clip(np.floor(least * np.float32(_UNIT * sqrt(cohorts))) - cohorts, 0, cohorts * _MOST)
+            needs[:, -1] = 2**31 - 2**8
+            starts, rotations = (np.ascontiguousarray(place[:, part]) for place in places)
+            found, parents, children = kernels.promising_children(
+                *(tables, (starts, rotations), level.block, kinds, rows[part]),
+                *(needs.astype(np.int32), slack, ROOM),
+            )
+            return found, parents + np.int32(first), children
+
+        scanned = list(in_chunks(len(beam.score), _PARENTS_AT_ONCE, scan))
+        found = sum(count for count, _, _ in scanned)
+        if found <= ROOM:
+            break
+        limit += max(0.5, log(found / ROOM))
+    empty = np.empty(0, dtype=np.int64)
+    parents = np.concatenate([empty, *(parents for _, parents, _ in scanned)])
+    return parents, np.concatenate([empty, *(children for _, _, children in scanned)])
+
+
+class _Children:
+    """Promising children of a beam, and their log-odds.
+
+    A child is heavy with odds a/(e^-S + spread + Σ min(a', 1)): a is its prior times its support, S its parent's
+    log-odds, the sum goes over its siblings. So a doubtful parent makes doubtful children; a heavy parent may have
+    none; and a sibling as good as the child competes with it, but no sibling counts for more than one, because
+    several may be heavy. The logarithm of the denominator is ``against``.
+    """
+
+    def __init__(
+        self,
+        beam: _Beam,
+        parents: Numbers,
+        prior: Floats,
+        count: Floats,
+        noise: tuple[float, float],
+        spread: float,
+    ) -> None:
+        # Noise of a count, and what each of its holders adds to that of the difference between two groups.
+        self._noise, self._drawn = noise
+        self._beam, self._of, self._own, self._spread = beam, parents, count, spread
+        self.prior = prior
+        self.parent = beam.count[parents]
+        self.parent_variance = beam.variance[parents]
+        self.parent_score = beam.score[parents]
+        self.against = np.zeros(len(parents))
+        self.score = np.zeros(len(parents))
+        self._judge(np.arange(len(parents)))
+
+    def _judge(self, some: Numbers) -> None:
+        # Whole families only: siblings compete.
+        parents = self._of[some]
+        gain = support(self._own[some], self._noise, self.parent[some], self.parent_variance[some])
+        gain += self.prior[some]
+        rival = np.exp(np.minimum(gain, 0.0))
+        rivals = np.bincount(parents, rival, len(self._beam.score))[parents] - rival
+        self.against[some] = _against(self.parent_score[some], self._spread + np.maximum(rivals, 0.0))
+        self.score[some] = gain - self.against[some]
+
+    def explain(self) -> None:
+        """Nothing: siblings of a heavy child are judged again by what it leaves of their parent's count.
+
+        As far as it is heavy: they keep the odds they had, times the probability that it is not, if those are better.
+        """
+        unsettled = np.ones(len(self._of), dtype=bool)
+        for _ in range(EXPLAINED):
+            best = np.full(len(self._beam.score), -np.inf)
+            np.maximum.at(best, self._of[unsettled], self.score[unsettled])
+            concerned = np.flatnonzero(unsettled & (best[self._of] > 0))
+            if not len(concerned):
+                return
+            first = self.score[concerned] == best[self._of[concerned]]
+            heavy, rest = concerned[first], concerned[~first]
+            unsettled[heavy] = False
+            taken = np.zeros(len(best))
+            taken[self._of[heavy]] = np.maximum(self._own[heavy], 0.0)
+            before = [part[rest] for part in self._state()]
+            self.parent[rest] = np.maximum(self.parent[rest] - taken[self._of[rest]], 0.0)
+            self.parent_variance[rest] += self._noise + self._drawn * taken[self._of[rest]]
+            left = self.parent[rest] ** 2 / (2 * self.parent_variance[rest]) + self._beam.prior[self._of[rest]]
+            self.parent_score[rest] = np.minimum(self.parent_score[rest], left)
+            self._judge(rest)
+            doubt = np.logaddexp(0.0, best[self._of[rest]])
+            better = before[0] - doubt > self.score[rest]
+            before[0] -= doubt
+            before[1] += doubt
+            for part, old in zip(self._state(), before, strict=True):
+                part[rest[better]] = old[better]
+
+    def _state(self) -> tuple[Floats, ...]:
+        return self.score, self.against, self.parent, self.parent_variance, self.parent_score
+
+
+def _against(parent_score: Floats, others: Floats) -> Floats:
+    return np.asarray(np.log(np.exp(-np.clip(parent_score, -600.0, 600.0)) + others))
+
+
+class _Settling:
+    """Finished strings with all their evidence, while the heavy ones are taken one after another."""
+
+    def __init__(self, evidence: Evidence, strings: _Beam) -> None:
+        self._evidence = evidence
+        self._keep(strings, *self._gathered(strings.prefixes))
+        self._score(np.arange(len(self.whole)))
+        self.keep(_best(self.score, CLOSELY))
+
+    def _gathered(self, strings: Symbols) -> tuple[list[Numbers], list[Floats]]:
+        # Cells and what they hold at each level, [cohort, string].
+        evidence = self._evidence
+        own = numbers(strings, 0, evidence.start, evidence.symbols)[None]
+        cells, values = [own], [evidence.first[own].astype(np.float64)]
+        for i, level in enumerate(evidence.levels):
+            cells.append(cells_of(evidence, i, strings))
+            values.append(read(level, cells[-1]))
+        return cells, values
+
+    def _keep(self, strings: _Beam, cells: list[Numbers], values: list[Floats]) -> None:
+        self.strings, self._cells, self._values = strings, cells, values
+        self.whole = self._evidence.first_whole(strings.prefixes)
+        self.score, self.count, self.variance, self.own, self.own_variance = np.zeros((5, len(self.whole)))
+
+    def keep(self, chosen: Numbers) -> None:
+        """Nothing: the other strings are forgotten."""
+        scored = [part[chosen] for part in (self.score, self.count, self.variance, self.own, self.own_variance)]
+        self._keep(
+            self.strings.take(chosen),
+            [cells[:, chosen] for cells in self._cells],
+            [values[:, chosen] for values in self._values],
+        )
+        self.score, self.count, self.variance, self.own, self.own_variance = scored
+
+    def _score(self, some: Numbers) -> None:
+        evidence, whole, strings = self._evidence, self.whole[some], self.strings.take(some)
+        total, precision, users = np.zeros((3, len(some)))
+        for i, values in enumerate(self._values):
+            of_one = evidence.noise(evidence.levels[i - 1].variance if i else evidence.first_variance)
+            weight = (whole <= i) * (len(values) / of_one)
+            total += weight * combined(values[:, some], of_one)
+            precision += weight
+            users += (whole <= i) / (1 + evidence.drawn(i))
+        own, variance = total / precision, 1 / precision
+        alone = whole == 0
+        around = np.where(alone, 1.0, strings.parent_variance)
+        gain = support(own, variance, strings.parent, around) - strings.against
+        gain = np.where(alone, np.maximum(own, 0.0) ** 2 / (2 * variance), gain) + strings.step_prior
+        # Not above 0: what was lucky on the way and is not there at the end.
+        self.score[some] = np.where(own > 0, gain, -np.inf)
+        count, pooled = followed(own, variance, strings.parent, around)
+        drawn = np.maximum(own, 0.0) * np.maximum(1 / users - 1, 0.0)
+        self.count[some] = np.where(alone, own, count)
+        self.variance[some] = np.where(alone, variance, pooled) + drawn
+        self.own[some], self.own_variance[some] = own, variance
+
+    def taken(self, most: int) -> Numbers:
+        """The strings in the order in which they explain most."""
+        left = np.ones(len(self.whole), dtype=bool)
+        order: list[int] = []
+        while len(order) < min(most, len(left)):
+            best = int(np.argmax(np.where(left, self.score, -np.inf)))
+            if not left[best] or self.score[best] == -np.inf:
+                break
+            left[best] = False
+            order.append(best)
+            self._explain(best, left)
+        return np.array(order, dtype=np.int64)
+
+    def _explain(self, best: int, left: npt.NDArray[np.bool_]) -> None:
+        """Nothing: a string's count is taken out of cells that it shares with others that are left."""
+        shared_somewhere = np.zeros(len(left), dtype=bool)
+        for i, (cells, values) in enumerate(zip(self._cells, self._values, strict=True)):
+            shared = (cells == cells[:, best, None]) & (left & (self.whole <= i))
+            values -= self.count[best] * shared
+            shared_somewhere |= shared.any(axis=0)
+        if shared_somewhere.any():
+            self._score(np.flatnonzero(shared_somewhere))
+        # If it was beyond doubt in the beam, its siblings were judged by what it leaves there.
+        if self.whole[best] and self.strings.score[best] <= 0:
+            self._explain_to_siblings(best, left)
+
+    def _explain_to_siblings(self, best: int, left: npt.NDArray[np.bool_]) -> None:
+        # As in `_Children.explain`, now that all the evidence is in: the count is taken off that of the parent.
+        strings, count = self.strings, self.count[best]
+        at = self._evidence.levels[self.whole[best] - 1]
+        prefix = strings.prefixes[:, : at.length - at.step]
+        siblings = left & (self.whole == self.whole[best]) & (prefix == prefix[best]).all(axis=1)
+        some = np.flatnonzero(siblings)
+        if not len(some):
+            return
+        state = (strings.against, strings.parent, strings.parent_variance, strings.parent_score)
+        before, score = [part[some] for part in state], self.score[some]
+        odds = np.exp(-np.clip(strings.parent_score[some], -600.0, 600.0))
+        others = np.maximum(np.exp(strings.against[some]) - odds, SPREAD[-1])
+        strings.parent[some] = np.maximum(strings.parent[some] - count, 0.0)
+        strings.parent_variance[some] += self.variance[best]
+        remains = strings.parent[some] ** 2 / (2 * strings.parent_variance[some]) + strings.parent_prior[some]
+        strings.parent_score[some] = np.minimum(strings.parent_score[some], remains)
+        strings.against[some] = _against(strings.parent_score[some], others)
+        self._score(some)
+        doubt = np.logaddexp(0.0, self.score[best])
+        better = score - doubt > self.score[some]
+        before[0] += doubt
+        for part, old in zip(state, before, strict=True):
+            part[some[better]] = old[better]
+        self._score(some[better])
+
+
+def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, trace: tuple[Stage, ...]) -> Found:
+    settling = _Settling(evidence, strings)
+    settling.keep(settling.taken(TAKEN * k))
+    # Of k heavy strings k·P(x) are expected at x, hence the odds k·e^S to be heavy at all; then the chance to be above
+    # the k-th of those that are more likely heavy than not.
+    heavy = 1 / (1 + np.exp(-np.clip(settling.score + log(k), -600.0, 600.0)))
+    likely = np.sort(settling.count[heavy > 0.5])[::-1]
+    last = likely[k - 1] if len(likely) >= k else 0.0
+    posterior = heavy * upper_tail((last - settling.count) / np.sqrt(settling.variance))
+    order = np.argsort(-posterior, kind="stable")
+    settling.keep(order)
+    return Found(
+        strings=settling.strings.prefixes,
+        values=settling.count,
+        variance=settling.variance,
+        scores=settling.score,
+        posterior=posterior[order],
+        own=(settling.own, settling.own_variance),
+        model=model,
+        trace=trace,
+    )
+
+
+def _best(score: npt.NDArray[np.floating], most: int) -> Numbers:
+    """The places of the largest scores, in ascending order."""
+    if len(score) <= most:
+        return np.arange(len(score))
+    return np.sort(np.argpartition(-score, most - 1)[:most])
+
+
+def _stage(length: int, looked_at: int, promising: int, beam: _Beam) -> Stage:
+    limit = float(beam.score.min()) if len(beam.score) else np.inf
+    order = np.argsort(-beam.score, kind="stable")
+    return Stage(length, looked_at, promising, len(order), limit, beam.prefixes[order], beam.count[order])

@@ -1,0 +1,111 @@
+"""A long prefix in few cells, such that the extensions of a prefix lie side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.scheme import Encoded
+from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
+
+Places = npt.NDArray[np.int64]
+
+
+def block_size(symbols: int, step: int) -> int:
+    """The least power of two with a cell for every extension by ``step`` symbols."""
+    size: int = 1 << (symbols**step - 1).bit_length()
+    return size
+
+
+@dataclass(frozen=True)
+class Fold(Part):
+    """A part that reports the cell of its prefix.
+
+    The prefix is cut in a stem and the last ``last - stem`` symbols. A keyed hash of the stem chooses a block of cells
+    and by how much it is rotated; the last symbols choose the cell in it. So all extensions of a stem are read as two
+    runs, and two stems in one block disagree about every cell.
+    """
+
+    stem: int = 0
+    cohort: int = 0
+    hash_seed: int = 0
+
+    @property
+    def block(self) -> int:
+        """Cells of a block."""
+        return block_size(self.strings.symbols, self.last - self.stem)
+
+    def count_of(self, symbols: int) -> int:
+        return block_size(symbols, self.last - self.stem)
+
+    def items(self, rows: Rows) -> Encoded:
+        starts, rotations = self.places(rows[:, : self.stem])
+        endings = symbol_numbers(rows[:, self.stem : self.last], self.strings.symbols).astype(np.int64)
+        return (starts + ((endings + rotations) & (self.block - 1))).astype(np.uint64)
+
+    def places(self, stems: Rows) -> tuple[Places, Places]:
+        """For each stem the first cell of its block, and the rotation."""
+        cohort = np.full((len(stems), 1), self.cohort, dtype=np.uint8)
+        keys = content_keys(np.hstack([as_bytes(stems), cohort]), self.hash_seed, b"fold")
+        blocks = np.uint64(self.scheme.size // self.block - 1)
+        starts = (keys >> np.uint64(32) & blocks).astype(np.int64) * self.block
+        return starts, (keys & np.uint64(self.block - 1)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class FoldedStrings:
+    """Counts of given strings, from the cohorts that fold whole ones: the sum of what their cells say.
+
+    What else falls into a cell is subtracted on average, as in a count-mean sketch of as many rows.
+    """
+
+    cohorts: tuple[Fold, ...]
+    numbers: tuple[int, ...]
+    share: Fraction
+    """The share of all users who are in one of the cohorts."""
+    history: tuple[str, ...] = ()
+
+    @cached_property
+    def _oracle(self) -> Estimator:
+        estimator = self.cohorts[0].scheme.estimator()
+        assert isinstance(estimator, Estimator)  # an oracle over integers is linear
+        return estimator
+
+    @cached_property
+    def law(self) -> VarianceLaw:
+        oracle, cells, share = self._oracle.law, self.cohorts[0].scheme.size, self.share
+        miss, met = Fraction(cells - 1, cells), Fraction(1, cells - 1)
+        noise = (oracle.per_report + oracle.per_holder / cells) / miss**2 + met
+        holder = oracle.per_holder / miss - met
+        return VarianceLaw(noise / share, (holder + 1 - share) / share, collision=met / len(self.cohorts))
+
+    def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
+        assert codes is not None  # strings cannot be listed
+        found = np.zeros(len(codes), dtype=np.int64)
+        for fold, number in zip(self.cohorts, self.numbers, strict=True):
+            tally = evidence[number]
+            found += self._oracle.scores(tally._evidence(), tally._numbers(), fold.items(codes))
+        return found
+
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats]:
+        assert codes is not None
+        cells, share = self.cohorts[0].scheme.size, float(self.share)
+        values, pairs = np.zeros(len(codes)), 0.0
+        for fold, number in zip(self.cohorts, self.numbers, strict=True):
+            tally = evidence[number]
+            table, _ = self._oracle.estimate(tally._evidence(), tally._numbers(), None)
+            values += table[fold.items(codes).astype(np.int64)] - len(tally) / cells
+            # By how much the cells differ beyond their noise tells how many pairs of users hold the same string.
+            pairs += float(((table - len(tally) / cells) ** 2).sum()) - cells * len(tally) * float(
+                self._oracle.law.per_report
+            )
+        values *= cells / (cells - 1) / share
+        total = int(np.sum(n))
+        squares = total + max(0.0, pairs) * len(self.cohorts) / share**2
+        return values, np.maximum(self.law.at(total, np.clip(values, 0, total), f2=squares), 0.0)

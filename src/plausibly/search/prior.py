@@ -1,0 +1,176 @@
+"""How probable a string is before anybody has counted it: a model of its characters, learned from noisy shares.
+
+Naming one of A^L strings takes as many nats of evidence as the prior leaves open, so this model decides how light a
+string may be and still be found. It is learned from the groups that report single symbols and pairs of neighbours.
+Estimates are noisy, and a symbol wrongly taken for impossible loses every string with it: each one is drawn towards
+a coarser one (position -> neighbouring positions -> all positions -> uniform) by as much as its noise explains what
+they differ by (empirical Bayes), and keeps a part of the coarser one at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .evidence import Evidence, Floats, Floats32, Numbers, Symbols
+
+FLOOR = 0.05
+"""Share of the uniform distribution mixed into every next symbol: no symbol costs more than ln(A/FLOOR) nats."""
+_LETTERS_REACH = 3.0
+"""Positions over which neighbours' letters fade by e: together they weigh as much as twelve equal positions."""
+_ENDS_REACH = 2.0
+"""The same for the probability to end."""
+_KEPT = 0.2
+"""The part of the coarser estimate that a finer one keeps for every symbol, however low its own."""
+_ENDS_KEPT = 0.25
+_ENDS_SPREAD = 0.5
+"""Relative standard deviation of the probability to end around that of its neighbourhood."""
+_LEAST_END = 0.0025
+_FEWEST = 0.02
+"""Shares below this, of users still going on or of a symbol, are not divided by."""
+_PAIR_SPREAD = 1.0
+"""Relative standard deviation of a pair's share around the product of its symbols' shares."""
+_RATIOS = (0.1, 10.0)
+_END_RATIOS = (0.1, 20.0)
+_LEAST_SYMBOL = 2e-3
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterModel:
+    """ln P of strings: each position has its letters and its chance to end, both changed by the symbol before."""
+
+    ends: Floats
+    """[position]: the probability that a string that reached a position has ended there."""
+    letters: Floats
+    """[position, letter]: of those that go on."""
+    ratios: Floats | None = None
+    """[letter, next letter]: how much more often than by chance."""
+    end_ratios: Floats | None = None
+    """[letter]: how much more often strings end after it."""
+
+    @property
+    def symbols(self) -> int:
+        return int(self.letters.shape[1]) + 1
+
+    def next_symbol(self, position: int) -> Floats:
+        """ln P of each symbol at a position, given each letter before (a single row if that does not matter)."""
+        letters = self.letters[None, position]
+        end = np.array([self.ends[position]])
+        if position and self.ratios is not None and self.end_ratios is not None:
+            letters = letters * self.ratios
+            end = np.minimum(end * self.end_ratios, 0.95)
+        letters = letters / letters.sum(axis=1, keepdims=True)
+        shares = np.concatenate([end[:, None], (1 - end)[:, None] * letters], axis=1)
+        return np.asarray(np.log((1 - FLOOR) * shares + FLOOR / self.symbols))
+
+    def rows(self, last: Symbols) -> Numbers:
+        """The row of ``extensions`` for each letter before."""
+        return last.astype(np.int64) - 1 if self.ratios is not None else np.zeros(len(last), dtype=np.int64)
+
+    def extensions(self, position: int, step: int) -> Floats:
+        """ln P of all A^step symbols from a position on, given the letter before; −inf where a pad is followed."""
+        found = self.next_symbol(position)
+        for further in range(position + 1, position + step):
+            found = (found.reshape(-1, self.symbols)[:, :, None] + self._after(further)).reshape(len(found), -1)
+        return found
+
+    def prefixes(self, length: int) -> Floats32:
+        """ln P of all A^length prefixes."""
+        return np.asarray(self.extensions(0, length)[0], dtype=np.float32)
+
+    def _after(self, position: int) -> Floats:
+        # [symbol before, symbol]: the pad is followed by itself.
+        after = np.full((self.symbols, self.symbols), -np.inf)
+        after[0, 0] = 0.0
+        after[1:] = self.next_symbol(position)
+        return after
+
+
+def character_model(evidence: Evidence) -> CharacterModel:
+    """The model that the reports on single symbols and pairs support."""
+    variance = np.minimum(evidence.letters_variance, 1e6)
+    ended = np.clip(isotonic(evidence.letters[:, 0], 1 / variance), 0.0, 1 - 1e-3)
+    reached = 1 - np.concatenate([[0.0], ended[:-1]])
+    ends = _ends(ended, reached, variance)
+    going = np.maximum(1 - ended, _FEWEST)
+    letters = _letters(evidence.letters[:, 1:] / going[:, None], variance / going**2)
+    model = CharacterModel(ends, letters)
+    if evidence.pairs is None or evidence.pairs_variance is None:
+        return model
+    # All positions together, each with its precision: a single one has too few reports for A² pairs.
+    precision = 1 / np.minimum(evidence.pairs_variance, 1e6)
+    noise = 1 / precision.sum()
+    weights = precision * noise
+    pairs = np.tensordot(weights, evidence.pairs, axes=1)[1:]
+    before = (weights * reached[1:]) @ letters[:-1]
+    both = weights * (1 - ended[1:])
+    first, second = both @ letters[:-1], both @ letters[1:]
+    chance = _least(first)[:, None] * _least(second) / max(both.sum(), _FEWEST)
+    ending = _least(before) * max(
+        float(weights @ (ended[1:] - ended[:-1])) / max(float(weights @ reached[1:]), 1e-9), 1e-3
+    )
+    return replace(
+        model,
+        ratios=_ratios(pairs[:, 1:], chance, noise, _RATIOS),
+        end_ratios=_ratios(pairs[:, 0], ending, noise, _END_RATIOS),
+    )
+
+
+def isotonic(values: Floats, weights: Floats) -> Floats:
+    """The non-decreasing sequence nearest to the values: neighbours that fall are pooled."""
+    blocks: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        block = (value, weight, 1)
+        while blocks and blocks[-1][0] > block[0]:
+            other = blocks.pop()
+            total = other[1] + block[1]
+            block = ((other[0] * other[1] + block[0] * block[1]) / total, total, other[2] + block[2])
+        blocks.append(block)
+    return np.repeat([value for value, _, _ in blocks], [count for _, _, count in blocks])
+
+
+def _ends(ended: Floats, reached: Floats, variance: Floats) -> Floats:
+    # The probability to end at each position, given that it was reached.
+    steps = np.diff(ended, prepend=0.0)
+    near = _kernel(len(ended), _ENDS_REACH)
+    smooth = near @ steps / np.maximum(near @ reached, 1e-9)
+    coarse = np.maximum(smooth, _LEAST_END)
+    reached = np.maximum(reached, _FEWEST)
+    signal, noise = (_ENDS_SPREAD * coarse) ** 2, 2 * variance / reached**2
+    own = smooth + (steps / reached - smooth) * signal / (signal + noise)
+    return np.asarray(np.clip(own, _ENDS_KEPT * coarse, 0.98))
+
+
+def _letters(shares: Floats, variance: Floats) -> Floats:
+    # The distribution of letters at each position.
+    precision = 1 / variance
+    uniform = np.full((1, shares.shape[1]), 1 / shares.shape[1])
+    everywhere = _shrunk((precision @ shares / precision.sum())[None], uniform, 1 / precision.sum()[None])
+    near = _kernel(len(shares), _LETTERS_REACH) * precision
+    near /= near.sum(axis=1, keepdims=True)
+    around = _shrunk(near @ shares, everywhere, near**2 @ variance)
+    return _shrunk(shares, around, variance)
+
+
+def _shrunk(own: Floats, coarse: Floats, variance: Floats) -> Floats:
+    # James-Stein: of the distance to the coarser estimate, the part that noise does not explain.
+    distance = np.mean((own - coarse) ** 2, axis=1)
+    part = np.maximum(distance - variance, 0.0) / np.maximum(distance, 1e-300)
+    mixed = np.maximum(coarse + (own - coarse) * part[:, None], _KEPT * coarse)
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+
+
+def _ratios(shares: Floats, chance: Floats, noise: float, limits: tuple[float, float]) -> Floats:
+    # Observed over expected by chance, drawn to 1 by the noise.
+    signal = (_PAIR_SPREAD * chance) ** 2
+    return np.asarray(np.clip(1 + (shares / chance - 1) * signal / (signal + noise), *limits))
+
+
+def _least(shares: Floats) -> Floats:
+    return np.maximum(shares, _LEAST_SYMBOL)
+
+
+def _kernel(size: int, reach: float) -> Floats:
+    position = np.arange(size)
+    return np.asarray(np.exp(-np.abs(position[:, None] - position) / reach))

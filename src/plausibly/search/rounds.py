@@ -1,0 +1,289 @@
+"""ROUND and Rounds: an interactive search, in which fresh users report against the prefixes that have survived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.domain import Integers, Strings, whole_number
+from ..core.errors import DomainError, ParameterError, StateError, shown
+from ..core.laws import Codes, Decoder, Floats
+from ..core.scheme import Encoded, Scheme
+from .grouped import Search, levels_of
+from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
+from .prefixes import Choices, inner_pads
+from .result import HeavyHitters, Step
+from .tally import SearchTally
+from .whole import WholeString
+
+_MOST_PREFIXES = 2**20
+
+
+@dataclass(frozen=True)
+class Extension(Part):
+    """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits.
+
+    The extensions of prefix number i are the items from i * A^(last - stem) on; the last item is for everybody else.
+    """
+
+    prefixes: tuple[str | bytes, ...] = ()
+    stem: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scheme, Scheme):
+            domain = self.scheme.domain
+            if not isinstance(domain, Integers) or domain.size < self.count:
+                raise ParameterError(f"{self.role}: expected a scheme with domain_size= at least {shown(self.count)}")
+        super().__post_init__()
+
+    @property
+    def more(self) -> int:
+        """Extensions of a prefix."""
+        return self.more_of(self.strings.symbols)
+
+    def more_of(self, symbols: int) -> int:
+        """How many those would be with another number of symbols."""
+        more: int = symbols ** (self.last - self.stem)
+        return more
+
+    def count_of(self, symbols: int) -> int:
+        return len(self.prefixes) * self.more_of(symbols) + 1
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The published prefixes as symbols."""
+        return np.asarray(self.strings.encode(list(self.prefixes)))[:, : self.stem]
+
+    @cached_property
+    def _by_key(self) -> tuple[Encoded, npt.NDArray[np.intp]]:
+        keys = content_keys(as_bytes(self.rows), 0, b"prefix")
+        order = np.argsort(keys)
+        return keys[order], order
+
+    def items(self, rows: Rows) -> Encoded:
+        own = rows[:, : self.stem]
+        keys, order = self._by_key
+        place = np.searchsorted(keys, content_keys(as_bytes(own), 0, b"prefix"))
+        number = order[np.minimum(place, len(keys) - 1)]
+        # Found by their keys, and then compared: two prefixes with one key are still two.
+        fits = (self.rows[number] == own).all(axis=1)
+        item = number.astype(np.uint64) * np.uint64(self.more)
+        item += symbol_numbers(rows[:, self.stem : self.last], self.strings.symbols)
+        return np.where(fits, item, np.uint64(len(self.prefixes) * self.more))
+
+
+class _Extended(WholeString):
+    """Counts of users whose strings begin like the given ones, which must go on from a published prefix."""
+
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        assert codes is not None
+        if (self.part.items(codes) == self.part.count - 1).any():
+            raise DomainError("items: expected strings that begin with a published prefix, some do not")
+        return super().estimate(evidence, n, codes)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ROUND(Search):
+    """One round of an interactive search (as in TrieHH, Zhu et al. 2020): how do the published prefixes go on?
+
+    ``prefixes`` are those of ``stem`` characters that have survived (one empty prefix for the first round); users
+    report the first ``reach`` characters if they begin with one of them, and that they do not otherwise.
+    Privacy: the oracle's.
+    Variance: the oracle's: all users of the round report.
+    Cost: the oracle's report and a byte. ``plausibly.rounds`` runs a whole search.
+
+    >>> import plausibly
+    >>> strings = plausibly.Strings("abcdefgh", 6)
+    >>> oracle = plausibly.make("TLH", epsilon=3, domain_size=2 * 9**2 + 1)
+    >>> scheme = plausibly.make("ROUND", oracle=oracle, prefixes=["ab", "de"], stem=2, reach=4, domain=strings)
+    >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(1))
+    >>> tally.search(k=2).items.tolist()
+    ['abba', 'deaf']
+    """
+
+    name = "ROUND"
+
+    oracle: Scheme
+    prefixes: tuple[str | bytes, ...]
+    stem: int
+    reach: int
+
+    def settle(self) -> None:
+        self.check_domain()
+        object.__setattr__(self, "stem", whole_number("stem", self.stem, 0, self.strings.length - 1))
+        object.__setattr__(self, "reach", whole_number("reach", self.reach, self.stem + 1, self.strings.length))
+        object.__setattr__(self, "prefixes", self._published(self.prefixes))
+        super().settle()
+
+    def _published(self, given: object) -> tuple[str | bytes, ...]:
+        # Distinct and in order: whoever publishes the same prefixes publishes the same scheme.
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_PREFIXES:
+            raise ParameterError(f"prefixes: expected a list of 1 to {_MOST_PREFIXES} prefixes")
+        kind, prefixes = type(self.strings.alphabet), list(given)
+        if kind is bytes and all(isinstance(prefix, str) for prefix in prefixes):
+            prefixes = _from_hex(prefixes)  # as JSON has them
+        if not all(isinstance(prefix, kind) and len(prefix) <= self.stem for prefix in prefixes):
+            raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, came others")
+        try:
+            rows = self.strings.encode(prefixes)
+        except DomainError:
+            raise ParameterError("prefixes: expected characters of the alphabet only, came others") from None
+        # Characters outside the alphabet are all the same one, where they are taken.
+        return tuple(sorted(set(self.strings.decode(rows).tolist())))
+
+    @cached_property
+    def extension(self) -> Extension:
+        """The only part."""
+        label = f"characters {self.stem + 1} to {self.reach}"
+        ends = {"stem": self.stem, "prefixes": self.prefixes}
+        return Extension(label, self.oracle, self.strings, 0, self.reach, **ends)  # type: ignore[arg-type]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return (self.extension,)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        return ((0,),)
+
+    @property
+    def group_weights(self) -> tuple[int, ...]:
+        return (1,)
+
+    @property
+    def whole(self) -> int:
+        return 0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        prefixes = [prefix if isinstance(prefix, str) else prefix.hex() for prefix in self.prefixes]
+        return {"oracle": self.oracle.to_dict(), "prefixes": prefixes, "stem": self.stem, "reach": self.reach}
+
+    def estimator(self) -> Decoder:
+        return _Extended(self.extension, 0, Fraction(1))
+
+    def cut(self, size: int) -> Scheme:
+        letters = max(1, min(self.strings.symbols - 1, size // 4))
+        strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
+        oracle = self.oracle.cut(strings.symbols ** (self.reach - self.stem) + 1)
+        return replace(self, domain=strings, oracle=oracle, prefixes=(strings.alphabet[:1] * self.stem,))
+
+    def search(
+        self, tally: SearchTally, *, k: int | None = 10, threshold: float | None = None, level: float | None = None
+    ) -> HeavyHitters:
+        """The k most common extensions; none that is estimated at nothing.
+
+        ``threshold``: the estimated count below which they are dropped. ``level``: only those that are significant at
+        this level, all extensions of the round taken together.
+        """
+        return self._best(tally, Choices(k, threshold, 1, {}), level, above=0.0)
+
+    def survivors(self, tally: SearchTally, keep: int) -> HeavyHitters:
+        """The most common extensions, so many of them if there are, whatever they are estimated at."""
+        return self._best(tally, Choices(keep, None, 1, {}), None, above=-np.inf)
+
+    def _best(self, tally: SearchTally, choices: Choices, level: float | None, *, above: float) -> HeavyHitters:
+        part, symbols = self.extension, self.strings.symbols
+        values, variance = tally.estimate_part(0, np.arange(part.count - 1, dtype=np.uint64))
+        assert variance is not None  # an oracle over integers has one
+        endings = symbol_rows(np.arange(part.more), symbols, self.reach - self.stem, self.strings.symbol_dtype)
+        rows = np.hstack([np.repeat(part.rows, part.more, axis=0), np.tile(endings, (len(part.rows), 1))])
+        real = np.flatnonzero(~inner_pads(rows))
+        rows, values, variance = rows[real], values[real], variance[real]
+        # By how many standard errors of an extension that nobody has.
+        z = values / np.sqrt(self.oracle.variance(max(len(tally), 1)))
+        least = -np.inf if level is None else NormalDist().inv_cdf(1 - significance_level(level) / len(rows))
+        allowed = np.flatnonzero((z >= least) & (values > above))
+        best = allowed[choices.best(values[allowed], choices.k)]
+        items = self.strings.decode(rows[best])
+        return HeavyHitters(
+            items=items,
+            values=values[best],
+            variance=variance[best],
+            n=len(tally),
+            complete=False,
+            history=("search by ROUND",),
+            p_values=adjusted(z[best], len(rows)),
+            trace=(Step(part.label, self.reach, len(tally), len(rows), items, values[best]),),
+        )
+
+
+def _from_hex(texts: Sequence[str]) -> list[bytes]:
+    try:
+        return [bytes.fromhex(text) for text in texts]
+    except ValueError:
+        raise ParameterError("prefixes: expected bytes, or their hexadecimal digits, came others") from None
+
+
+def significance_level(given: object) -> float:
+    """The level as given, checked."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
+        raise ParameterError("level: expected a number strictly between 0 and 1")
+    return float(given)
+
+
+def adjusted(z: npt.NDArray[np.float64], candidates: int) -> npt.NDArray[np.float64]:
+    """How likely one of so many candidates that nobody has is to reach each of these standard scores (Bonferroni)."""
+    chances = [min(1.0, candidates * NormalDist().cdf(-score)) for score in z.tolist()]
+    return np.array(chances, dtype=np.float64)
+
+
+class Rounds:
+    """An interactive search: each round asks fresh users how the prefixes that survived the last one go on.
+
+    ``scheme`` is what the users of the present round report with; ``close(tally)`` ends it with their reports and
+    returns whether there is another one; the ``keep`` most common prefixes survive. ``result`` tells after the last
+    round what was found. Its users had not been asked before its candidates were fixed: its p-values are strict.
+    """
+
+    def __init__(
+        self, domain: Strings, oracle: Callable[[int], Scheme], *, start: int, step: int, keep: int = 2000
+    ) -> None:
+        self.domain, self.keep = domain, whole_number("keep", keep, 1, _MOST_PREFIXES)
+        self._oracle, self._levels = oracle, levels_of(domain, start, step)
+        self._trace: tuple[Step, ...] = ()
+        self._tally: SearchTally | None = None
+        self.scheme = self._round([b"" if isinstance(domain.alphabet, bytes) else ""])
+
+    def _round(self, prefixes: list[Any]) -> ROUND:
+        stem, reach = (0, *self._levels)[len(self._trace) : len(self._trace) + 2]
+        oracle = self._oracle(len(prefixes) * self.domain.symbols ** (reach - stem) + 1)
+        return ROUND(domain=self.domain, oracle=oracle, prefixes=tuple(prefixes), stem=stem, reach=reach)
+
+    @property
+    def rounds(self) -> int:
+        """How many there are in all."""
+        return len(self._levels)
+
+    @property
+    def number(self) -> int:
+        """The number of the present round, counted from 1; that of the last one when the search is over."""
+        return len(self._trace) + 1
+
+    def close(self, tally: SearchTally) -> bool:
+        """Ends the round with the reports of its users; whether another one begins."""
+        if self._tally is not None:
+            raise StateError("the last round is over; result() tells what was found")
+        if not isinstance(tally, SearchTally) or tally.scheme != self.scheme:
+            raise StateError("close: expected the accumulator of the present round's scheme")
+        if self.number == self.rounds:
+            self._tally = tally
+            return False
+        kept = self.scheme.survivors(tally, self.keep)
+        self._trace += kept.trace
+        self.scheme = self._round(kept.items.tolist())
+        return True
+
+    def result(self, **options: Any) -> HeavyHitters:
+        """What was found, with the choices of ``ROUND.search``: k, threshold, level."""
+        if self._tally is None:
+            raise StateError(f"round {self.number} of {self.rounds} is still to be closed")
+        last = self._tally.search(**options)
+        return replace(last, history=("interactive search",), trace=(*self._trace, *last.trace))

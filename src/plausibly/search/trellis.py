@@ -1,0 +1,261 @@
+"""TRELLIS: our search, which follows the most probable strings through prefixes of growing length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..core.domain import Integers, json_integer, whole_number
+from ..core.errors import ParameterError, shown
+from ..core.laws import Decoder
+from ..core.scheme import Scheme
+from .decoding import Found, decode
+from .evidence import Evidence, Floats, Level, Numbers, Symbols
+from .folding import Fold, FoldedStrings, block_size
+from .grouped import Search, levels_of, weights_of
+from .parts import Part
+from .prefixes import prefix_part
+from .result import HeavyHitters, Step
+from .rounds import significance_level
+from .significance import adjusted_p_values
+from .tally import SearchTally
+
+MOST_FOUND = 1000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TRELLIS(Search):
+    """Joint decoding of prefixes, with a prior that some of the users teach it.
+
+    A user is in one public group and reports one thing: the symbol at one place (through ``letters``); two symbols that
+    follow each other (``pairs``); the first ``start`` symbols (``first``); or one of the longer prefixes, folded into
+    the cells of ``folded`` (``deep`` for all but the shortest of these) in one of ``cohorts`` ways. ``weights`` are
+    those of the groups, in this order. The preset ``plausibly.trellis`` is the recommended build.
+    Derivation: docs/adr/0011-trellis.md.
+    Privacy: the largest of the oracles': a user reports through one of them.
+    Variance: of counts of given strings, that of the oracle of the longest prefixes, divided by the square of the share
+    of users who report those, plus what drawing them and shared cells add.
+    Cost: the longest oracle's report and a byte; the state has the oracles' cells, the search takes about a second.
+
+    >>> import plausibly
+    >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
+    >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(1))
+    >>> tally.search(k=10, level=0.05).items.tolist()
+    ['abba', 'deaf', 'cafe']
+    """
+
+    name = "TRELLIS"
+
+    letters: Scheme
+    first: Scheme
+    weights: tuple[int, ...]
+    pairs: Scheme | None = None
+    folded: Scheme | None = None
+    deep: Scheme | None = None
+    start: int = 4
+    step: int = 2
+    cohorts: int = 2
+    hash_seed: int = 0
+
+    def settle(self) -> None:
+        object.__setattr__(self, "cohorts", whole_number("cohorts", self.cohorts, 1, 16))
+        object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
+        object.__setattr__(self, "deep", self.deep or self.folded)
+        for name in ("letters", "pairs", "first", "folded", "deep"):
+            oracle = getattr(self, name)
+            # All of its items are estimated.
+            if isinstance(oracle, Scheme) and not isinstance(oracle.domain, Integers):
+                raise ParameterError(f"{name}: expected a scheme with domain_size=, came one over others")
+        super().settle()
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The lengths of the prefixes that are reported."""
+        return levels_of(self.strings, self.start, self.step)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        return (
+            *self.letter_parts,
+            *self.pair_parts,
+            self.first_part,
+            *(fold for level in self.folds for fold in level),
+        )
+
+    @cached_property
+    def letter_parts(self) -> tuple[Part, ...]:
+        """The symbol at each place."""
+        places = range(self.strings.length)
+        return tuple(Part(f"character {i + 1}", self.letters, self.strings, i, i + 1, role="letters") for i in places)
+
+    @cached_property
+    def pair_parts(self) -> tuple[Part, ...]:
+        """The two symbols from each place on, if they are reported."""
+        if self.pairs is None:
+            return ()
+        pairs, places = self.pairs, range(self.strings.length - 1)
+        return tuple(
+            Part(f"characters {i + 1} and {i + 2}", pairs, self.strings, i, i + 2, role="pairs") for i in places
+        )
+
+    @cached_property
+    def first_part(self) -> Part:
+        """The shortest of the prefixes."""
+        return prefix_part(self.first, self.strings, self.levels[0], role="first")
+
+    @cached_property
+    def folds(self) -> tuple[tuple[Fold, ...], ...]:
+        """The longer prefixes: for each length the cohorts."""
+        levels = []
+        for stem, last in pairwise(self.levels):
+            scheme = self.folded if stem == self.levels[0] else self.deep
+            self._check_cells(scheme, block_size(self.strings.symbols, last - stem))
+            assert scheme is not None
+            fold = Fold(f"first {last} characters", scheme, self.strings, 0, last, stem=stem, hash_seed=self.hash_seed)
+            levels.append(tuple(replace(fold, cohort=cohort) for cohort in range(self.cohorts)))
+        return tuple(levels)
+
+    def _check_cells(self, scheme: Scheme | None, block: int) -> None:
+        if not isinstance(scheme, Scheme) or not isinstance(scheme.domain, Integers):
+            raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, came another")
+        if scheme.size & scheme.size - 1 or scheme.size < block:
+            raise ParameterError(
+                f"folded: expected a power of two of at least {block} cells, came {shown(scheme.size)}"
+            )
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        return tuple((i,) for i in range(len(self.parts)))
+
+    @cached_property
+    def group_weights(self) -> tuple[int, ...]:
+        return weights_of(self.weights, len(self.groups), ())
+
+    @property
+    def whole(self) -> int:
+        return len(self.parts) - 1
+
+    def estimator(self) -> Decoder:
+        if not self.folds:
+            return super().estimator()
+        numbers = tuple(range(len(self.parts) - self.cohorts, len(self.parts)))
+        return FoldedStrings(self.folds[-1], numbers, sum(map(self.share, numbers), Fraction(0)))
+
+    def cut(self, size: int) -> Scheme:
+        letters = max(1, min(self.strings.symbols - 1, size // 8))
+        strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
+        changes: dict[str, Any] = {"domain": strings}
+        for name, items in (("letters", 1), ("pairs", 2), ("first", self.levels[0])):
+            oracle = getattr(self, name)
+            changes[name] = oracle and oracle.cut(max(2, strings.symbols**items))
+        for name in ("folded", "deep"):
+            oracle = getattr(self, name)
+            changes[name] = oracle and oracle.cut(2 * block_size(strings.symbols, self.step))
+        return replace(self, **changes)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        given = {"letters": self.letters, "pairs": self.pairs, "first": self.first}
+        given |= {"folded": self.folded, "deep": self.deep}
+        return {name: scheme.to_dict() for name, scheme in given.items() if scheme is not None} | {
+            "weights": list(self.group_weights),
+            "start": self.start,
+            "step": self.step,
+            "cohorts": self.cohorts,
+            "hash_seed": json_integer(self.hash_seed),
+        }
+
+    def search(self, tally: SearchTally, *, k: int = 10, level: float | None = None) -> HeavyHitters:
+        """The k strings that are most probably the most common, best first.
+
+        ``level``: only those that are significant, with a chance of at most so much that anything is reported that
+        nobody holds. The p-values are adjusted for all strings there are: significant is what has one of at most
+        ``level``.
+        """
+        k = whole_number("k", k, 1, MOST_FOUND)
+        evidence = self.evidence(tally)
+        found = decode(evidence, k)
+        p_values = adjusted_p_values(evidence, found, k)
+        chosen = np.arange(len(p_values)) if level is None else np.flatnonzero(p_values <= significance_level(level))
+        chosen = chosen[:k]
+        rows = found.strings[chosen].astype(self.strings.symbol_dtype)
+        return HeavyHitters(
+            items=self.strings.decode(rows),
+            values=found.values[chosen],
+            variance=found.variance[chosen],
+            n=len(tally),
+            complete=False,
+            history=("search by TRELLIS",),
+            p_values=p_values[chosen],
+            trace=self._trace(found, tally),
+        )
+
+    def evidence(self, tally: SearchTally) -> Evidence:
+        """What the groups have reported, decoded."""
+        strings, n = self.strings, len(tally)
+        numbers = {part: number for number, part in enumerate(self.parts)}
+
+        def counts(part: Part) -> tuple[Floats, float, int]:
+            # Of all items of a part, scaled up to all users; the variance of one that nobody has; the users.
+            own = tally.parts[numbers[part]]
+            scale = n / max(len(own), 1)
+            values, _ = part.scheme.estimator().estimate(own._evidence(), own._numbers(), None)
+            if not isinstance(part, Fold):
+                values = values[: part.count]  # an oracle may have more items
+            noise = part.scheme.variance(len(own)) * scale**2 if len(own) else np.inf
+            return values * scale, noise, len(own)
+
+        def shares(parts: Sequence[Part]) -> tuple[Floats, Floats]:
+            found = [counts(part) for part in parts]
+            users = max(n, 1)
+            return np.stack([values / users for values, _, _ in found]), np.array([v / users**2 for _, v, _ in found])
+
+        letters, letters_variance = shares(self.letter_parts)
+        pairs, pairs_variance = shares(self.pair_parts) if self.pair_parts else (None, None)
+        first, first_variance, first_users = counts(self.first_part)
+        levels = tuple(self._level(folds, [counts(fold) for fold in folds], n) for folds in self.folds)
+
+        def places(level: int, stems: Symbols) -> tuple[Numbers, Numbers]:
+            rows = stems.astype(strings.symbol_dtype)
+            found = [fold.places(rows) for fold in self.folds[level]]
+            return np.stack([starts for starts, _ in found]), np.stack([rotations for _, rotations in found])
+
+        return Evidence(
+            symbols=strings.symbols,
+            length=strings.length,
+            n=n,
+            start=self.levels[0],
+            letters=letters,
+            letters_variance=letters_variance,
+            pairs=None if pairs is None else pairs.reshape(-1, strings.symbols, strings.symbols),
+            pairs_variance=pairs_variance,
+            first=first.astype(np.float32),
+            first_variance=first_variance,
+            first_users=first_users,
+            levels=levels,
+            places=places,
+        )
+
+    def _level(self, folds: Sequence[Fold], found: Sequence[tuple[Floats, float, int]], n: int) -> Level:
+        cells = folds[0].scheme.size
+        tables = [((values - n / cells) * (cells / (cells - 1))).astype(np.float32) for values, _, _ in found]
+        variance = max(noise for _, noise, _ in found) * (cells / (cells - 1)) ** 2
+        step = folds[0].last - folds[0].stem
+        users = sum(own for _, _, own in found)
+        return Level(folds[0].last, step, folds[0].block, np.stack(tables), variance, users)
+
+    def _trace(self, found: Found, tally: SearchTally) -> tuple[Step, ...]:
+        steps = []
+        first = self.parts.index(self.first_part)
+        for i, stage in enumerate(found.trace):
+            start = first + 1 + (i - 1) * self.cohorts if i else first
+            users = sum(len(part) for part in tally.parts[start : start + (self.cohorts if i else 1)])
+            names = self.strings.decode(stage.prefixes.astype(self.strings.symbol_dtype))
+            steps.append(Step(self.parts[start].label, stage.length, users, stage.looked_at, names, stage.counts))
+        return tuple(steps)
