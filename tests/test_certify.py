@@ -156,6 +156,7 @@ def test_the_certificate_of_a_sketch_reads_well() -> None:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("variant", ["pure", "block"])
 def test_both_variants_of_hadamard_response_are_exact(variant: str, epsilon: str) -> None:
@@ -209,6 +210,7 @@ def test_a_wrong_decoder_among_several_is_found() -> None:
     assert certificate.findings == ("the estimate is biased",)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "scheme",
     [

@@ -165,6 +165,7 @@ def test_a_value_out_of_range_is_refused_without_repeating_it(name: str, value: 
         device.load(scheme.to_json()).privatize(value)
 
 
+@pytest.mark.full
 @every_name
 def test_the_first_and_the_last_item_are_themselves(name: str) -> None:
     """Values are counted from 1, so that the value 0 wraps around to the last item.

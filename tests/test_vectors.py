@@ -28,6 +28,11 @@ from vectors import generate
 
 HERE = Path(__file__).parent
 NAMES = sorted(plausibly.CATALOG)
+# Searches draw and pack alike: the quick tests take one of them.
+RARE = set(sorted(name for name in NAMES if plausibly.Strings in plausibly.CATALOG[name].accepts)[1:])
+every_name = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.full if name in RARE else ()) for name in NAMES]
+)
 KERNELS: dict[str, ModuleType] = {"numpy": reference}
 if kernels.active == "c":
     KERNELS["c"] = native
@@ -72,13 +77,13 @@ def test_there_is_a_file_for_every_scheme_of_the_catalogue_and_no_other() -> Non
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_files_are_what_the_generator_writes(name: str) -> None:
     written = (HERE / "vectors" / f"{name}.json").read_text(encoding="utf-8")
     assert written == generate.text_of(name), "run: PYTHONPATH=tests python -m vectors.generate"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_a_file_has_a_hundred_vectors_with_refused_words_where_there_can_be_any(name: str) -> None:
     vectors = file(name)["vectors"]
     assert len(vectors) >= 100
@@ -87,7 +92,7 @@ def test_a_file_has_a_hundred_vectors_with_refused_words_where_there_can_be_any(
     assert bool(repeats) == (name not in ("SUE", "OUE", "BLH"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_library_derives_the_same_schemes(name: str) -> None:
     for number, listed in enumerate(file(name)["schemes"]):
         made = made_of({"scheme": name, **listed["make"]})
@@ -169,7 +174,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_device_makes_the_records(name: str) -> None:
     for vector in file(name)["vectors"]:
         chosen = client(name, vector["scheme"])
@@ -180,7 +185,7 @@ def test_the_device_makes_the_records(name: str) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_bulk_code_makes_the_records(name: str) -> None:
     vectors = file(name)["vectors"]
     for number, listed in enumerate(file(name)["schemes"]):
@@ -193,7 +198,7 @@ def test_bulk_code_makes_the_records(name: str) -> None:
         assert [report.tobytes().hex() for report in reports] == records
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_tape_source_of_the_library_makes_the_records(name: str) -> None:
     for vector in file(name)["vectors"]:
         tape = tape_of(vector)
@@ -238,12 +243,12 @@ def probe() -> Callable[[str, str], list[str]]:
     return lambda name, section: [answer for key, answer in answers.items() if key[:2] == (name, section)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_javascript_probe_makes_the_records(probe: Callable[[str, str], list[str]], name: str) -> None:
     assert probe(name, "vectors") == [vector["record"] for vector in file(name)["vectors"]]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_the_javascript_probe_refuses_what_the_device_refuses(
     probe: Callable[[str, str], list[str]], name: str
 ) -> None:
@@ -302,7 +307,7 @@ def records_of(name: str, number: int, records: list[str]) -> npt.NDArray[np.voi
 
 
 @pytest.mark.usefixtures("kernel")
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_records_add_up_to_the_states(name: str) -> None:
     for entry in file(name)["states"]:
         chosen = scheme(name, entry["scheme"])
@@ -323,7 +328,7 @@ def test_records_add_up_to_the_states(name: str) -> None:
         assert restored.to_bytes().hex() == entry["bytes"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_records_travel_in_the_batches(name: str) -> None:
     for entry in file(name)["states"]:
         chosen = scheme(name, entry["scheme"])
@@ -335,16 +340,22 @@ def test_records_travel_in_the_batches(name: str) -> None:
 # --- what must be refused ---------------------------------------------------------------------------------------
 
 
+QUICK = {"DE", "OLH", "CM", "PEM"}
+"""An oracle without and one with public coins, a sketch, a search: their broken inputs are refused in every run."""
+
+
 def broken(section: str) -> list[Any]:
     """The broken inputs of a section, one test each."""
     return [
-        pytest.param(name, entry, id=f"{name}-{i}-{entry.get('why', '')}")
+        pytest.param(
+            name, entry, id=f"{name}-{i}-{entry.get('why', '')}", marks=() if name in QUICK else pytest.mark.full
+        )
         for name in NAMES
         for i, entry in enumerate(file(name)["broken"][section])
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_device_and_bulk_refuse_values_outside_the_domain(name: str) -> None:
     for entry in file(name)["broken"]["values"]:
         value = naive.native(entry["value"])
@@ -354,7 +365,7 @@ def test_device_and_bulk_refuse_values_outside_the_domain(name: str) -> None:
             scheme(name, entry["scheme"]).privatize([value])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_name
 def test_a_tape_that_runs_out_is_refused(name: str) -> None:
     for entry in file(name)["broken"]["tapes"]:
         value, tape = naive.native(entry["value"]), tape_of(entry)

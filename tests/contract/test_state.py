@@ -62,6 +62,7 @@ def merged(scheme: Scheme, *parts: Accumulator) -> Accumulator:
 sizes = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 
 
+@pytest.mark.full
 @every_scheme
 @deterministic
 @given(sizes=sizes)
@@ -94,6 +95,7 @@ def test_an_empty_accumulator_is_neutral(scheme: Scheme, size: int) -> None:
     assert tally.to_bytes() == before
 
 
+@pytest.mark.full
 @every_scheme
 @deterministic
 @given(data=st.data())

@@ -87,6 +87,7 @@ def quick_texts() -> list[str]:
     return [scheme.to_json() for scheme in (*QUICK.values(), *wide)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("threads", ["2", pytest.param("5", marks=pytest.mark.full)])
 def test_threads_change_nothing(one_thread: dict[str, object], threads: str) -> None:
     assert digests(quick_texts(), PLAUSIBLY_THREADS=threads) == one_thread

@@ -245,6 +245,7 @@ for name, kind in CATALOG.items():
 """
 
 
+@pytest.mark.full
 def test_encoded_values_of_another_type_or_out_of_range_do_not_reach_the_kernels() -> None:
     # In a process of its own: what reads beyond an array may end it.
     run = subprocess.run(

@@ -98,6 +98,7 @@ def test_as_many_unheld_strings_are_expected_above_a_threshold_as_by_enumeration
     assert enumerated(threshold + ROUNDING) <= expected <= enumerated(threshold - ROUNDING)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wanted", [20, 1_000])
 def test_unheld_strings_are_drawn_as_often_as_by_brute_force(wanted: int) -> None:
     rng = np.random.default_rng(11)
@@ -154,6 +155,7 @@ def test_where_nothing_is_heavy_unheld_strings_come_first() -> None:
     assert exhaustive(crowd, 1.0, 10, 6, 40, np.random.default_rng(0)) == [UNHELD] * 10
 
 
+@pytest.mark.full
 def test_ceilings_rise_with_epsilon_and_known_candidates_help() -> None:
     crowd = DATASETS["short-strings"](20_000, 6, 0)
     rng = np.random.default_rng(8)

@@ -194,6 +194,7 @@ def test_some_well_known_sites_share_six_characters() -> None:
     assert 5 <= len(SITES) - len({site[:6] for site in SITES}) <= 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("exponent", [1.0, 1.1, 1.3])
 def test_zipf_counts_follow_the_power_law(exponent: float) -> None:
     crowd = crowd_of(f"zipf-{exponent}")

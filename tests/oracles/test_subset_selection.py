@@ -157,6 +157,7 @@ def test_a_subset_size_that_is_none_is_refused(subset_size: object) -> None:
         make("SS", epsilon=1, domain_size=10, subset_size=subset_size)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("subset_size", [None, 1, 50, 99])
 def test_a_scheme_with_a_given_subset_size_is_audited_on_a_smaller_domain(subset_size: int | None) -> None:
     own = {} if subset_size is None else {"subset_size": subset_size}

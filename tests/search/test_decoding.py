@@ -23,6 +23,7 @@ def planted(length: int, symbols: int, seed: int, *, heavy: int = 6) -> tuple[np
 
 
 # Each heavy string has more than 15 standard errors at every level: fixed seeds, nothing left to chance.
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("symbols", "length"), [(40, 2), (40, 4), (40, 5), (40, 6), (40, 13), (6, 15), (257, 5), (3, 20), (3_000, 3)]
 )
@@ -64,6 +65,7 @@ def test_groups_without_users_say_nothing() -> None:
     assert np.isfinite(answer.values).all()
 
 
+@pytest.mark.full
 def test_kernel_and_twin_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     strings, counts = planted(8, 40, 2)
     evidence = evidence_of(strings, counts, 40, noise=2.0, seed=3)

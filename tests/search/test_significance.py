@@ -58,6 +58,7 @@ def test_the_weight_of_a_string_does_not_depend_on_the_groups_that_testify() -> 
         assert level == 2 or (after[whole > level] != before[whole > level]).any()
 
 
+@pytest.mark.full
 def test_planted_strings_are_significant_and_their_neighbours_are_not() -> None:
     rng = np.random.default_rng(3)
     strings = random_strings(rng, 1_000, 8, 40)

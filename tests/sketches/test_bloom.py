@@ -373,6 +373,7 @@ def test_zero_reports_and_zero_candidates_give_zeros() -> None:
     assert tally.estimate([]).values.tolist() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("candidates", [["ant"], ["ant", "bee"], ["ant", "bee", "eel", "ant"]], ids=str)
 def test_a_handful_of_candidates_is_enough(candidates: list[str]) -> None:
     # 20,000 users at epsilon 8: a bit has variance 0.21 for each, two bits give a standard error of 46.

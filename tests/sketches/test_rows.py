@@ -114,6 +114,7 @@ def test_one_row_of_users_is_their_oracle(kind: str) -> None:
 # --- strange questions -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @each_kind
 @each_combination
 def test_any_text_can_be_asked_for(kind: str, combine: str) -> None:
@@ -304,6 +305,7 @@ def chi_square_limit(freedom: int) -> float:
     return freedom * (1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [2, 8, 1024])
 @pytest.mark.parametrize("kind", ITEMS)
 def test_signs_say_nothing_about_buckets(kind: str, width: int) -> None:
