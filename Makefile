@@ -30,10 +30,10 @@ help:  ## Show this list
 demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then watch a histogram emerge from noise
 	@$(PY) examples/demo.py
 
-test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, within a minute
+test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in little more than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
-test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass, within five minutes
+test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: six to seven minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests

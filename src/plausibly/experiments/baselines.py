@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.scheme import Scheme
 from ..search.folding import Fold
-from ..search.parts import symbol_rows
+from ..search.parts import symbol_numbers, symbol_rows
 from ..search.prefixes import extensions
 from ..search.tally import SearchTally
 from ..search.trellis import TRELLIS
@@ -162,7 +162,7 @@ def extend_and_peel(tally: SearchTally, k: int) -> list[Any]:
         values -= np.where(cells == cells[:, [top]], left[top] / len(tables), 0.0)
     whole_variance = _counts(scheme.folds[0][0].scheme, tally.parts[-1], users)[1] * scale**2
     own = candidates[pool[found]]
-    numbers = _numbers(own[:, : scheme.levels[0]], strings.symbols)
+    numbers = symbol_numbers(own[:, : scheme.levels[0]], strings.symbols).astype(np.int64)
     pooled = _constrained(np.array(heights), whole_variance, first[numbers], first_variance)
     return strings.decode(own[np.argsort(-pooled, kind="stable")[:k]]).tolist()  # type: ignore[no-any-return]
 
@@ -178,17 +178,7 @@ def _counts(scheme: Scheme, tally: Any, n: int) -> tuple[Floats, float]:
     return estimates.values * scale, scheme.variance(len(tally)) * scale**2
 
 
-def _numbers(rows: Any, symbols: int) -> npt.NDArray[np.int64]:
-    numbers = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        numbers = numbers * symbols + column
-    return numbers
-
-
 def _constrained(whole: Floats, whole_variance: float, first: Floats, first_variance: float) -> Floats:
     # The most likely counts given that a string is not more common than its own beginning.
     pooled = (whole / whole_variance + first / first_variance) / (1 / whole_variance + 1 / first_variance)
     return np.where(first < whole, pooled, whole)
-
-
-Searcher = Callable[[SearchTally, int], list[Any]]

@@ -63,9 +63,7 @@ def log_weights(evidence: Evidence, model: CharacterModel, strings: Symbols, k: 
 
 def adjusted_p_values(evidence: Evidence, found: Found, k: int) -> Floats:
     """For each string the least level at which it is significant: p(x)/w(x), 1 at most."""
-    estimate, variance = found.own
-    p = upper_tail(estimate / np.sqrt(variance))
-    weights = np.exp(log_weights(evidence, found.model, found.strings, k))
+    p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0)
     return np.asarray(np.minimum(1.0, p / np.maximum(weights, 1e-300)))
 
 
