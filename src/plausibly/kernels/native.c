@@ -42,6 +42,8 @@ typedef int32_t i32;
 #define KERNEL(name) PASTE(plausibly_##name, SET)
 
 enum {
+    CHILDREN = 2048,  /* extensions of a prefix whose support is summed at a time, in cache */
+    DOUBTED = 64,     /* of which so many are passed over together if none has enough */
     REPORTS = 248,    /* reports between two flushes of the 8-bit support counters; at most 255 */
     HIGH_GROUP = 512, /* high characters whose targets are held at once: 248 * 512 * 4 bytes, the size of an L2 */
     BUFFER = 1024,    /* elements in a buffer on the stack */
@@ -1595,53 +1597,72 @@ TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found)
 
 /* ---- 27. promising_children: the search, which extensions of which prefixes have enough support -------------------- */
 
-/* A run of one cohort's cells: added up, and the least of the cohorts kept. */
-INLINE TARGET void LOCAL(support_run)(const i16 *cells, i64 count, i32 *sums, i32 *least) {
+/* A run of one cohort's cells: added up, and the least of the cohorts kept. Sums of all cohorts fit 16 bits. */
+INLINE TARGET void LOCAL(support_run)(const i16 *cells, i64 count, i16 *sums, i16 *least) {
     for (i64 i = 0; i < count; i++) {
-        const i32 cell = cells[i];
-        sums[i] += cell;
+        const i16 cell = cells[i];
+        sums[i] = (i16)(sums[i] + cell);
         least[i] = cell < least[i] ? cell : least[i];
     }
 }
 
-/* How many were found; only the first `room` of them are written. -1 if there is no memory. */
+/* How many were found; only the first `room` of them are written. */
 TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64 cells, const i64 *starts,
                                              const i64 *rotations, i64 parents, i64 block, const u8 *kinds,
                                              i64 children, const i64 *rows, const i32 *needs, i64 kind_count,
                                              i32 slack, i32 *found_parents, i32 *found_children, i64 room) {
-    i32 *sums = malloc((size_t)children * 2 * sizeof(i32));
-    if (!sums) return -1;
-    i32 *least = sums + children;
+    i16 sums[CHILDREN], least[CHILDREN];
     i64 found = 0;
     for (i64 p = 0; p < parents; p++) {
-        memset(sums, 0, (size_t)children * sizeof(i32));
-        for (i64 c = 0; c < children; c++) least[c] = INT16_MAX;
-        for (i64 r = 0; r < cohorts; r++) {
-            const i16 *own = tables + r * cells + starts[r * parents + p];
-            const i64 rotation = rotations[r * parents + p], first = smaller(block - rotation, children);
-            LOCAL(support_run)(own + rotation, first, sums, least);
-            LOCAL(support_run)(own, children - first, sums + first, least + first);
-        }
         const i32 *need = needs + p * kind_count;
         const u8 *kind = kinds + rows[p] * children;
-        i32 lowest = need[0];
-        for (i64 j = 1; j < kind_count; j++) lowest = need[j] < lowest ? need[j] : lowest;
-        for (i64 c = 0; c < children; c++) {
-            const i32 clipped = (i32)cohorts * least[c] + slack;
-            sums[c] = clipped < sums[c] ? clipped : sums[c];
+        /* What any kind from one on needs at least. */
+        i16 enough[256];
+        i32 least_need = INT16_MAX + 1;
+        for (i64 j = kind_count - 1; j >= 0; j--) {
+            least_need = need[j] < least_need ? need[j] : least_need;
+            enough[j] = (i16)(least_need > INT16_MAX ? INT16_MAX : least_need < INT16_MIN ? INT16_MIN : least_need);
         }
-        /* Few reach the lowest need, so few are asked for their own. */
-        for (i64 c = 0; c < children; c++) {
-            if (sums[c] >= lowest && sums[c] >= need[kind[c]]) {
-                if (found < room) {
-                    found_parents[found] = (i32)p;
-                    found_children[found] = (i32)c;
+        if (least_need > INT16_MAX) continue;
+        for (i64 from = 0; from < children; from += CHILDREN) {
+            const i64 count = smaller(CHILDREN, children - from);
+            memset(sums, 0, sizeof sums);
+            for (i64 c = 0; c < count; c++) least[c] = INT16_MAX;
+            for (i64 r = 0; r < cohorts; r++) {
+                const i16 *own = tables + r * cells + starts[r * parents + p];
+                const i64 place = (from + rotations[r * parents + p]) & (block - 1);
+                const i64 first = smaller(block - place, count);
+                LOCAL(support_run)(own + place, first, sums, least);
+                LOCAL(support_run)(own, count - first, sums + first, least + first);
+            }
+            for (i64 c = 0; c < count; c++) {
+                const i16 clipped = (i16)((i16)cohorts * least[c] + (i16)slack);
+                sums[c] = clipped < sums[c] ? clipped : sums[c];
+            }
+            /* Few reach what the likeliest of their neighbours needs, so few are asked for their own. */
+            for (i64 some = 0; some < count; some += DOUBTED) {
+                const i64 end = smaller(some + DOUBTED, count);
+                u8 likeliest = 255;
+                for (i64 c = some; c < end; c++) {
+                    const u8 own = kind[from + c];
+                    likeliest = own < likeliest ? own : likeliest;
                 }
-                found++;
+                const i16 lowest = enough[likeliest];
+                i16 any = 0;
+                for (i64 c = some; c < some + DOUBTED; c++) any |= (i16)(sums[c] >= lowest);
+                if (!any) continue;
+                for (i64 c = some; c < end; c++) {
+                    if (sums[c] >= lowest && sums[c] >= need[kind[from + c]]) {
+                        if (found < room) {
+                            found_parents[found] = (i32)p;
+                            found_children[found] = (i32)(from + c);
+                        }
+                        found++;
+                    }
+                }
             }
         }
     }
-    free(sums);
     return found;
 }
 

@@ -373,5 +373,4 @@ def promising_children(
         *(tables, *tables.shape, starts, rotations, len(rows), block),
         *(kinds, kinds.shape[1], rows, needs, needs.shape[1], slack, parents, children, room),
     )
-    _check_memory(found)
     return found, parents[:found], children[:found]

@@ -537,6 +537,8 @@ def promising_children(
     Child c of parent p lies in cohort r at cell start + (c + rotation) mod block of its table. Its support is the sum
     over the cohorts, but at most `slack` above what it would be if all were like the least: one cell shared with
     somebody else is not enough. It needs the entry of its kind, kinds[rows[p], c], in needs[p].
+    Cells are ±32,000 over the number of cohorts at most, the slack is 700 at most: all sums fit 16 bits. `block` is a
+    power of two.
     """
     starts, rotations = places
     children = np.arange(kinds.shape[1])

@@ -200,7 +200,8 @@ def _promising(
     """
     error = sqrt(evidence.noise(level.variance))
     cohorts = len(level.tables)
-    tables = np.clip(np.rint(level.tables * np.float32(_UNIT / error)), -_MOST, _MOST).astype(np.int16)
+    most = _MOST // cohorts
+    tables = np.clip(np.rint(level.tables * np.float32(_UNIT / error)), -most, most).astype(np.int16)
     possible = np.isfinite(priors)
     kinds = np.where(possible, np.minimum(-np.where(possible, priors, 0) / _KIND, _KINDS - 2), _KINDS - 1)
     kinds = np.ascontiguousarray(kinds.astype(np.uint8))
@@ -219,7 +220,7 @@ def _promising(
             least = needed(lack[part], evidence.noise(level.pooled), beam.count[part], beam.variance[part])
             # The sum over the cohorts, in steps; one step of tolerance for the rounding of each cell. A count below
             # 0 speaks for nobody.
-            needs = np.clip(np.floor(least * np.float32(_UNIT * sqrt(cohorts))) - cohorts, 0, cohorts * _MOST)
+            needs = np.clip(np.floor(least * np.float32(_UNIT * sqrt(cohorts))) - cohorts, 0, _MOST)
             needs[:, -1] = 2**31 - 2**8
             starts, rotations = (np.ascontiguousarray(place[:, part]) for place in places)
             found, parents, children = kernels.promising_children(
