@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -11,6 +12,7 @@ import pytest
 import plausibly
 from contract.entries import KEYED_SEARCHES
 from plausibly import HeavyHitters, ParameterError
+from plausibly.search.result import Step
 from search.planted import COMMON, search_over, tally_for
 
 every_search = pytest.mark.parametrize("name", KEYED_SEARCHES)
@@ -82,6 +84,37 @@ def test_a_lost_string_is_explained_up_to_where_it_was_lost(name: str) -> None:
         found.explain(5)  # type: ignore[arg-type]
 
 
+def test_what_is_settled_after_the_last_step_is_explained_too() -> None:
+    # As TRELLIS does: strings that have ended are put aside, and it is not the last step that returns strings.
+    trace = (
+        Step("first 2 characters", 2, 100, 20, np.array(["ab", "c", "de"], dtype=object), np.array([40.0, 60.0, 20.0])),
+        Step("first 4 characters", 4, 100, 50, np.array(["abcd", "dede"], dtype=object), np.array([40.0, 20.0])),
+        Step("first 6 characters", 6, 100, 50, np.array([], dtype=object), np.array([])),
+    )
+    found = HeavyHitters(
+        items=np.array(["c"], dtype=object),
+        values=np.array([55.0]),
+        variance=np.array([4.0]),
+        n=300,
+        complete=False,
+        p_values=np.array([0.00123]),
+        trace=trace,
+    )
+    assert found.explain("c").splitlines() == [
+        "c: found",
+        "  first 2 characters, c: number 2 of 3 kept, estimated 60",
+        "  at the end: number 1 of 1 returned, estimated 55, p-value 0.001",
+    ]
+    assert found.explain("abcd").splitlines()[-1] == "  first 6 characters, abcd: not among the 0 kept"
+    assert found.explain("abc").splitlines()[-1].endswith("not among the 2 kept, the last of which has 20")
+    assert found.explain("f").splitlines()[-1].endswith("not among the 3 kept"), "they are not ranked by estimates"
+    assert replace(found, p_values=np.array([0.0])).explain("c").endswith(", p-value below 1e-99")
+    lost = replace(found, items=found.items[:0], values=found.values[:0], variance=None, p_values=None)
+    assert lost.explain("c").splitlines()[-1] == "  at the end: not among the 0 returned"
+    assert found.to_frame()["p_value"].tolist() == [0.00123]
+    assert "p_value" not in lost.to_frame()
+
+
 @pytest.mark.parametrize(
     "name", ["PEM", *(pytest.param(name, marks=pytest.mark.full) for name in KEYED_SEARCHES if name != "PEM")]
 )
@@ -93,9 +126,9 @@ def test_the_tree_shows_every_step_and_what_was_found(name: str) -> None:
     try:
         axes = found.plot_tree(others=2)
         texts = {text.get_text() for text in axes.texts}
-        assert {"abcd", "ab", "(empty)", "dd", "dabb"} <= texts
-        titles = [title.get_text() for title in axes.get_xticklabels()]
-        assert [title.splitlines()[0] for title in titles] == [step.label for step in found.trace]
+        assert {"abcd", "ab", "(empty)", "dd", "dabb", "found"} <= texts
+        for step in found.trace:
+            assert str(step.length) in {text.split("–")[-1] for text in texts}
         mine = pyplot.figure().subplots()
         assert found.plot_tree(mine) is mine
         axes.get_figure().canvas.draw()

@@ -171,8 +171,10 @@ def test_found_and_lost_strings_are_explained(tally: Any) -> None:
     found = tally.search(k=6)
     lines = found.explain("abcdab").splitlines()
     assert lines[0] == "abcdab: found"
-    assert len(lines) == 1 + len(found.trace)
-    assert lines[-1].startswith("  first 6 characters, abcdab: number 1 of ")
+    assert len(lines) == 1 + len(found.trace) + 1
+    assert lines[-2].startswith("  first 6 characters, abcdab: number 1 of ")
+    assert "  at the end: number" in lines[-1]
+    assert " of 6 returned, estimated " in lines[-1]
     assert found.explain("abcdabcd") == found.explain("abcdab"), "it was cut when it was reported"
     assert found.explain("").startswith("(empty): found")
     assert found.explain("bbbb").startswith("bbbb: not found")

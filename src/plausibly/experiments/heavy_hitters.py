@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ class Cell:
 
 def measure(cell: Cell) -> Row:
     """The scores of one run, and its times."""
-    crowd = DATASETS[cell.data](cell.n, cell.length, cell.run)
+    crowd = _crowd(cell.data, cell.n, cell.length, cell.run)
     strings = Strings(ALPHABET, cell.length)
     rng = np.random.default_rng(cell.seed)
     row: Row = asdict(cell)
@@ -86,6 +87,11 @@ def measure(cell: Cell) -> Row:
         tally = _collected(combination.scheme(cell.epsilon, strings, cell.seed), crowd, cell, row)
         found = tally.search(k=K, **combination.options).items.tolist()
     return row | asdict(score(found, crowd, K))
+
+
+@lru_cache(maxsize=1)
+def _crowd(data: str, n: int, length: int, run: int) -> Crowd:
+    return DATASETS[data](n, length, run)
 
 
 def _collected(scheme: Any, crowd: Crowd, cell: Cell, row: Row) -> SearchTally:
@@ -144,6 +150,8 @@ def rows_of(cells: Sequence[Cell], path: Path | None, *, jobs: int, console: Con
     """The rows of these runs: those of the file, and what is missing measured and added to it."""
     known = {_key(row): row for row in _read(path)}
     missing = [cell for cell in cells if _key(asdict(cell)) not in known]
+    # Run by run, so that an interrupted table is even; runs of one crowd together, so that it is drawn once.
+    missing.sort(key=lambda cell: (cell.run, cell.data, cell.n, cell.length))
     columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
     with Progress(*columns, console=console, disable=not missing) as progress:
         task = progress.add_task("", total=len(missing))

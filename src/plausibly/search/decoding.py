@@ -4,11 +4,12 @@ One beam of prefixes grows level by level. A prefix carries its log-odds of bein
 the prior of its symbols, the evidence of its own count, and, since a beginning beyond doubt says nothing about how it
 goes on, no more of its parent's odds than certainty. A string that has ended leaves the beam; every longer level then
 reports the whole of it and is added to its evidence. Of all that ended, the best are taken one after another, each
-explaining away what it lent to others.
+explaining away what it lent to others. Strings of a dictionary join them there: they need no beam, and change none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import log, sqrt
 
@@ -17,25 +18,26 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.parallel import in_chunks
+from .dictionary import LN_KNOWN, Dictionary, distinct, places_in
 from .evidence import Evidence, Floats, Level, Numbers, Symbols, digits, numbers
 from .prior import CharacterModel, character_model
 from .scoring import CLIP, cells_of, combined, followed, needed, read, support, upper_tail
 
 FIRST_KEPT = 20_000
 """Prefixes kept of the first level. Three times as many found nothing more."""
-KEPT = 3_000
+KEPT = 10_000
 """Prefixes kept of long ones; between the two the beam narrows by NARROWING from level to level."""
-NARROWING = 0.6
+NARROWING = 0.85
 FINISHED = 4_000
-"""Strings that are scored with all their evidence; also how many the last level keeps."""
+"""Strings that are scored with all their evidence, and as many of a dictionary; also how many the last level keeps."""
 CLOSELY = 600
 """Of these, how many may be taken or explained away."""
 TAKEN = 4
 """Times k: strings taken one after another before the final order."""
-DEEPEST = -14.0
-"""Log-odds below which a child is not looked at. With −18 and −22, and beams three and seven times as wide, URL-like
-strings of 16 and 64 symbols were found no more often."""
-ROOM = 150_000
+DEEPEST = -17.0
+"""Log-odds below which a child is not looked at. A true prefix sinks when one level's reports happen to be few, and
+later levels lift it: e^−S others are as good as one of log-odds S, so that the beam must be wide to keep it."""
+ROOM = 300_000
 """Children looked at closely at one level; if more are found, the limit of log-odds rises."""
 SPREAD = (1.0, 0.1)
 """Odds that a heavy prefix has no heavy string below it, only many light ones: for the first level, whose short
@@ -50,6 +52,7 @@ _KIND = 0.5
 """Nats of prior that children of one kind differ by at most."""
 _KINDS = 50
 _PARENTS_AT_ONCE = 1_024
+_SAMPLED = 16
 
 Ids = npt.NDArray[np.int32]
 
@@ -114,20 +117,28 @@ class _Beam:
         return _Beam(strings, *(getattr(self, field.name) for field in fields(self)[1:]))
 
 
-def decode(evidence: Evidence, k: int) -> Found:
+def decode(evidence: Evidence, k: int, dictionary: Dictionary | None = None) -> Found:
     """The strings that the k most frequent are among, best first (at most 4k)."""
     model = character_model(evidence)
     beam = _first(evidence, model)
     trace = [_stage(evidence.start, len(evidence.first), len(beam.score), beam)]
-    finished = []
+    grown, finished = [], []
     for i in range(len(evidence.levels)):
         ended = beam.prefixes[:, -1] == 0
         finished.append(beam.take(ended).padded(evidence.length))
         beam, step = _extended(evidence, model, i, beam.take(~ended))
+        grown.append(beam)
         trace.append(step)
     finished.append(beam.padded(evidence.length))
-    strings = _Beam(*(np.concatenate([getattr(part, field.name) for part in finished]) for field in fields(_Beam)))
-    return _settled(evidence, strings.take(_best(strings.score, FINISHED)), k, model, tuple(trace))
+    strings = _joined(finished)
+    strings = strings.take(_best(strings.score, FINISHED))
+    if dictionary is not None:
+        strings = _with_known(strings, _walked(evidence, dictionary, grown))
+    return _settled(evidence, strings, k, model, tuple(trace))
+
+
+def _joined(beams: Sequence[_Beam]) -> _Beam:
+    return _Beam(*(np.concatenate([getattr(beam, field.name) for beam in beams]) for field in fields(_Beam)))
 
 
 def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
@@ -136,16 +147,21 @@ def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
     score = np.maximum(evidence.first, 0) ** 2 / np.float32(2 * noise) + prior
     chosen = _best(score, FIRST_KEPT)
     chosen = chosen[score[chosen] > -np.inf]
+    return _rooted(evidence, chosen, prior[chosen].astype(np.float64), score[chosen].astype(np.float64))
+
+
+def _rooted(evidence: Evidence, chosen: Numbers, prior: Floats, score: Floats) -> _Beam:
+    """Prefixes of the first level, by their numbers."""
     count = np.maximum(evidence.first[chosen], 0).astype(np.float64)
-    own, none = prior[chosen].astype(np.float64), np.zeros(len(chosen))
+    none = np.zeros(len(chosen))
     return _Beam(
         prefixes=digits(chosen, evidence.start, evidence.symbols),
-        score=score[chosen].astype(np.float64),
+        score=score,
         count=count,
-        variance=np.full(len(chosen), noise),
-        prior=own,
+        variance=np.full(len(chosen), evidence.noise(evidence.first_variance)),
+        prior=prior,
         # There is no parent: the prior is the whole one, and nothing speaks against.
-        step_prior=own,
+        step_prior=prior,
         against=none,
         parent=none,
         parent_variance=none,
@@ -157,23 +173,39 @@ def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
 def _extended(evidence: Evidence, model: CharacterModel, i: int, beam: _Beam) -> tuple[_Beam, Stage]:
     """The best children of a beam at folded level i."""
     level = evidence.levels[i]
-    symbols = evidence.symbols
     before = level.length - level.step
     priors = model.extensions(before, level.step)
     rows = model.rows(beam.prefixes[:, -1])
     places = evidence.places(i, beam.prefixes)
     parents, ordinals = _promising(evidence, level, priors, rows, places, beam)
+    last = level.length == evidence.length
+    most = FINISHED if last else max(KEPT, int(FIRST_KEPT * NARROWING ** (i + 1)))
+    grown = _grown(evidence, i, beam, places, (parents, ordinals, priors[rows[parents], ordinals]), most)
+    looked = len(beam.score) * priors.shape[1]
+    return grown, _stage(level.length, looked, len(parents), grown)
+
+
+def _grown(
+    evidence: Evidence,
+    i: int,
+    beam: _Beam,
+    places: tuple[Numbers, Numbers],
+    some: tuple[Numbers, Numbers, Floats],
+    most: int,
+) -> _Beam:
+    """The best of some children of a beam, given by their parents, numbers and priors."""
+    parents, ordinals, prior = some
+    level = evidence.levels[i]
     cells = places[0][:, parents] + (ordinals + places[1][:, parents]) % level.block
     noise = evidence.noise(level.pooled)
     count = combined(read(level, cells), evidence.noise(level.variance))
     drawn = evidence.drawn(i) + evidence.drawn(i + 1)
-    children = _Children(beam, parents, priors[rows[parents], ordinals], count, (noise, drawn), SPREAD[i > 0])
+    children = _Children(beam, parents, prior, count, (noise, drawn), SPREAD[i > 0])
     children.explain()
-    last = level.length == evidence.length
-    chosen = _best(children.score, FINISHED if last else max(KEPT, int(FIRST_KEPT * NARROWING ** (i + 1))))
+    chosen = _best(children.score, most)
     pooled, variance = followed(count, noise, children.parent, children.parent_variance)
-    own = digits(ordinals[chosen], level.step, symbols)
-    grown = _Beam(
+    own = digits(ordinals[chosen], level.step, evidence.symbols)
+    return _Beam(
         prefixes=np.concatenate([beam.prefixes[parents[chosen]], own], axis=1),
         score=children.score[chosen],
         count=np.maximum(pooled[chosen], 0.0),
@@ -186,8 +218,46 @@ def _extended(evidence: Evidence, model: CharacterModel, i: int, beam: _Beam) ->
         parent_score=children.parent_score[chosen],
         parent_prior=beam.prior[parents[chosen]],
     )
-    looked = len(beam.score) * priors.shape[1]
-    return grown, _stage(level.length, looked, len(parents), grown)
+
+
+def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) -> _Beam:
+    """The best strings of a dictionary, each judged along its own prefixes, whether the beam has kept those or not.
+
+    Of the prior, a prefix has the part of the dictionary that begins with it. ``grown``: the beam after each level.
+    """
+    symbols = evidence.symbols
+    first, sizes, _ = dictionary.prefixes(0, evidence.start)
+    roots = numbers(dictionary.strings[first], 0, evidence.start, symbols)
+    prior = np.log(sizes / len(dictionary)) + LN_KNOWN
+    squares = np.maximum(evidence.first[roots], 0).astype(np.float64) ** 2
+    score = squares / (2 * evidence.noise(evidence.first_variance)) + prior
+    beam, finished = _rooted(evidence, roots, prior, score), []
+    for i, level in enumerate(evidence.levels):
+        going = beam.prefixes[:, -1] != 0
+        finished.append(beam.take(~going).padded(evidence.length))
+        beam, above, before = beam.take(going), sizes[going], level.length - level.step
+        first, sizes, parents = dictionary.prefixes(before, level.length)
+        prefixes = dictionary.strings[first, : level.length]
+        # Heavy strings beside them that the dictionary does not have explain their part of the parent's count, too.
+        heavy = grown[i].take(grown[i].score > 0)
+        beside = places_in(heavy.prefixes[:, :before], beam.prefixes)
+        others = np.flatnonzero((beside >= 0) & (places_in(heavy.prefixes, prefixes) < 0))
+        children = (
+            np.concatenate([parents, beside[others]]),
+            numbers(np.concatenate([prefixes, heavy.prefixes[others]]), before, level.length, symbols),
+            np.concatenate([np.log(sizes / above[parents]), heavy.step_prior[others]]),
+        )
+        family = _grown(evidence, i, beam, evidence.places(i, beam.prefixes), children, len(children[0]))
+        beam = family.take(np.arange(len(first)))
+    strings = _joined([*finished, beam.padded(evidence.length)])
+    return strings.take(_best(strings.score, FINISHED))
+
+
+def _with_known(strings: _Beam, known: _Beam) -> _Beam:
+    """Both, and of a string that is in both the one with the better score."""
+    both = _joined([strings, known])
+    both = both.take(np.argsort(-both.score, kind="stable"))
+    return both.take(distinct(both.prefixes))
 
 
 def _promising(
@@ -208,16 +278,14 @@ def _promising(
     open_odds = -np.logaddexp(0.0, -beam.score)
     slack = int(CLIP * _UNIT * sqrt(cohorts))
     limit = DEEPEST
-    while True:
-        lack = (
-            np.float32(limit)
-            - open_odds.astype(np.float32)[:, None]
-            + np.float32(_KIND) * np.arange(_KINDS, dtype=np.float32)
-        )
 
-        def scan(first: int, last: int, lack: npt.NDArray[np.float32] = lack) -> tuple[int, Ids, Ids]:
-            part = slice(first, last)
-            least = needed(lack[part], evidence.noise(level.pooled), beam.count[part], beam.variance[part])
+    def scan(some: Numbers) -> list[tuple[int, Ids, Ids]]:
+        lack = np.float32(limit) - open_odds.astype(np.float32)[some, None]
+        lack = lack + np.float32(_KIND) * np.arange(_KINDS, dtype=np.float32)
+
+        def chunk(first: int, last: int) -> tuple[int, Ids, Ids]:
+            part = some[first:last]
+            least = needed(lack[first:last], evidence.noise(level.pooled), beam.count[part], beam.variance[part])
             # The sum over the cohorts, in steps; one step of tolerance for the rounding of each cell. A count below
             # 0 speaks for nobody.
             needs = np.clip(np.floor(least * np.float32(_UNIT * sqrt(cohorts))) - cohorts, 0, _MOST)
@@ -227,13 +295,18 @@ def _promising(
                 *(tables, (starts, rotations), level.block, kinds, rows[part]),
                 *(needs.astype(np.int32), slack, ROOM),
             )
-            return found, parents + np.int32(first), children
+            return found, some[first:last][parents].astype(np.int32), children
 
-        scanned = list(in_chunks(len(beam.score), _PARENTS_AT_ONCE, scan))
-        found = sum(count for count, _, _ in scanned)
-        if found <= ROOM:
-            break
-        limit += max(0.5, log(found / ROOM))
+        return list(in_chunks(len(some), _PARENTS_AT_ONCE, chunk))
+
+    # A sample of the parents says which limit leaves as many as there is room for.
+    for stride in (_SAMPLED, 1):
+        while True:
+            scanned = scan(np.arange(0, len(beam.score), stride))
+            found = stride * sum(count for count, _, _ in scanned)
+            if found <= ROOM:
+                break
+            limit += max(0.25, log(found / ROOM))
     empty = np.empty(0, dtype=np.int64)
     parents = np.concatenate([empty, *(parents for _, parents, _ in scanned)])
     return parents, np.concatenate([empty, *(children for _, _, children in scanned)])

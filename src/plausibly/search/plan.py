@@ -46,9 +46,9 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
     Letters: enough for an error of .007 at each of some six positions, 5 % at most. Pairs: 3 %, and 6 % where there are
     several folded levels, because the longer a string the more it costs to name; none where their error would exceed
     that of a common pair's share, or where the pairs are more than the first level's cells. Of the others the first
-    level gets .7/levels, 12 % at least. The folded levels get the rest by weights that fall with the length,
-    (length/6)^−½/(1 + (length/typical)³), since short prefixes serve all strings; of several, the last has 5 %
-    beforehand, because it shows every string whole.
+    level gets .7/levels, 16 % at least. The folded levels get the rest by weights 1/(1 + (length/(1.15·typical))⁸):
+    equally up to the typical length, since only the levels from some place on tell how a string goes on from there, and
+    little beyond it; of several, the last has 5 % beforehand, because it shows every string whole.
     """
     _, _, lengths = level_lengths(symbols, length)
     letters = min(0.05, 7.5 * letter_variance / (0.007**2 * max(n, 1)))
@@ -58,9 +58,9 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
     rest = 1 - letters - pairs
     if not lengths:
         return Shares(letters, pairs, rest, ())
-    first = max(0.12, 0.7 / (1 + len(lengths)))
+    first = max(0.16, 0.7 / (1 + len(lengths)))
     typical = min(length, TYPICAL_LENGTH) if typical_length is None else typical_length
-    weights = [(end / 6) ** -0.5 / (1 + (end / typical) ** 3) for end in lengths]
+    weights = [1 / (1 + (end / (1.15 * typical)) ** 8) for end in lengths]
     last = 0.05 if len(lengths) > 1 else 0.0
     scale = rest * (1 - first) / sum(weights)
     folded = [scale * (1 - last) * weight for weight in weights]

@@ -8,9 +8,9 @@ import numpy as np
 
 from .evidence import Evidence, Floats, Floats32, Level, Numbers, Symbols, numbers
 
-PARTS = ((1.0, 0.45), (0.8, 0.2), (0.6, 0.15), (0.4, 0.12), (0.22, 0.08))
+PARTS = ((1.0, 0.8), (0.8, 0.1), (0.6, 0.05), (0.4, 0.03), (0.22, 0.02))
 """What part of its parent's count a heavy child may have, with prior weights: mostly nearly all of it."""
-ANY_PART = 0.2
+ANY_PART = 0.1
 """Weight of a child whose part of a heavy parent's count is anything at all: several heavy strings share a prefix."""
 CLIP = 2.5
 """Standard errors (of the mean) by which the mean of the cohorts may exceed the least of them: a cell shared with a

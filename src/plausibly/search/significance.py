@@ -9,7 +9,8 @@ through; a wrong ending of a true string is a string that nobody holds.
 
 The weights walk down the tree. Strings that end on the way keep what the prior gives them. The rest of a node's weight
 goes to its longer children in proportion to min(1, e^S), S being the log-odds of a child from the reports up to its
-own level: not to e^S, so that of several heavy strings none starves the others.
+own level: not to e^S, so that of several heavy strings none starves the others. With a dictionary a second set of
+weights walks down the tree of its strings, and each string has the mean of its two.
 """
 
 from __future__ import annotations
@@ -17,19 +18,35 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
+import numpy.typing as npt
 
 from .decoding import Found
-from .evidence import Evidence, Floats, Symbols, numbers
+from .dictionary import Dictionary, places_in
+from .evidence import Evidence, Floats, Numbers, Symbols, numbers
 from .prior import CharacterModel
-from .scoring import combined, followed, read, support, upper_tail
+from .scoring import cells_of, combined, followed, read, support, upper_tail
 
 _LEADING = 3
 """Times k: at the root so many prefixes share the weight equally, though more may be beyond doubt."""
 _PARENTS_AT_ONCE = 64
 
 
-def log_weights(evidence: Evidence, model: CharacterModel, strings: Symbols, k: int) -> Floats:
+def log_weights(
+    evidence: Evidence, model: CharacterModel, strings: Symbols, k: int, dictionary: Dictionary | None = None
+) -> Floats:
     """ln w(x) of each string. The model must come from the symbols and pairs alone (``character_model``)."""
+    weights = _weights_by_model(evidence, model, strings, k)
+    if dictionary is None:
+        return weights
+    known = np.full(len(strings), -np.inf)
+    place = places_in(strings, dictionary.strings)
+    found = np.flatnonzero(place >= 0)
+    known[found] = _weights_by_dictionary(evidence, dictionary, place[found], k)
+    # Half of each.
+    return np.asarray(np.logaddexp(weights, known) - log(2))
+
+
+def _weights_by_model(evidence: Evidence, model: CharacterModel, strings: Symbols, k: int) -> Floats:
     symbols = evidence.symbols
     whole = evidence.first_whole(strings)
     prior = model.prefixes(evidence.start)
@@ -41,11 +58,7 @@ def log_weights(evidence: Evidence, model: CharacterModel, strings: Symbols, k: 
     score = np.maximum(evidence.first, 0) ** 2 / np.float32(2 * noise) + prior
     ended = prior.reshape(-1, symbols)[:, 0]
     score.reshape(-1, symbols)[:, 0] = -np.inf
-    lead = min(_LEADING * k, len(score)) - 1
-    score -= max(0.0, float(-np.partition(-score, lead)[lead]))
-    shared = np.minimum(score, 0.0).astype(np.float64)
-    going = log(max(1 - float(np.exp(ended, dtype=np.float64).sum()), 1e-300))
-    shared += going - log(max(1.0, float(np.exp(shared).sum())))
+    shared = _at_the_root(score, float(np.exp(ended, dtype=np.float64).sum()), k)
     weights = np.where(whole == 0, weights, shared[own])
     count = np.maximum(evidence.first[own], 0).astype(np.float64)
     variance = np.full(len(strings), noise)
@@ -61,20 +74,86 @@ def log_weights(evidence: Evidence, model: CharacterModel, strings: Symbols, k: 
     return weights
 
 
-def adjusted_p_values(evidence: Evidence, found: Found, k: int) -> Floats:
+def _weights_by_dictionary(evidence: Evidence, dictionary: Dictionary, wanted: Numbers, k: int) -> Floats:
+    # The same for these strings of a dictionary, where a prefix has the prior of the part that begins with it.
+    start, each = evidence.start, -log(len(dictionary))
+    if not evidence.levels or not len(wanted):
+        return np.full(len(wanted), each)
+    first, sizes, _ = dictionary.prefixes(0, start)
+    own = evidence.first[numbers(dictionary.strings[first], 0, start, evidence.symbols)]
+    count, variance = (
+        np.maximum(own, 0).astype(np.float64),
+        np.full(len(first), evidence.noise(evidence.first_variance)),
+    )
+    ended = dictionary.lengths[first] < start
+    score = np.where(ended, -np.inf, count**2 / (2 * variance) + np.log(sizes / len(dictionary)))
+    weights = _at_the_root(score, float(ended.sum()) / len(dictionary), k)
+    # From here on only what begins like one of them.
+    group = np.repeat(np.arange(len(first)), sizes)
+    some = np.unique(group[wanted])
+    near = np.isin(group, some)
+    dictionary, wanted = Dictionary(dictionary.strings[near]), np.cumsum(near)[wanted] - 1
+    first, sizes, _ = dictionary.prefixes(0, start)
+    weights, count, variance = weights[some], count[some], variance[some]
+    found = np.full(len(dictionary), each)
+    for i, level in enumerate(evidence.levels):
+        before = level.length - level.step
+        going = dictionary.lengths[first] >= before
+        weights, count, variance, above = weights[going], count[going], variance[going], sizes[going]
+        first, sizes, parents = dictionary.prefixes(before, level.length)
+        prior = np.log(sizes / above[parents])
+        y = combined(read(level, cells_of(evidence, i, dictionary.strings[first])), evidence.noise(level.variance))
+        noise, count, variance = evidence.noise(level.pooled), count[parents], variance[parents]
+        ends = (dictionary.lengths[first] < level.length) | (level.length == evidence.length)
+        weights = weights[parents] + _parts(prior, prior + support(y, noise, count, variance), ends, parents)
+        found[first[ends]] = weights[ends]
+        pooled, variance = followed(y, noise, count, variance)
+        count = np.maximum(pooled, 0.0)
+    return np.asarray(found[wanted])
+
+
+def _parts(prior: Floats, score: Floats, ends: npt.NDArray[np.bool_], parents: Numbers) -> Floats:
+    # ln of the part of its parent's weight that goes to each child: as in `_step`, of families of any size.
+    families = int(parents.max(initial=-1)) + 1
+    rest = 1 - np.bincount(parents[ends], np.exp(prior[ends]), families)
+    part, of = prior.copy(), parents[~ends]
+    going = np.log(np.maximum(rest[of], 1e-300))
+    longer = np.minimum(score[~ends] - going, 0.0)
+    total = np.bincount(of, np.exp(longer), families)[of]
+    part[~ends] = longer + going - np.log(np.maximum(1.0, total))
+    return part
+
+
+def _at_the_root(score: npt.NDArray[np.floating], ended: float, k: int) -> Floats:
+    # ln of the part of the whole weight that goes to each prefix of the first level, if others have ended with so much.
+    lead = min(_LEADING * k, len(score)) - 1
+    score -= max(0.0, float(-np.partition(-score, lead)[lead]))
+    shared = np.minimum(score, 0.0).astype(np.float64)
+    going = log(max(1 - ended, 1e-300))
+    return np.asarray(shared + (going - log(max(1.0, float(np.exp(shared).sum())))))
+
+
+def adjusted_p_values(evidence: Evidence, found: Found, k: int, dictionary: Dictionary | None = None) -> Floats:
     """For each string the least level at which it is significant: p(x)/w(x), 1 at most."""
-    p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0)
+    p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0, dictionary=dictionary)
     return np.asarray(np.minimum(1.0, p / np.maximum(weights, 1e-300)))
 
 
 def significant(
-    evidence: Evidence, model: CharacterModel, strings: Symbols, own: tuple[Floats, Floats], *, k: int, alpha: float
+    evidence: Evidence,
+    model: CharacterModel,
+    strings: Symbols,
+    own: tuple[Floats, Floats],
+    *,
+    k: int,
+    alpha: float,
+    dictionary: Dictionary | None = None,
 ) -> tuple[Floats, Floats]:
     """p-value and threshold α·w of each string, accepted where p ≤ α·w; ``own``: estimate and variance from the groups
     that show the whole string."""
     estimate, variance = own
     p = upper_tail(estimate / np.sqrt(variance))
-    return p, alpha * np.exp(log_weights(evidence, model, strings, k))
+    return p, alpha * np.exp(log_weights(evidence, model, strings, k, dictionary))
 
 
 def _step(

@@ -10,12 +10,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.domain import Integers, json_integer, whole_number
 from ..core.errors import ParameterError, shown
 from ..core.laws import Decoder
 from ..core.scheme import Scheme
 from .decoding import Found, decode
+from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
 from .folding import Fold, FoldedStrings, block_size
 from .grouped import Search, levels_of, weights_of
@@ -171,22 +173,26 @@ class TRELLIS(Search):
             "hash_seed": json_integer(self.hash_seed),
         }
 
-    def search(self, tally: SearchTally, *, k: int = 10, level: float | None = None) -> HeavyHitters:
+    def search(
+        self, tally: SearchTally, *, k: int = 10, level: float | None = None, dictionary: Sequence[Any] | None = None
+    ) -> HeavyHitters:
         """The k strings that are most probably the most common, best first.
 
         ``level``: only those that are significant, with a chance of at most so much that anything is reported that
         nobody holds. The p-values are adjusted for all strings there are: significant is what has one of at most
         ``level``.
+        ``dictionary``: strings that are publicly known to be likely, as a list or an array. They are found with less
+        evidence, and others still are.
         """
+        known = dictionary_of(dictionary, self.strings)
         k = whole_number("k", k, 1, MOST_FOUND)
         evidence = self.evidence(tally)
-        found = decode(evidence, k)
-        p_values = adjusted_p_values(evidence, found, k)
+        found = decode(evidence, k, known)
+        p_values = adjusted_p_values(evidence, found, k, known)
         chosen = np.arange(len(p_values)) if level is None else np.flatnonzero(p_values <= significance_level(level))
         chosen = chosen[:k]
-        rows = found.strings[chosen].astype(self.strings.symbol_dtype)
         return HeavyHitters(
-            items=self.strings.decode(rows),
+            items=self._texts(found.strings[chosen]),
             values=found.values[chosen],
             variance=found.variance[chosen],
             n=len(tally),
@@ -194,6 +200,8 @@ class TRELLIS(Search):
             history=("search by TRELLIS",),
             p_values=p_values[chosen],
             trace=self._trace(found, tally),
+            dictionary=frozenset() if known is None else frozenset(self._texts(known.strings)),
+            judged=dict(zip(self._texts(found.strings).tolist(), p_values.tolist(), strict=True)),
         )
 
     def evidence(self, tally: SearchTally) -> Evidence:
@@ -256,6 +264,9 @@ class TRELLIS(Search):
         for i, stage in enumerate(found.trace):
             start = first + 1 + (i - 1) * self.cohorts if i else first
             users = sum(len(part) for part in tally.parts[start : start + (self.cohorts if i else 1)])
-            names = self.strings.decode(stage.prefixes.astype(self.strings.symbol_dtype))
+            names = self._texts(stage.prefixes)
             steps.append(Step(self.parts[start].label, stage.length, users, stage.looked_at, names, stage.counts))
         return tuple(steps)
+
+    def _texts(self, strings: Symbols) -> npt.NDArray[Any]:
+        return self.strings.decode(strings.astype(self.strings.symbol_dtype))
