@@ -13,9 +13,10 @@ SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
 
 # Tests fix their seeds and share nothing, so the number of processes changes the time and not the outcome.
-# The hash seed is fixed because all processes must collect the same tests in the same order.
+# The hash seed is fixed because all processes must collect the same tests in the same order. Bytecode is kept, whatever
+# the environment says: without it every process rewrites the asserts of all tests again, which takes seconds.
 JOBS   ?= 2
-PYTEST  = PYTHONHASHSEED=0 $(PY) -m pytest -q -n $(JOBS) --dist worksteal
+PYTEST  = PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(JOBS) --dist worksteal
 
 PIP     = PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -qq
 say     = @printf '\033[1m· %s\033[0m\n'

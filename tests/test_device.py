@@ -19,6 +19,7 @@ import pytest
 
 import naive_client as naive
 import plausibly
+from cases import in_turn
 from plausibly import device
 
 FILE = Path(device.__file__)
@@ -236,7 +237,7 @@ def test_a_repeat_that_cannot_be_read_is_refused() -> None:
 # --- it refuses what would harm its user ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", ["1/10", "1/2", "1", "2", "3", "5", "8", "20"])
+@in_turn("epsilon", ["1/10", "1/2", "1", "2", "3", "5", "8", "20"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str) -> None:
     honest = fields(name, epsilon)

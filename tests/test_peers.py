@@ -22,6 +22,7 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from plausibly import (
     Accumulator,
     DomainError,
@@ -125,7 +126,7 @@ def test_a_client_cannot_be_handed_the_seeded_source_by_accident(name: str) -> N
 
 
 @every_name
-@pytest.mark.parametrize("epsilon", ["0.1", "0.3", "0.7", "1.1", "2.3", "4.9", "7.7", "12.1", "30.3"])
+@in_turn("epsilon", ["0.1", "0.3", "0.7", "1.1", "2.3", "4.9", "7.7", "12.1", "30.3"])
 def test_the_declared_epsilon_is_never_exceeded_not_even_by_rounding(name: str, epsilon: str) -> None:
     """Probabilities are floats, and half of random settings exceed the declared epsilon by rounding."""
     for size in (2, 3, 10, 100):
@@ -146,7 +147,7 @@ def test_there_is_noise_at_epsilon_37(name: str) -> None:
 
 
 @every_name
-@pytest.mark.parametrize("epsilon", [0, -1, "-0.5", float("nan")])
+@in_turn("epsilon", [0, -1, "-0.5", float("nan")])
 def test_an_epsilon_that_is_not_positive_is_refused(name: str, epsilon: Any) -> None:
     """Epsilon 0, and -1, are accepted."""
     with pytest.raises(ParameterError, match=r"epsilon: expected a .*positive number"):
@@ -154,7 +155,7 @@ def test_an_epsilon_that_is_not_positive_is_refused(name: str, epsilon: Any) -> 
 
 
 @every_name
-@pytest.mark.parametrize("value", [10, -1, 987654321])
+@in_turn("value", [10, -1, 987654321])
 def test_a_value_out_of_range_is_refused_without_repeating_it(name: str, value: int) -> None:
     """Values out of range are accepted, and give reports of another item or an error that shows them."""
     scheme = make(name, epsilon=1, domain_size=10)
@@ -272,7 +273,7 @@ def test_there_is_no_reset_that_keeps_data(name: str) -> None:
 
 
 @every_name
-@pytest.mark.parametrize("size", [2, 3, 5, 6, 7, 100, 1000])
+@in_turn("size", [2, 3, 5, 6, 7, 100, 1000])
 def test_every_oracle_works_on_every_domain_size(name: str, size: int) -> None:
     """The Hadamard mechanism works only where the domain size is a power of two."""
     scheme = make(name, epsilon=2, domain_size=size)
@@ -322,7 +323,7 @@ def test_reports_travel_states_merge_and_nothing_piles_up(name: str) -> None:
 
 
 @every_name
-@pytest.mark.parametrize("wrong", ["epsilonn", "domain_sizes", "use_olh", "normalization"])
+@in_turn("wrong", ["epsilonn", "domain_sizes", "use_olh", "normalization"])
 def test_a_misspelt_option_is_refused_with_the_nearest_valid_name(name: str, wrong: str) -> None:
     """Misspelt options are silently ignored."""
     with pytest.raises(ParameterError, match=f"unknown parameter '{wrong}' for {name}; .*valid: ") as caught:

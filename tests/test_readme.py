@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import plausibly
+from cases import in_turn
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,7 +24,12 @@ def blocks(language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("README.md", 10), ("docs/postprocessing.md", 5), ("docs/sketches.md", 8), ("docs/searches.md", 5)],
+    [
+        ("README.md", 10),
+        ("docs/postprocessing.md", 5),
+        ("docs/sketches.md", 8),
+        pytest.param("docs/searches.md", 5, marks=pytest.mark.full),
+    ],
 )
 def test_python_blocks_print_what_they_show(page: str, least: int) -> None:
     failed, attempted = doctest.testfile(str(ROOT / page), module_relative=False, encoding="utf-8")
@@ -66,7 +72,7 @@ def test_every_scheme_has_its_row(pages: list[str]) -> None:
     assert sorted(set(rows)) == sorted(plausibly.CATALOG)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@in_turn("page", PAGES)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

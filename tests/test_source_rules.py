@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -14,19 +15,19 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from plausibly import Keys, Labels, SeededRandom
 
 PACKAGE = Path(plausibly.__file__).parent
-FILES = sorted(PACKAGE.rglob("*.py"))
-TREES = {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
+FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
 
 # The client's functions are searched in these; audits only look at them from outside, with sources of their own, and
 # the decoders of the sketches never see a value. Of a search only these two files do.
 OUTSIDE = {"core/enumeration.py", "sketches/combining.py", "sketches/regression.py"}
-OUTSIDE |= {name for name in TREES if name.startswith("search/")} - {"search/grouped.py", "search/parts.py"}
+OUTSIDE |= {name for name in FILES if name.startswith("search/")} - {"search/grouped.py", "search/parts.py"}
 CLIENT_FILES = [
     name
-    for name in TREES
+    for name in FILES
     if name == "device.py"
     or (name.startswith(("core/", "oracles/", "sketches/", "search/", "kernels/")) and name not in OUTSIDE)
 ]
@@ -39,6 +40,18 @@ BANNED_ATTRIBUTES = re.compile(
     r"|exp\d?|expm1|log\w*|linspace|logspace|interp|float_power"
 )
 FLOAT_BY_DEFAULT = {"zeros", "ones", "empty"}
+
+
+def parsed(file: str) -> ast.Module:
+    return ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
+
+
+tree = cache(parsed)
+
+
+@cache
+def nodes(file: str) -> list[ast.AST]:
+    return list(ast.walk(tree(file)))
 
 
 @dataclass(frozen=True)
@@ -54,14 +67,10 @@ class Function:
 
 
 def functions() -> list[Function]:
-    return [
-        Function(file, node)
-        for file in CLIENT_FILES
-        for node in ast.walk(TREES[file])
-        if isinstance(node, ast.FunctionDef)
-    ]
+    return [Function(file, node) for file in CLIENT_FILES for node in nodes(file) if isinstance(node, ast.FunctionDef)]
 
 
+@cache
 def called_names(node: ast.AST) -> set[str]:
     """The last names of everything called, NumPy aside: an over-approximation of the call graph."""
     names = set()
@@ -69,11 +78,22 @@ def called_names(node: ast.AST) -> set[str]:
         called = call.func if isinstance(call, ast.Call) else None
         if isinstance(called, ast.Name):
             names.add(called.id)
-        elif isinstance(called, ast.Attribute) and not ast.unparse(called).startswith("np."):
+        elif isinstance(called, ast.Attribute) and not begins_with_numpy(called):
             names.add(called.attr)
     return names
 
 
+def begins_with_numpy(node: ast.AST) -> bool:
+    """Whether the code of an expression starts with ``np.``."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        inner = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(inner, ast.Name):
+            return inner.id == "np" and isinstance(node, ast.Attribute)
+        node = inner
+    return False
+
+
+@cache
 def client_path() -> list[Function]:
     """Every function that may run between a value and its record, by name, starting from the roots."""
     known = functions()
@@ -84,9 +104,6 @@ def client_path() -> list[Function]:
         fresh = set().union(*(called_names(function.node) for function in found)) - names if found else set()
         names |= fresh
     return sorted(reached, key=lambda function: function.place)
-
-
-CLIENT_PATH = client_path()
 
 
 def about_epsilon(function: Function) -> bool:
@@ -114,7 +131,7 @@ def offences(node: ast.AST) -> Iterator[str]:
 
 
 def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
-    found = {(function.file, function.node.name) for function in CLIENT_PATH}
+    found = {(function.file, function.node.name) for function in client_path()}
     expected = {
         ("core/scheme.py", "privatize"),
         ("core/domain.py", "encode"),
@@ -150,16 +167,18 @@ def with_respond() -> list[type]:
     return [next(parent for parent in kind.__mro__ if "respond" in vars(parent)) for kind in plausibly.CATALOG.values()]
 
 
-@pytest.mark.parametrize("function", CLIENT_PATH, ids=lambda function: function.place)
-def test_nothing_between_a_value_and_its_record_uses_floats(function: Function) -> None:
-    assert about_epsilon(function) or list(offences(function.node)) == []
+def test_nothing_between_a_value_and_its_record_uses_floats() -> None:
+    checked = [function for function in client_path() if not about_epsilon(function)]
+    assert {function.place: found for function in checked if (found := list(offences(function.node)))} == {}
 
 
 def test_the_device_file_uses_floats_nowhere() -> None:
-    exempt = {id(part) for f in functions() if f.file == "device.py" and about_epsilon(f) for part in ast.walk(f.node)}
-    whole = ast.Module([part for part in TREES["device.py"].body if id(part) not in exempt], [])
-    for node in ast.walk(whole):
-        if isinstance(node, ast.ClassDef):
+    # A tree of its own, because it is cut.
+    whole = parsed("device.py")
+    known = [Function("device.py", node) for node in ast.walk(whole) if isinstance(node, ast.FunctionDef)]
+    exempt = {id(part) for function in known if about_epsilon(function) for part in ast.walk(function.node)}
+    for node in list(ast.walk(whole)):
+        if isinstance(node, ast.Module | ast.ClassDef):
             node.body = [part for part in node.body if id(part) not in exempt]
     assert list(offences(whole)) == []
 
@@ -228,9 +247,9 @@ def test_the_c_kernels_have_no_floating_point() -> None:
     assert re.findall(r"\b(?:s?rand|random|drand48|arc4random\w*)\s*\(", code) == []
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def imports(among: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
     """The absolute names of imported modules, with their lines."""
-    for node in ast.walk(tree):
+    for node in among:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -238,42 +257,41 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 # Experiments invent their crowds, and nothing below may import them.
-@pytest.mark.parametrize("file", [name for name in TREES if not name.startswith("experiments/")])
+@in_turn("file", [name for name in FILES if not name.startswith("experiments/")])
 def test_no_file_uses_a_generator_that_is_not_cryptographic(file: str) -> None:
     banned = re.compile(r"(random|numpy\.random|scipy\.stats|uuid)(\..*)?")
-    assert [(name, line) for name, line in imports(TREES[file]) if banned.fullmatch(name)] == []
+    assert [(name, line) for name, line in imports(nodes(file)) if banned.fullmatch(name)] == []
     names = ("random", "default_rng", "RandomState", "randint", "shuffle", "getrandbits", "SystemRandom")
-    used = [node for node in ast.walk(TREES[file]) if isinstance(node, ast.Attribute) and node.attr in names]
+    used = [node for node in nodes(file) if isinstance(node, ast.Attribute) and node.attr in names]
     assert [ast.unparse(node) for node in used] == []
 
 
-@pytest.mark.parametrize("file", TREES)
+@in_turn("file", FILES)
 def test_functions_import_nothing_but_optional_extras(file: str) -> None:
     hidden = []
-    for function in ast.walk(TREES[file]):
+    for function in nodes(file):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            hidden += [name for name, _ in imports(function) if name.split(".")[0] not in EXTRAS]
-            hidden += [
-                node.module or "." for node in ast.walk(function) if isinstance(node, ast.ImportFrom) and node.level
-            ]
+            within = list(ast.walk(function))
+            hidden += [name for name, _ in imports(within) if name.split(".")[0] not in EXTRAS]
+            hidden += [node.module or "." for node in within if isinstance(node, ast.ImportFrom) and node.level]
     assert hidden == []
 
 
-@pytest.mark.parametrize("file", TREES)
+@in_turn("file", FILES)
 def test_only_the_public_door_imports_by_name(file: str) -> None:
-    dynamic = called_names(TREES[file]) & {"import_module", "__import__", "exec", "eval"}
+    dynamic = called_names(tree(file)) & {"import_module", "__import__", "exec", "eval"}
     assert dynamic <= ({"import_module"} if file == "__init__.py" else set())
 
 
-@pytest.mark.parametrize("file", TREES)
+@in_turn("file", FILES)
 def test_nothing_is_printed_or_logged(file: str) -> None:
     # A log is where private values go to be found.
-    assert [name for name, _ in imports(TREES[file]) if name.split(".")[0] in {"logging", "syslog"}] == []
+    assert [name for name, _ in imports(nodes(file)) if name.split(".")[0] in {"logging", "syslog"}] == []
     # A command's business is to print, an experiment's, too: its values are made up. All others are elsewhere.
-    assert file.startswith(("cli/", "experiments/")) or "print" not in called_names(TREES[file])
+    assert file.startswith(("cli/", "experiments/")) or "print" not in called_names(tree(file))
 
 
 def test_the_device_file_imports_the_standard_library_alone() -> None:
-    names = {name.split(".")[0] for name, _ in imports(TREES["device.py"])}
+    names = {name.split(".")[0] for name, _ in imports(nodes("device.py"))}
     assert names <= sys.stdlib_module_names
-    assert not [node for node in ast.walk(TREES["device.py"]) if isinstance(node, ast.ImportFrom) and node.level]
+    assert not [node for node in nodes("device.py") if isinstance(node, ast.ImportFrom) and node.level]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, replace
+from functools import wraps
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 
 import plausibly
+from cases import Given, Test, run_in_turn, with_signature
+from drawn import drawn
 from plausibly import Integers, Keys, Labels, Scheme, SeededRandom, Strings
 from plausibly.search.grouped import Search
 
@@ -160,9 +163,24 @@ QUICK = {
 }
 
 
-def _each(labels: Sequence[str]) -> list[Any]:
-    marks = [() if label in QUICK else pytest.mark.full for label in labels]
-    return [pytest.param(SCHEMES[label], id=label, marks=mark) for label, mark in zip(labels, marks, strict=True)]
+def each_of(labels: Sequence[str]) -> Callable[[Test], Test]:
+    """The schemes of these labels, those of one entry in turn: first those of the quick tests, then the others."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        name = label.partition("-")[0].partition(" over ")[0]
+        groups.setdefault(name if label in QUICK else f"{name}, full", []).append(label)
+    marks = [() if those[0] in QUICK else pytest.mark.full for those in groups.values()]
+
+    def decorate(test: Test) -> Test:
+        @wraps(test)
+        def every_one(group: str, **fixtures: Any) -> None:
+            run_in_turn(test, [Given({"scheme": SCHEMES[label]}, label) for label in groups[group]], fixtures)
+
+        grouped = with_signature(every_one, test, without=["scheme"], instead=["group"])
+        params = [pytest.param(group, marks=mark) for group, mark in zip(groups, marks, strict=True)]
+        return pytest.mark.parametrize("group", params)(grouped)
+
+    return decorate
 
 
 def sized(name: str, size: int) -> Any:
@@ -199,17 +217,14 @@ every_pair = pytest.mark.parametrize(
     [*_NAMED, *(pytest.param(label.partition("-")[0], marks=pytest.mark.full) for label in _COMBINED)],
 )
 """As every_name, and in the full tests each sketch over each oracle, and searches over some."""
-every_scheme = pytest.mark.parametrize("scheme", _each(list(SCHEMES)))
+every_scheme = each_of(list(SCHEMES))
 LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is not None]
-every_listed_scheme = pytest.mark.parametrize("scheme", _each(LISTED))
+every_listed_scheme = each_of(LISTED)
 LINEAR = [label for label, scheme in SCHEMES.items() if is_linear(scheme)]
-every_linear_scheme = pytest.mark.parametrize("scheme", _each(LINEAR))
-every_listed_linear_scheme = pytest.mark.parametrize("scheme", _each([label for label in LINEAR if label in LISTED]))
+every_linear_scheme = each_of(LINEAR)
+every_listed_linear_scheme = each_of([label for label in LINEAR if label in LISTED])
 
-# Derandomised: the same examples every time, on every machine.
-deterministic = settings(
-    derandomize=True, deadline=None, database=None, max_examples=8, suppress_health_check=list(HealthCheck)
-)
+deterministic = drawn(8, suppress_health_check=list(HealthCheck))
 
 
 def items_of(scheme: Scheme) -> list[Any]:

@@ -11,12 +11,13 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 import plausibly
+from cases import in_turn
 from contract.entries import (
     DOMAINS,
-    QUICK,
     SCHEMES,
     build,
     crowd,
+    each_of,
     every_name,
     every_scheme,
     other_than,
@@ -89,14 +90,7 @@ def test_a_threshold_that_was_tampered_with_is_refused(scheme: Scheme) -> None:
                 plausibly.from_json(json.dumps({**good, name: str(int(good[name]) + 1)}))
 
 
-every_sketch = pytest.mark.parametrize(
-    "scheme",
-    [
-        pytest.param(scheme, id=label, marks=() if label in QUICK else pytest.mark.full)
-        for label, scheme in SCHEMES.items()
-        if getattr(scheme, "oracle", None) is not None
-    ],
-)
+every_sketch = each_of([label for label, scheme in SCHEMES.items() if getattr(scheme, "oracle", None) is not None])
 
 
 @every_sketch
@@ -152,7 +146,7 @@ def test_the_oracle_must_be_one_that_can_report_what_it_is_asked_for(scheme: Sch
 
 
 @every_name
-@pytest.mark.parametrize("depth", [2, 100, 480, 600, 950, 5_000])
+@in_turn("depth", [2, 100, 480, 600, 950, 5_000])
 def test_schemes_within_schemes_are_refused_however_deep(name: str, depth: int) -> None:
     text = f'{{"scheme":"{name}","oracle":' * depth + "1" + "}" * depth
     with pytest.raises(ParameterError):

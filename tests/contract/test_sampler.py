@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import in_turn
 from contract.entries import build, every_pair, numbers_of, sized, tickets
 from plausibly import Scheme, SeededRandom
 from plausibly.search.grouped import Search
@@ -95,7 +96,7 @@ def has_many_outcomes(scheme: Scheme) -> bool:
 
 
 @every_pair
-@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+@in_turn("epsilon", ["0.5", "2"])
 def test_likelihoods_of_all_outcomes_sum_to_one(name: str, epsilon: str) -> None:
     scheme = build(name, sized(name, SIZE), epsilon)
     for public in some_publics(scheme):
@@ -189,7 +190,7 @@ def test_public_coins_are_uniform(name: str) -> None:
 
 
 @every_pair
-@pytest.mark.parametrize("size", [2, 3, 9])
+@in_turn("size", [2, 3, 9])
 def test_the_draws_depend_on_neither_the_item_nor_an_earlier_coin(name: str, size: int) -> None:
     scheme = build(name, sized(name, size))
     for ticket in tickets(scheme):

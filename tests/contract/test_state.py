@@ -7,6 +7,7 @@ import copy
 import pickle
 import struct
 import zlib
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from cases import in_turn
 from contract.entries import (
-    QUICK,
     SCHEMES,
     build,
     deterministic,
+    each_of,
     every_linear_scheme,
     every_listed_scheme,
     every_name,
@@ -140,7 +142,7 @@ def test_merging_refuses_another_epsilon_and_changes_nothing(scheme: Scheme) -> 
 
 
 @every_scheme
-@pytest.mark.parametrize("other", [None, 5, b"bytes", "text"])
+@in_turn("other", [None, 5, b"bytes", "text"])
 def test_merging_refuses_what_is_no_accumulator(scheme: Scheme, other: object) -> None:
     with pytest.raises(StateError, match="merge: expected an Accumulator"):
         scheme.accumulator().merge(other)  # type: ignore[arg-type]
@@ -158,7 +160,7 @@ def test_merging_accepts_an_equal_scheme_that_is_another_object(scheme: Scheme) 
 
 
 @every_scheme
-@pytest.mark.parametrize("count", [0, 1, 60])
+@in_turn("count", [0, 1, 60])
 def test_a_state_comes_back_as_it_went(scheme: Scheme, count: int) -> None:
     tally = tally_of(scheme, reports_of(scheme, count))
     again = Accumulator.from_bytes(scheme, tally.to_bytes())
@@ -222,7 +224,7 @@ def test_a_batch_of_reports_is_not_a_state(scheme: Scheme) -> None:
 
 
 @every_scheme
-@pytest.mark.parametrize("count", [-1, -(2**63)])
+@in_turn("count", [-1, -(2**63)])
 def test_a_negative_number_of_reports_is_refused(scheme: Scheme, count: int) -> None:
     payload = scheme.accumulator().to_bytes()[HEADER.size : -4]
     with pytest.raises(StateError, match="negative"):
@@ -243,10 +245,16 @@ def test_a_state_larger_than_its_reports_is_refused(scheme: Scheme) -> None:
             Accumulator.from_bytes(scheme, sealed(scheme, 1, wrong))
 
 
+@cache
+def what_single_reports_make(scheme: Scheme) -> set[tuple[int, int]]:
+    """Sum and least cell of the state of a single report, of 200 of them."""
+    singles = [tally_of(scheme, report) for report in np.split(reports_of(scheme, 200), 200)]
+    return {(int(single.state.sum()), int(single.state.min())) for single in singles}
+
+
 @every_listed_scheme
 def test_a_state_with_negative_counts_is_refused_where_reports_only_count_up(scheme: Scheme) -> None:
-    singles = [tally_of(scheme, report) for report in np.split(reports_of(scheme, 200), 200)]
-    if min(int(single.state.min()) for single in singles) < 0:
+    if min(least for _, least in what_single_reports_make(scheme)) < 0:
         return  # this state holds sums of signs
     tally = tally_of(scheme, reports_of(scheme, 9))
     tally.state.reshape(-1)[0] = -1
@@ -256,8 +264,7 @@ def test_a_state_with_negative_counts_is_refused_where_reports_only_count_up(sch
 
 @every_listed_scheme
 def test_a_state_with_one_count_too_many_is_refused_where_reports_count_once(scheme: Scheme) -> None:
-    singles = [tally_of(scheme, report) for report in np.split(reports_of(scheme, 200), 200)]
-    if len({(int(single.state.sum()), int(single.state.min())) for single in singles}) > 1:
+    if len(what_single_reports_make(scheme)) > 1:
         return  # a report of this scheme counts in as many cells as its coins say
     tally = tally_of(scheme, reports_of(scheme, 9))
     tally.state.reshape(-1)[0] += 1
@@ -409,7 +416,7 @@ def test_there_is_nothing_that_resets_a_state_or_a_scheme(scheme: Scheme) -> Non
 
 
 @every_scheme
-@pytest.mark.parametrize("count", [2**63 - 1, 2**62, 2**56, 2**48])
+@in_turn("count", [2**63 - 1, 2**62, 2**56, 2**48])
 def test_a_state_that_claims_very_many_reports_is_read_exactly_or_refused(scheme: Scheme, count: int) -> None:
     payload = scheme.accumulator().to_bytes()[HEADER.size : -4]
     try:
@@ -433,7 +440,7 @@ def test_a_state_that_claims_very_many_reports_is_read_exactly_or_refused(scheme
 
 
 @every_name
-@pytest.mark.parametrize(("epsilon", "size"), [(1, 11), (6, 300)])
+@in_turn(("epsilon", "size"), [(1, 11), (6, 300)])
 def test_a_state_doubled_until_it_is_refused_still_counts_exactly(name: str, epsilon: int, size: int) -> None:
     scheme = build(name, sized(name, size), epsilon)
     if not is_linear(scheme):
@@ -509,14 +516,7 @@ def test_simulating_more_users_than_can_be_addressed_is_refused(
 
 # --- channels --------------------------------------------------------------------------------------------------------
 
-every_shared_out = pytest.mark.parametrize(
-    "scheme",
-    [
-        pytest.param(scheme, id=label, marks=() if label in QUICK else pytest.mark.full)
-        for label, scheme in SCHEMES.items()
-        if scheme.channels is not None
-    ],
-)
+every_shared_out = each_of([label for label, scheme in SCHEMES.items() if scheme.channels is not None])
 
 
 @every_shared_out

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from contract.entries import (
     NAMES,
     QUICK,
@@ -112,7 +113,7 @@ def test_neither_threads_nor_kernels_change_a_scheme_over_any_other() -> None:
 
 @pytest.mark.full
 @every_scheme
-@pytest.mark.parametrize("chunk_bytes", [1, 100])
+@in_turn("chunk_bytes", [1, 100])
 def test_chunks_change_nothing(scheme: Scheme, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = reports_of(scheme, 200).tobytes()
     monkeypatch.setattr(module, "_CHUNK_BYTES", chunk_bytes)
@@ -173,7 +174,7 @@ def test_without_a_seed_nothing_repeats(scheme: Scheme) -> None:
 
 
 @every_scheme
-@pytest.mark.parametrize("rng", [7, "seed", np.random.default_rng(1), SeededRandom, b"key"])
+@in_turn("rng", [7, "seed", np.random.default_rng(1), SeededRandom, b"key"])
 def test_any_other_source_is_refused(scheme: Scheme, rng: object) -> None:
     with pytest.raises(ParameterError, match="rng: expected"):
         scheme.privatize(crowd(scheme, 1), rng=rng)  # type: ignore[arg-type]
@@ -183,7 +184,7 @@ def test_any_other_source_is_refused(scheme: Scheme, rng: object) -> None:
 
 
 @every_scheme
-@pytest.mark.parametrize("chunk_bytes", [100, 1 << 22])
+@in_turn("chunk_bytes", [100, 1 << 22])
 def test_simulation_is_privatizing_and_adding_the_users_in_order(
     scheme: Scheme, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +210,7 @@ def test_simulating_nobody_gives_an_empty_accumulator(scheme: Scheme) -> None:
 
 
 @every_listed_name
-@pytest.mark.parametrize(
+@in_turn(
     "counts",
     [
         [1] * 4,

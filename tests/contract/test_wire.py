@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from cases import in_turn
 from contract.entries import (
     crowd,
     deterministic,
@@ -28,7 +29,7 @@ from plausibly import ReportError, Scheme, SeededRandom, decode_reports, encode_
 
 
 @every_scheme
-@pytest.mark.parametrize("count", [0, 1, 2, 100])
+@in_turn("count", [0, 1, 2, 100])
 def test_a_batch_comes_back_as_it_went(scheme: Scheme, count: int) -> None:
     reports = reports_of(scheme, count)
     again = decode_reports(scheme, encode_reports(scheme, reports))

@@ -7,14 +7,16 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from cases import in_turn
+from drawn import drawn
 from plausibly import DomainError, Integers, Keys, Labels, ParameterError, from_json, make
 from plausibly.core.domain import Domain, domain_from_dict, make_domain
 
-deterministic = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+deterministic = drawn(60)
 DOMAINS = [Integers(5), Labels(("b", "a")), Labels(("b", "a"), other=True), Keys(), Keys(hash_seed=2**64 - 1)]
 
 
@@ -235,8 +237,8 @@ def test_nobody_s_items_are_no_codes(domain: Domain) -> None:
         assert domain.encode(nobody).tolist() == []
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-@pytest.mark.parametrize("items", ["ab", b"ab", 5, None, np.zeros((2, 2), dtype=int), np.array(3)], ids=repr)
+@in_turn("domain", DOMAINS)
+@in_turn("items", ["ab", b"ab", 5, None, np.zeros((2, 2), dtype=int), np.array(3)])
 def test_one_item_or_a_table_is_not_a_sequence_of_items(domain: Domain, items: object) -> None:
     with pytest.raises(DomainError, match="items: expected"):
         domain.encode(items)

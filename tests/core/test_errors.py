@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import plausibly
+from cases import in_turn
 from plausibly import (
     Accumulator,
     DomainError,
@@ -103,9 +104,7 @@ CASES = [
     for scheme, kinds in ((INTEGERS, NO_INTEGERS), (LABELS, NO_LABELS), (OTHERS, NO_LABELS), (KEYS, NO_KEYS))
     for bad in (*kinds, *OUTSIDE[scheme])
 ]
-every_bad_item = pytest.mark.parametrize(
-    ("scheme", "bad"), CASES, ids=[f"{type(s.domain).__name__}-{type(bad).__name__}" for s, bad in CASES]
-)
+every_bad_item = in_turn(("scheme", "bad"), CASES)
 
 
 # --- items: outside the domain, of a wrong kind, missing -------------------------------------------------------------
@@ -287,21 +286,21 @@ every_name = pytest.mark.parametrize("name", sorted(name for name in plausibly.C
 
 
 @every_name
-@pytest.mark.parametrize("epsilon", [0, -1, -0.5, "0", float("nan"), float("inf"), "-inf", Decimal("NaN")], ids=repr)
+@in_turn("epsilon", [0, -1, -0.5, "0", float("nan"), float("inf"), "-inf", Decimal("NaN")])
 def test_an_epsilon_that_is_not_positive_and_finite_is_refused(name: str, epsilon: Any) -> None:
     with pytest.raises(ParameterError, match=r"epsilon: expected a .*positive number, came"):
         make(name, epsilon=epsilon, domain_size=5)
 
 
 @every_name
-@pytest.mark.parametrize("size", [1, 0, -5])
+@in_turn("size", [1, 0, -5])
 def test_a_domain_of_fewer_than_two_items_is_refused(name: str, size: int) -> None:
     with pytest.raises(ParameterError, match=rf"domain_size: expected 2 to \d+, came {size}"):
         make(name, epsilon=1, domain_size=size)
 
 
 @every_name
-@pytest.mark.parametrize("size", [5.0, "5", True, [5], float("nan")], ids=repr)
+@in_turn("size", [5.0, "5", True, [5], float("nan")])
 def test_a_domain_size_that_is_no_integer_is_refused(name: str, size: object) -> None:
     with pytest.raises(ParameterError, match=f"domain_size: expected an integer, came {type(size).__name__}"):
         make(name, epsilon=1, domain_size=size)

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
+from cases import in_turn
 from plausibly import ParameterError, SeededRandom, make
 from plausibly.core import parallel
 from plausibly.core import scheme as scheme_module
@@ -26,8 +27,8 @@ def four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         parallel._pool.shutdown()
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "7"])
-@pytest.mark.parametrize(("count", "chunk"), [(0, 5), (1, 5), (5, 5), (6, 5), (100, 7), (3, 1)])
+@in_turn("threads", ["1", "2", "7"])
+@in_turn(("count", "chunk"), [(0, 5), (1, 5), (5, 5), (6, 5), (100, 7), (3, 1)])
 def test_ranges_cover_everything_once_in_order(
     count: int, chunk: int, threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

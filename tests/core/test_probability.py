@@ -7,13 +7,16 @@ import subprocess
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from cases import in_turn
+from drawn import drawn
 from plausibly import ParameterError, make, oracles
 from plausibly.core.probability import (
     exact_epsilon,
@@ -33,21 +36,22 @@ ODDS = [(1, 1), (1, 2), (1, 3), (1, 20), (1, 1023), (1, 10**6), (3, 4), (17, 239
 ORACLES = sorted(name for name in plausibly.CATALOG if hasattr(oracles, name))
 
 
-def exp(exponent: Fraction) -> Fraction:
-    """e^exponent to 400 digits, by the decimal module: nothing in common with the enclosures of the package."""
+@cache
+def exp(exponent: Fraction, digits: int = DIGITS) -> Fraction:
+    """e^exponent to so many digits, by the decimal module: nothing in common with the enclosures of the package."""
     with localcontext() as context:
-        context.prec = DIGITS
+        context.prec = digits
         return Fraction((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
-@pytest.mark.parametrize(("inside", "outside"), ODDS)
+@in_turn("epsilon", EPSILONS)
+@in_turn(("inside", "outside"), ODDS)
 def test_keep_threshold_is_the_floor_of_the_real_number(epsilon: Fraction, inside: int, outside: int) -> None:
     weight = inside * exp(epsilon)
     assert keep_threshold(epsilon, inside, outside) == math.floor(WORD * weight / (weight + outside))
 
 
-@settings(derandomize=True, deadline=None, database=None, max_examples=150)
+@drawn(150)
 @given(
     epsilon=st.fractions(min_value="1/1000", max_value=100, max_denominator=10**9),
     inside=st.integers(1, 2**20),
@@ -62,19 +66,17 @@ def test_any_threshold_is_the_floor_and_keeps_its_promise(epsilon: Fraction, ins
     assert 1 <= ratio <= exp(epsilon)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
-@pytest.mark.parametrize("scale", [1, 2, 10**6])
+@in_turn("epsilon", EPSILONS)
+@in_turn("scale", [1, 2, 10**6])
 def test_floor_exp_is_the_floor_of_the_real_number(epsilon: Fraction, scale: int) -> None:
     assert floor_exp(epsilon, scale) == math.floor(scale * exp(epsilon))
 
 
-@pytest.mark.parametrize("exponent", [*EPSILONS, Fraction(1, 10**30), Fraction(999), Fraction(1000)], ids=str)
-@pytest.mark.parametrize("bits", [8, 96, 384])
+@in_turn("exponent", [*EPSILONS, Fraction(1, 10**30), Fraction(999), Fraction(1000)])
+@in_turn("bits", [8, 96, 384])
 def test_the_enclosure_encloses_and_is_as_narrow_as_promised(exponent: Fraction, bits: int) -> None:
     low, high = exp_enclosure(exponent, bits)
-    with localcontext() as context:
-        context.prec = 1200
-        true = Fraction((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())
+    true = exp(exponent, 1200)
     # The decimal result is itself rounded, in its 1,200th digit.
     slack = true / 10**1190
     assert low - slack <= true <= high + slack
@@ -118,7 +120,7 @@ def test_beyond_the_cap_the_threshold_stays_one_word_below_certainty(outside: in
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@pytest.mark.parametrize("epsilon", [37, 45, 89, 200, 1000])
+@in_turn("epsilon", [37, 45, 89, 200, 1000])
 def test_a_huge_epsilon_still_leaves_noise_and_delivers_no_more(name: str, epsilon: int) -> None:
     scheme = make(name, epsilon=epsilon, domain_size=2)
     ratio = scheme.randomizer.worst_ratio()
@@ -198,7 +200,7 @@ def test_one_tenth_is_one_scheme_however_it_is_written() -> None:
     assert len({make("DE", epsilon=epsilon, domain_size=4).fingerprint() for epsilon in written}) == 1
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "epsilon",
     [
         *(0, -1, 0.0, -0.0, -0.5, "0", "-1", Fraction(0), Fraction(-1, 3), Decimal(0), Decimal("-0.1")),
@@ -206,7 +208,6 @@ def test_one_tenth_is_one_scheme_however_it_is_written() -> None:
         *(True, False, None, "", "one", "1/0", "1,5", b"1", [1], (1,), {1: 1}, 1 + 0j, object()),
         *(1001, 1e300, "1e5000", "1000.0000001", Fraction(1, 2**5000), "1e-5000", "1e_5", "1e__", "1e+_1", "1e"),
     ],
-    ids=lambda epsilon: type(epsilon).__name__,
 )
 def test_what_is_no_positive_finite_sensible_number_is_refused(epsilon: object) -> None:
     with pytest.raises(ParameterError, match="epsilon: expected"):

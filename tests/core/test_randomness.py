@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 import plausibly
+from cases import in_turn
 from plausibly import ParameterError, SecureRandom, SeededRandom, device, make
 from plausibly.core import scheme as scheme_module
 from plausibly.core.randomness import Layout, Stream, TapeSource
@@ -45,8 +46,8 @@ def tail_word(key: bytes, call: int, attempt: int, report: int, draw: int) -> in
 # --- addresses -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", [0, 1, 15, 16, 17, 1000, 2**36 - 3, 2**40 + 5, 2**59 - 5])
-@pytest.mark.parametrize("count", [0, 1, 16, 50])
+@in_turn("first", [0, 1, 15, 16, 17, 1000, 2**36 - 3, 2**40 + 5, 2**59 - 5])
+@in_turn("count", [0, 1, 16, 50])
 def test_head_bytes_are_the_keystream_of_their_block(first: int, count: int) -> None:
     wanted = [head_byte(KEY, CALL, place) for place in range(first, first + count)]
     assert Stream(KEY, CALL).head(first, count).tolist() == wanted
@@ -60,10 +61,8 @@ def test_tail_words_are_single_blocks_at_their_addresses(attempt: int) -> None:
     assert found.tolist() == [tail_word(KEY, CALL, attempt, r, d) for r, d in zip(reports, draws, strict=True)]
 
 
-@pytest.mark.parametrize(
-    "layout", [Layout(dense=1), Layout(dense=3), Layout(dense=0, split=5), Layout(dense=2, split=3)]
-)
-@pytest.mark.parametrize("report", [0, 7, 2**30, 2**48 - 1])
+@in_turn("layout", [Layout(dense=1), Layout(dense=3), Layout(dense=0, split=5), Layout(dense=2, split=3)])
+@in_turn("report", [0, 7, 2**30, 2**48 - 1])
 def test_a_tape_is_dense_words_then_split_ones(layout: Layout, report: int) -> None:
     start = report * (8 * layout.dense + layout.split)
     words = []

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_client as naive
+from cases import in_turn
+from drawn import drawn
 from plausibly import DomainError, ParameterError, Strings, make
 from plausibly.core import domain as module
 from plausibly.core.domain import domain_from_dict
 
-deterministic = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+deterministic = drawn(60)
 ABC = Strings("abc", 3)
 ANY = Strings("aé東🦉\u0301\0", 4, other=True)
 BYTES = Strings(bytes([0, 255, 65]), 3)
@@ -219,8 +221,8 @@ def test_number_and_row_are_inverse(domain: Strings) -> None:
     assert domain.number(domain.row(last)) == last
 
 
-@pytest.mark.parametrize("domain", [ABC, ANY, BYTES, MANY, Strings("a", 1)], ids=["abc", "any", "bytes", "many", "one"])
-@pytest.mark.parametrize("count", [2, 3, 8, 500])
+@in_turn("domain", [ABC, ANY, BYTES, MANY, Strings("a", 1)])
+@in_turn("count", [2, 3, 8, 500])
 def test_spread_texts_are_distinct_and_go_from_the_empty_to_the_last(domain: Strings, count: int) -> None:
     rows = domain.spread(count)
     assert domain.encoded(rows).tolist() == rows.tolist()
@@ -241,7 +243,7 @@ def test_decoding_gives_back_the_texts(domain: Strings) -> None:
 # --- parameters and JSON ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("given_", "message"),
     [
         ({"alphabet": ""}, "alphabet: number of characters"),
@@ -260,7 +262,6 @@ def test_decoding_gives_back_the_texts(domain: Strings) -> None:
         ({"long": None}, "long: expected"),
         ({"other": 1}, "other: expected True or False"),
     ],
-    ids=lambda value: str(value)[:40].encode("ascii", "replace").decode(),
 )
 def test_parameters_that_make_no_sense_are_refused(given_: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

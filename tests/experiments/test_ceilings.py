@@ -118,6 +118,7 @@ def test_unheld_strings_are_drawn_as_often_as_by_brute_force(wanted: int) -> Non
         assert (abs(difference.mean(0)) < 4 * difference.std(0) / sqrt(runs)).all()
 
 
+@pytest.mark.full
 def test_about_as_many_unheld_strings_are_drawn_as_wanted() -> None:
     prior = character_prior(DATASETS["short-strings"](20_000, 6, 0), MAX_LENGTH, 40)
     bins, z = drawn_nulls(prior.unheld, 500, np.random.default_rng(0))
@@ -128,7 +129,7 @@ def test_about_as_many_unheld_strings_are_drawn_as_wanted() -> None:
     assert nats.max() - nats.min() < log(500) + 12
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(2.0, marks=pytest.mark.full)])
 def test_the_exhaustive_search_scores_as_by_brute_force(epsilon: float) -> None:
     rng = np.random.default_rng(3)
     runs = 200

@@ -85,6 +85,7 @@ def test_a_fresh_library_is_used_without_a_word(folder: Path) -> None:
     assert loaded.hashed == [3, 3, 3]
 
 
+@pytest.mark.full
 def test_a_library_of_another_source_falls_back_with_a_message(folder: Path) -> None:
     with (folder / "native.c").open("a") as source:
         source.write("\n")
@@ -96,6 +97,7 @@ def test_a_missing_library_falls_back_with_a_message(folder: Path) -> None:
     assert_fell_back_with_one_warning(load(folder), because="was not built")
 
 
+@pytest.mark.full
 def test_a_library_that_does_not_load_falls_back_with_a_message(folder: Path) -> None:
     (folder / "libplausibly.so").write_bytes(b"not a library")
     assert_fell_back_with_one_warning(load(folder), because="does not load")
@@ -108,6 +110,7 @@ def test_the_environment_variable_forces_the_twins_without_a_word(folder: Path) 
     assert loaded.hashed == [3, 3, 3]
 
 
+@pytest.mark.full
 def test_an_empty_environment_variable_is_no_wish(folder: Path) -> None:
     assert load(folder, wish="").active == "c"
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cases import in_turn
 from plausibly.kernels import local_hash, reference
 
 Array = npt.NDArray[Any]
@@ -77,8 +78,8 @@ def test_premix_is_one_to_one_on_a_run_of_characters() -> None:
     assert len(np.unique(reference._premix(np.arange(1 << 20, dtype=np.uint32)))) == 1 << 20
 
 
-@pytest.mark.parametrize("g", [2, 3, 4, 21, 150, 256, 257, 1000, 65536, 10**6, 2**20, 2**20 + 1, 2**24 - 1, 2**24])
-@pytest.mark.parametrize("split", [64, 1024, 2**32])
+@in_turn("g", [2, 3, 4, 21, 150, 256, 257, 1000, 65536, 10**6, 2**20, 2**20 + 1, 2**24 - 1, 2**24])
+@in_turn("split", [64, 1024, 2**32])
 def test_hash_equals_the_definition_in_plain_integers(g: int, split: int) -> None:
     rng = np.random.default_rng(RNG_SEED)
     seeds = rng.integers(0, 2**64, size=200, dtype=np.uint64)

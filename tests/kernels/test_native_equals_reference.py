@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import in_turn
+from drawn import drawn
 from plausibly.core.field import tables as field_tables
 from plausibly.kernels import native, reference
 from plausibly.kernels.common import POLYNOMIALS
@@ -33,8 +35,7 @@ few = st.integers(0, 40)
 random_seeds = st.integers(0, 2**32 - 1)
 words64 = st.one_of(st.integers(1, 2**64 - 1), st.sampled_from([1, 2**56, 2**63, 2**64 - 2**56, 2**64 - 1]))
 
-# Derandomized: what passes on one machine passes on the next.
-quickly = settings(max_examples=60, deadline=None, derandomize=True)
+quickly = drawn(60)
 # The quick tests take the set that this machine uses.
 each_set = pytest.mark.parametrize(
     "instruction_set", [*(pytest.param(name, marks=pytest.mark.full) for name in SETS[:-1]), SETS[-1]]
@@ -170,7 +171,7 @@ def test_direct_response_is_the_same(instruction_set: str, seed: int, n: int, si
 
 
 @each_set
-@pytest.mark.parametrize("rejected", [0, 1, 15, 16, 17, 300])
+@in_turn("rejected", [0, 1, 15, 16, 17, 300])
 def test_direct_response_lists_every_rejected_word_beyond_its_first_capacity(
     instruction_set: str, rejected: int
 ) -> None:
@@ -201,7 +202,7 @@ def test_local_hash_is_the_same(instruction_set: str, seed: int, n: int, split: 
 
 
 @each_set
-@pytest.mark.parametrize("size", WIDE)
+@in_turn("size", WIDE)
 def test_hashes_below_many_cells_are_the_same(instruction_set: str, size: int) -> None:
     # Enough of them for every carry between the parts of the product.
     rng = np.random.default_rng(size)
@@ -213,7 +214,7 @@ def test_hashes_below_many_cells_are_the_same(instruction_set: str, size: int) -
 
 @each_set
 @pytest.mark.parametrize("size", SIZES)
-@settings(quickly, max_examples=20)
+@drawn(20)
 @given(
     seed=random_seeds,
     n=lengths,
@@ -237,8 +238,8 @@ def test_support_counts_are_the_same(
 
 
 @each_set
-@pytest.mark.parametrize("size", [21, 1000])
-@pytest.mark.parametrize(("n", "domain_size", "split"), [(249, 64 * 600 + 7, 64), (9, 100_003, 512), (3, 5000, 2**32)])
+@in_turn("size", [21, 1000])
+@in_turn(("n", "domain_size", "split"), [(249, 64 * 600 + 7, 64), (9, 100_003, 512), (3, 5000, 2**32)])
 def test_support_counts_are_the_same_beyond_one_group_of_high_characters(
     instruction_set: str, size: int, n: int, domain_size: int, split: int
 ) -> None:
@@ -248,7 +249,9 @@ def test_support_counts_are_the_same_beyond_one_group_of_high_characters(
 
 
 @each_set
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=() if size in (2, 256, 65536) else pytest.mark.full) for size in SIZES]
+)
 def test_support_counters_do_not_overflow_when_every_report_agrees(instruction_set: str, size: int) -> None:
     seeds = np.full(70_000, 0x0123456789ABCDEF, dtype=np.uint64)
     hashes = reference.local_hash(seeds, np.full(70_000, 99, dtype=np.uint64), 64, size)
@@ -331,7 +334,7 @@ def test_table_support_of_candidates_is_the_same(
 
 
 @each_set
-@pytest.mark.parametrize("size", [65536, 2**20, 3 * 2**19 + 1])
+@pytest.mark.parametrize("size", [65536, *(pytest.param(s, marks=pytest.mark.full) for s in (2**20, 3 * 2**19 + 1))])
 def test_table_support_of_is_the_same_beyond_one_buffer(instruction_set: str, size: int) -> None:
     rng = np.random.default_rng(4)
     assert_same(
@@ -385,8 +388,8 @@ def test_unary_response_is_the_same_at_every_tail_length(instruction_set: str) -
 
 
 @each_set
-@pytest.mark.parametrize("byte", [0, 1, 127, 128, 254, 255])
-@pytest.mark.parametrize("d", [5, 64, 100])
+@in_turn("byte", [0, 1, 127, 128, 254, 255])
+@in_turn("d", [5, 64, 100])
 def test_unary_response_compares_every_head_byte_with_any_threshold(instruction_set: str, byte: int, d: int) -> None:
     head = np.repeat(np.arange(256, dtype=np.uint8), d).reshape(256, d)
     threshold = (byte << 56) + 1
@@ -456,7 +459,7 @@ def test_column_counters_do_not_overflow_when_every_bit_is_set(instruction_set: 
 
 
 @each_set
-@pytest.mark.parametrize("row_bytes", [511, 512, 513, 1023, 1024, 1025, 3000])
+@in_turn("row_bytes", [511, 512, 513, 1023, 1024, 1025, 3000])
 def test_column_sums_are_the_same_beyond_one_stripe(instruction_set: str, row_bytes: int) -> None:
     bitmaps = np.random.default_rng(8).integers(0, 256, size=(37, row_bytes), dtype=np.uint8)
     assert_same(instruction_set, "column_sums", bitmaps, 8 * row_bytes - 3)
@@ -466,8 +469,8 @@ def test_column_sums_are_the_same_beyond_one_stripe(instruction_set: str, row_by
 
 
 @each_set
-@pytest.mark.parametrize("m", range(17))
-@pytest.mark.parametrize("rows", [0, 1, 3])
+@in_turn("m", range(17))
+@in_turn("rows", [0, 1, 3])
 def test_walsh_hadamard_is_the_same(instruction_set: str, m: int, rows: int) -> None:
     a = np.random.default_rng(m).integers(-(2**63), 2**63 - 1, size=(rows, 2**m))
     ours, twin = a.copy(), a.copy()
@@ -716,8 +719,8 @@ def test_toeplitz_response_is_the_same(
 
 
 @each_set
-@pytest.mark.parametrize("rejected", [16, 17, 40])
-@pytest.mark.parametrize("column", [2, 3])
+@in_turn("rejected", [16, 17, 40])
+@in_turn("column", [2, 3])
 def test_toeplitz_response_lists_every_rejected_word_beyond_its_first_capacity(
     instruction_set: str, rejected: int, column: int
 ) -> None:
@@ -766,7 +769,7 @@ def test_toeplitz_scatter_is_the_same_for_every_number_of_hash_bits(instruction_
 
 @each_set
 @pytest.mark.parametrize("name", ["toeplitz_scatter", "gray_scatter"])
-@pytest.mark.parametrize("weight", [1, 2**20, 2**29, 2**31 - 1, 2**31, -(2**31), 2**62])
+@in_turn("weight", [1, 2**20, 2**29, 2**31 - 1, 2**31, -(2**31), 2**62])
 def test_scattered_sums_do_not_overflow_when_all_fall_on_one_frequency(
     instruction_set: str, name: str, weight: int
 ) -> None:
@@ -840,7 +843,7 @@ FIELDS = [(t, m) for t in range(1, 13) for m in range(1, 5)]
 SMALL_FIELDS = [(t, m) for t, m in FIELDS if t * m <= 12]
 
 
-@pytest.mark.parametrize("t", range(1, 13))
+@in_turn("t", range(1, 13))
 def test_the_field_has_the_smallest_irreducible_polynomial_with_a_constant_term(t: int) -> None:
     irreducible = (
         candidate
@@ -852,8 +855,8 @@ def test_the_field_has_the_smallest_irreducible_polynomial_with_a_constant_term(
 
 @pytest.mark.full
 @each_set
-@pytest.mark.parametrize("stretched", [False, True])
-@pytest.mark.parametrize(("t", "dimension"), [*FIELDS, (1, 48), (2, 24), (8, 6), (12, 4)])
+@in_turn("stretched", [False, True])
+@in_turn(("t", "dimension"), [*FIELDS, (1, 48), (2, 24), (8, 6), (12, 4)])
 def test_affine_response_is_the_same(instruction_set: str, t: int, dimension: int, stretched: bool) -> None:
     rng = np.random.default_rng(100 * t + dimension)
     size, count, keep = 1 << t, number_of_lines(t, dimension), 2**63
@@ -892,8 +895,8 @@ def test_affine_response_is_the_same(instruction_set: str, t: int, dimension: in
 
 
 @each_set
-@pytest.mark.parametrize("rejected", [16, 17, 40])
-@pytest.mark.parametrize("column", [0, 1, 3, 4])
+@in_turn("rejected", [16, 17, 40])
+@in_turn("column", [0, 1, 3, 4])
 def test_affine_response_lists_every_rejected_word_beyond_its_first_capacity(
     instruction_set: str, rejected: int, column: int
 ) -> None:
@@ -906,7 +909,7 @@ def test_affine_response_lists_every_rejected_word_beyond_its_first_capacity(
 
 
 @each_set
-@pytest.mark.parametrize(("t", "dimension"), SMALL_FIELDS)
+@in_turn(("t", "dimension"), SMALL_FIELDS)
 def test_affine_gather_is_the_same(instruction_set: str, t: int, dimension: int) -> None:
     rng = np.random.default_rng(100 * t + dimension)
     extremes = np.array([-(2**63), -5, 0, 1, 7, 2**63 - 1])
@@ -916,7 +919,7 @@ def test_affine_gather_is_the_same(instruction_set: str, t: int, dimension: int)
 
 
 @each_set
-@pytest.mark.parametrize(("t", "dimension"), [(t, m) for t, m in SMALL_FIELDS if t * m <= 8])
+@in_turn(("t", "dimension"), [(t, m) for t, m in SMALL_FIELDS if t * m <= 8])
 def test_affine_gather_follows_its_definition(instruction_set: str, t: int, dimension: int) -> None:
     rng = np.random.default_rng(t)
     rows = rng.integers(-9, 9, size=(number_of_lines(t, dimension), 2**t))
@@ -968,7 +971,7 @@ def test_keyed_hash_is_the_same(instruction_set: str, strings: list[bytes], hash
 
 
 @each_set
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 17])
+@in_turn("n", [1, 2, 3, 4, 5, 7, 8, 9, 17])
 def test_keyed_hash_is_the_same_at_the_edges_of_blocks(instruction_set: str, n: int) -> None:
     rng = np.random.default_rng(n)
     edges = [0, 1, 3, 4, 5, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257]
@@ -1030,8 +1033,8 @@ def test_local_hash_response_is_the_direct_response_to_the_hash(
 
 
 @each_set
-@pytest.mark.parametrize("rejected", [16, 17, 1200])
-@pytest.mark.parametrize("column", [0, 2])
+@in_turn("rejected", [16, 17, 1200])
+@in_turn("column", [0, 2])
 def test_local_hash_response_lists_every_rejected_word_beyond_its_first_capacity(
     instruction_set: str, rejected: int, column: int
 ) -> None:
@@ -1089,7 +1092,7 @@ def test_histograms_are_the_same(instruction_set: str, seed: int, n: int, rows: 
 
 
 @each_set
-@pytest.mark.parametrize("t", range(1, 13))
+@in_turn("t", range(1, 13))
 def test_stretched_histograms_are_the_same(instruction_set: str, t: int) -> None:
     rng = np.random.default_rng(t)
     size, tables = 1 << t, field_tables(t)

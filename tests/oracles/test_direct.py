@@ -9,22 +9,23 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import make
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(epsilon: str, size: int) -> None:
     assert_equals_twin(make("DE", epsilon=epsilon, domain_size=size), crowd(size))
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_keep_probability_is_the_paper_s_rounded_down(epsilon: str, size: int) -> None:
     p = Fraction(exp(epsilon)) / (Fraction(exp(epsilon)) + size - 1)
     assert make("DE", epsilon=epsilon, domain_size=size).keep == math.floor(p * 2**64)
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_variance_is_the_paper_s(epsilon: str, size: int) -> None:
     e = float(exp(epsilon))
     scheme = make("DE", epsilon=epsilon, domain_size=size)

@@ -9,12 +9,13 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import Keys, SeededRandom, make
 from plausibly.device import public_hash_seed
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_and_their_hashing_term_equal_the_slow_twin(epsilon: str, size: int) -> None:
     assert_equals_twin(make("FLH", epsilon=epsilon, domain_size=size, hashes=5), crowd(size))
 
@@ -86,8 +87,8 @@ def test_functions_and_hashes_out_of_range_are_refused() -> None:
             scheme.accumulator().add(np.array([(0, 0), bad], dtype=scheme.report_dtype))
 
 
-@pytest.mark.parametrize("parameter", ["hashes", "hash_seed"])
-@pytest.mark.parametrize("value", [-1, 2**64, 1.5, "many", None, True])
+@in_turn("parameter", ["hashes", "hash_seed"])
+@in_turn("value", [-1, 2**64, 1.5, "many", None, True])
 def test_parameters_out_of_range_are_refused(parameter: str, value: object) -> None:
     with pytest.raises(plausibly.ParameterError, match=f"{parameter}: expected"):
         make("FLH", epsilon=1, domain_size=10, **{parameter: value})

@@ -10,19 +10,20 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import SeededRandom, make
 
 
-@pytest.mark.parametrize("decoder", ["full", "paper"])
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn("decoder", ["full", "paper"])
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(decoder: str, epsilon: str, size: int) -> None:
     assert_equals_twin(make("HM", epsilon=epsilon, domain_size=size), crowd(size), decoder=decoder)
 
 
-@pytest.mark.parametrize("decoder", ["full", "paper"])
-@pytest.mark.parametrize("coefficients", range(1, 9))
-@pytest.mark.parametrize("size", [2, 13, 33])
+@in_turn("decoder", ["full", "paper"])
+@in_turn("coefficients", range(1, 9))
+@in_turn("size", [2, 13, 33])
 def test_any_number_of_coefficients_on_any_domain_equals_the_slow_twin(
     decoder: str, coefficients: int, size: int
 ) -> None:
@@ -47,8 +48,8 @@ def test_both_decoders_are_one_for_a_single_coefficient() -> None:
     np.testing.assert_allclose(full.variance, paper.variance, rtol=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3", "5", "8"])
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 100, 255, 256, 1024])
+@in_turn("epsilon", ["0.1", "0.5", "1", "2", "3", "5", "8"])
+@in_turn("size", [2, 3, 4, 5, 100, 255, 256, 1024])
 def test_the_default_is_the_best_number_up_to_the_logarithm_of_the_domain(epsilon: str, size: int) -> None:
     scheme = make("HM", epsilon=epsilon, domain_size=size)
     assert scheme.t == naive.best_coefficients(exp(epsilon), size) <= min(8, math.log2(size))
@@ -58,8 +59,8 @@ def test_the_best_numbers_are_those_of_the_text() -> None:
     assert [make("HM", epsilon=epsilon, domain_size=1024).t for epsilon in (1, 3, 5)] == [2, 4, 7]
 
 
-@pytest.mark.parametrize("coefficients", range(1, 9))
-@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+@in_turn("coefficients", range(1, 9))
+@in_turn("epsilon", ["0.5", "3"])
 def test_keep_probability_is_direct_encoding_of_the_signs(epsilon: str, coefficients: int) -> None:
     e = Fraction(exp(epsilon))
     scheme = make("HM", epsilon=epsilon, domain_size=10, coefficients=coefficients)

@@ -11,20 +11,21 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import SeededRandom, make
 
 VARIANTS = ("pure", "block", "auto")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn("variant", VARIANTS)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(variant: str, epsilon: str, size: int) -> None:
     assert_equals_twin(make("HR", epsilon=epsilon, domain_size=size, variant=variant), crowd(size))
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "0.6", "0.7", "1", "2", "3", "5", "8", "20"])
-@pytest.mark.parametrize("size", [2, 3, 4, 7, 8, 9, 100, 1000, 1024])
+@in_turn("epsilon", ["0.1", "0.5", "0.6", "0.7", "1", "2", "3", "5", "8", "20"])
+@in_turn("size", [2, 3, 4, 7, 8, 9, 100, 1000, 1024])
 def test_blocks_and_order_are_those_of_doubling(epsilon: str, size: int) -> None:
     pure, block = (make("HR", epsilon=epsilon, domain_size=size, variant=v) for v in ("pure", "block"))
     blocks = naive.response_blocks(exp(epsilon), size)
@@ -56,8 +57,8 @@ def test_one_block_is_the_pure_variant() -> None:
     assert same[0] == same[1]
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "0.7", "0.8", "1", "2", "3", "5"])
-@pytest.mark.parametrize("size", [2, 3, 5, 16, 1000])
+@in_turn("epsilon", ["0.5", "0.7", "0.8", "1", "2", "3", "5"])
+@in_turn("size", [2, 3, 5, 16, 1000])
 def test_auto_is_the_variant_with_the_lower_variance(epsilon: str, size: int) -> None:
     pure, block, auto = (make("HR", epsilon=epsilon, domain_size=size, variant=v) for v in VARIANTS)
     assert auto in (pure, block)
@@ -86,7 +87,7 @@ def test_the_exact_law_sums_over_holders_neighbours_and_strangers(variant: str, 
     assert scheme.estimator().law.exact(9, 4, mates=mates) == naive.response_variance(fields, 9, 4, mates)
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_keep_probability_is_that_of_the_half_block(epsilon: str, size: int) -> None:
     e = Fraction(exp(epsilon))
     for variant in VARIANTS:

@@ -11,6 +11,7 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_close, assert_equals_twin, crowd, exp
 from plausibly import Keys, Labels, SeededRandom, make
 from plausibly.device import local_hash
@@ -19,7 +20,7 @@ HASHING = ("BLH", "OLH")
 
 
 @pytest.mark.parametrize("name", HASHING)
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(name: str, epsilon: str, size: int) -> None:
     assert_equals_twin(make(name, epsilon=epsilon, domain_size=size), crowd(size))
 

@@ -11,6 +11,7 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import SeededRandom, make
 from plausibly.core.enumeration import output_law
@@ -23,7 +24,7 @@ def total_variance(scheme: plausibly.Scheme) -> float:
     return float(scheme.variance(1, 1) + (scheme.size - 1) * scheme.variance(1))
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(epsilon: str, size: int) -> None:
     assert_equals_twin(make("SS", epsilon=epsilon, domain_size=size), crowd(size))
 
@@ -35,14 +36,14 @@ def test_any_given_subset_size_equals_the_slow_twin(subset_size: int) -> None:
     assert_equals_twin(scheme, crowd(17))
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("size", [2, 3, 4, 16, 29, 30, 100, 1024])
+@in_turn("epsilon", EPSILONS)
+@in_turn("size", [2, 3, 4, 16, 29, 30, 100, 1024])
 def test_the_default_is_found_by_counting_up(epsilon: str, size: int) -> None:
     assert make("SS", epsilon=epsilon, domain_size=size).w == naive.best_subset_size(exp(epsilon), size)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("size", [2, 3, 7, 16, 40])
+@in_turn("epsilon", EPSILONS)
+@in_turn("size", [2, 3, 7, 16, 40])
 def test_the_default_has_the_lowest_total_error(epsilon: str, size: int) -> None:
     chosen = make("SS", epsilon=epsilon, domain_size=size)
     every = [make("SS", epsilon=epsilon, domain_size=size, subset_size=w) for w in range(1, size)]
@@ -55,7 +56,7 @@ def test_subsets_of_one_are_the_best_as_long_as_direct_encoding_is(epsilon: str,
     assert [make("SS", epsilon=epsilon, domain_size=size).w for size in (last, last + 1)] == [1, 2]
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_subsets_of_one_are_direct_encoding(epsilon: str, size: int) -> None:
     single = make("SS", epsilon=epsilon, domain_size=size, subset_size=1)
     direct = make("DE", epsilon=epsilon, domain_size=size)
@@ -68,8 +69,8 @@ def test_subsets_of_one_are_direct_encoding(epsilon: str, size: int) -> None:
     assert bits.argmax(axis=1).tolist() == words_are_equal["item"].tolist()
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16, 29, 30, 64, 128, 211, 212, 256, 1000, 1024, 10_000, 100_000])
+@in_turn("epsilon", EPSILONS)
+@in_turn("size", [2, 3, 4, 5, 8, 16, 29, 30, 64, 128, 211, 212, 256, 1000, 1024, 10_000, 100_000])
 def test_it_is_never_worse_than_direct_or_unary_encoding(epsilon: str, size: int) -> None:
     subset, direct, unary = (make(name, epsilon=epsilon, domain_size=size) for name in ("SS", "DE", "OUE"))
     assert total_variance(subset) <= min(total_variance(direct), total_variance(unary)) * (1 + 1e-12)
@@ -83,7 +84,7 @@ def test_small_domains_are_below_what_large_ones_can_reach(epsilon: str, size: i
     assert make("SS", epsilon=epsilon, domain_size=size).variance(1) / bound == pytest.approx(share, abs=0.0005)
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_keep_probability_is_that_of_the_definition_rounded_down(epsilon: str, size: int) -> None:
     e = Fraction(exp(epsilon))
     for w in {1, size // 2, size - 1}:
@@ -91,7 +92,7 @@ def test_keep_probability_is_that_of_the_definition_rounded_down(epsilon: str, s
         assert scheme.keep == math.floor(2**64 * w * e / (w * e + size - w))
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_variance_has_its_closed_form(epsilon: str, size: int) -> None:
     e = float(exp(epsilon))
     for w in {1, size // 2, size - 1}:
@@ -118,7 +119,7 @@ def test_subsets_are_uniform_among_those_with_the_item_and_among_those_without(s
             assert support == (p if x == y else (subset_size - p) / (size - 1))
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_of_the_whole_domain_sum_to_the_number_of_reports_exactly(epsilon: str, size: int) -> None:
     scheme = make("SS", epsilon=epsilon, domain_size=size)
     tally = scheme.accumulator()

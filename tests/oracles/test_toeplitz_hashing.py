@@ -12,6 +12,7 @@ import pytest
 
 import naive
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import Integers, Keys, Labels, SeededRandom, kernels, make
 from plausibly.core import characters
@@ -20,13 +21,13 @@ from plausibly.oracles import hadamard_mechanism, toeplitz_hashing
 SHAPES = [(1, 1), (2, 1), (2, 3), (3, 3), (5, 7), (8, 200), (12, 100)]
 
 
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(epsilon: str, size: int) -> None:
     assert_equals_twin(make("TLH", epsilon=epsilon, domain_size=size), crowd(size))
 
 
-@pytest.mark.parametrize(("hash_bits", "window"), SHAPES)
-@pytest.mark.parametrize("size", [2, 13, 33])
+@in_turn(("hash_bits", "window"), SHAPES)
+@in_turn("size", [2, 13, 33])
 def test_any_given_hash_and_window_equal_the_slow_twin(hash_bits: int, window: int, size: int) -> None:
     scheme = make("TLH", epsilon=2, domain_size=size, hash_bits=hash_bits, window=window)
     assert (scheme.t, scheme.w) == (hash_bits, window)
@@ -68,8 +69,8 @@ def test_the_default_is_the_shortest_hash_near_the_lowest_variance(epsilon: str)
     assert scheme.variance(1) <= 1.05 * float(naive.lowest_variance(exp(epsilon)))
 
 
-@pytest.mark.parametrize("hash_bits", [1, 3, 6, 9])
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@in_turn("hash_bits", [1, 3, 6, 9])
+@in_turn("epsilon", ["0.1", "1", "4"])
 def test_the_window_of_a_given_hash_is_the_best_of_all(epsilon: str, hash_bits: int) -> None:
     scheme = make("TLH", epsilon=epsilon, domain_size=1024, hash_bits=hash_bits)
     assert scheme.w == naive.best_window(exp(epsilon), hash_bits)
@@ -79,8 +80,8 @@ def test_a_hash_has_twelve_bits_at_most() -> None:
     assert [make("TLH", epsilon=epsilon, domain_size=10).t for epsilon in (8, 10, 20, 40)] == [11, 12, 12, 12]
 
 
-@pytest.mark.parametrize(("hash_bits", "window"), SHAPES)
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "3", "5"])
+@in_turn(("hash_bits", "window"), SHAPES)
+@in_turn("epsilon", ["0.5", "1", "3", "5"])
 def test_keep_probability_and_variance_are_those_of_the_share_of_supported_items(
     epsilon: str, hash_bits: int, window: int
 ) -> None:
@@ -112,8 +113,8 @@ def hashes_of(items: npt.NDArray[np.uint64], matrices: npt.NDArray[np.uint64], t
     return [int(hashed) for hashed in out[1]]
 
 
-@pytest.mark.parametrize("hash_bits", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("item_bits", [1, 2, 3, 4, 5, 6])
+@in_turn("hash_bits", [1, 2, 3, 4, 5])
+@in_turn("item_bits", [1, 2, 3, 4, 5, 6])
 def test_every_difference_of_two_items_is_sent_to_a_uniform_value(item_bits: int, hash_bits: int) -> None:
     matrices = np.arange(1 << item_bits + hash_bits - 1, dtype=np.uint64)
     each = len(matrices) >> hash_bits
@@ -173,8 +174,8 @@ def test_the_hadamard_mechanism_has_the_same_decoder() -> None:
     assert hadamard_mechanism.window_weights is toeplitz_hashing.window_weights is characters.window_weights
 
 
-@pytest.mark.parametrize("hash_bits", [1, 2, 4, 7])
-@pytest.mark.parametrize("size", [2, 13, 64])
+@in_turn("hash_bits", [1, 2, 4, 7])
+@in_turn("size", [2, 13, 64])
 def test_with_the_rows_of_a_matrix_the_hadamard_mechanism_is_toeplitz_hashing(size: int, hash_bits: int) -> None:
     toeplitz = make("TLH", epsilon=3, domain_size=size, hash_bits=hash_bits, window=1)
     hadamard = make("HM", epsilon=3, domain_size=size, coefficients=hash_bits)
@@ -220,8 +221,8 @@ class Numbers(Keys):
         return Integers(2**32).encode(items)
 
 
-@pytest.mark.parametrize(("hash_bits", "window"), SHAPES)
-@pytest.mark.parametrize("size", [2, 13, 64])
+@in_turn(("hash_bits", "window"), SHAPES)
+@in_turn("size", [2, 13, 64])
 def test_on_a_small_domain_candidates_of_keys_have_the_answers_of_the_cells(
     size: int, hash_bits: int, window: int
 ) -> None:

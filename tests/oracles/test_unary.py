@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import make
 
@@ -16,7 +17,7 @@ UNARY = ("SUE", "OUE")
 
 
 @pytest.mark.parametrize("name", UNARY)
-@pytest.mark.parametrize(("epsilon", "size"), GRID)
+@in_turn(("epsilon", "size"), GRID)
 def test_estimates_equal_the_slow_twin(name: str, epsilon: str, size: int) -> None:
     assert_equals_twin(make(name, epsilon=epsilon, domain_size=size), crowd(size))
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from drawn import drawn
 from plausibly import Estimates, ParameterError, SeededRandom, StateError, make
 from plausibly.core.steps import STEPS, apply
 
@@ -157,7 +158,7 @@ def test_steps_reduce_the_squared_error_on_skewed_data(seed: int) -> None:
     counts=st.lists(st.integers(0, 50), min_size=1, max_size=10),
     noise=st.lists(st.floats(-90, 90), min_size=10, max_size=10),
 )
-@settings(derandomize=True, deadline=None, database=None, max_examples=20)
+@drawn(20)
 def test_a_projection_is_never_further_from_the_truth(name: str, counts: list[int], noise: list[float]) -> None:
     # The truth lies in the convex set that is projected on: no data and no noise can make it worse.
     truth = np.array(counts, dtype=float)

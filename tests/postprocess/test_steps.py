@@ -6,10 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import plausibly
+from cases import in_turn
+from drawn import drawn
 from plausibly import ParameterError, StateError
 from plausibly.core.steps import STEPS, apply
 from plausibly.postprocess import power_law
@@ -21,7 +23,7 @@ WITHOUT_NEGATIVES = ["base-pos", "norm-sub", "simplex", "norm-mul", "norm-cut", 
 ORDERED = ["base", "base-pos", "norm-sub", "simplex", "norm-mul", "norm-cut", "significance-cut", "power-ns"]
 IDEMPOTENT = ["base", "base-pos", "norm-sub", "simplex", "norm-mul", "norm-cut", "significance-cut"]
 
-deterministic = settings(derandomize=True, deadline=None, database=None, max_examples=20)
+deterministic = drawn(20)
 # Estimates are whole scores times a scale: ties are common, and so are they here.
 numbers = st.one_of(st.integers(-20, 40).map(float), st.floats(-1e6, 1e6))
 rows = st.lists(numbers, min_size=1, max_size=12)
@@ -106,7 +108,7 @@ def test_rows_together_are_rows_one_by_one(name: str, n: int) -> None:
 
 
 @every_step
-@pytest.mark.parametrize(
+@in_turn(
     "values", [[0.0], [-3.0], [5.0], [2.0] * 4, [0.0] * 4, [-1.0] * 4, [-4.0, -2.0, -1.0], [1e300, -1e300, 5e-324]]
 )
 def test_odd_values_give_finite_ones(name: str, values: list[float]) -> None:

@@ -39,6 +39,7 @@ def test_planted_strings_are_found(symbols: int, length: int) -> None:
     assert [step.length for step in answer.trace] == [evidence.start, *(level.length for level in evidence.levels)]
 
 
+@pytest.mark.full
 def test_strings_below_one_prefix_are_all_found() -> None:
     rng = np.random.default_rng(0)
     strings = random_strings(rng, 1_000, 9, 40)

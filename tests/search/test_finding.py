@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from contract.entries import KEYED_SEARCHES, settable
 from plausibly import ParameterError, SeededRandom, StateError, Strings
 from search.planted import COMMON, search_for, search_over, tally_for
@@ -131,7 +132,7 @@ def test_given_strings_are_estimated_as_the_search_estimates_them(name: str) -> 
 
 
 @every_search
-@pytest.mark.parametrize(
+@in_turn(
     ("choices", "message"),
     [
         ({"k": 0}, "k: expected"),
@@ -146,7 +147,6 @@ def test_given_strings_are_estimated_as_the_search_estimates_them(name: str) -> 
         ({"treshold": 5}, "unknown option 'treshold'; did you mean 'threshold'"),
         ({"tally": 5}, "unknown option 'tally'"),
     ],
-    ids=str,
 )
 def test_choices_that_make_no_sense_are_refused(name: str, choices: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(message)):
@@ -154,7 +154,7 @@ def test_choices_that_make_no_sense_are_refused(name: str, choices: dict[str, An
 
 
 @pytest.mark.parametrize("name", [name for name in KEYED_SEARCHES if "keep" in options_of(name)])
-@pytest.mark.parametrize("keep", [0, -1, 2.0, None])
+@in_turn("keep", [0, -1, 2.0, None])
 def test_keeping_no_whole_positive_number_is_refused(name: str, keep: object) -> None:
     with pytest.raises(ParameterError, match="keep: expected"):
         search_for(name).accumulator().search(keep=keep)

@@ -1,9 +1,10 @@
 """Levels and shares for every alphabet and length."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import drawn
 from plausibly.search.plan import FIRST_CELLS, SIBLINGS, block_size, cell_count, level_lengths, shares
 
 
@@ -22,7 +23,7 @@ def test_the_last_level_is_the_whole_length(length: int, ends: tuple[int, ...]) 
     assert level_lengths(40, length)[2] == ends
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@drawn(200)
 @given(st.integers(2, 30_000), st.integers(1, 64), st.integers(1, 10**8), st.floats(1e-4, 100))
 def test_shares_are_positive_and_sum_to_one(symbols: int, length: int, n: int, variance: float) -> None:
     start, step, ends = level_lengths(symbols, length)

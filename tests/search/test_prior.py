@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import drawn
 from plausibly.search.evidence import Evidence, digits
 from plausibly.search.prior import FLOOR, CharacterModel, character_model, isotonic
 
-quickly = settings(max_examples=40, deadline=None, derandomize=True)
+quickly = drawn(40)
 
 
 def only_letters(letters: np.ndarray, variance: float, pairs: np.ndarray | None, pairs_variance: float) -> Evidence:

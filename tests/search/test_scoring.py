@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import drawn
 from plausibly.search.evidence import digits, numbers
 from plausibly.search.scoring import ANY_PART, FOLLOW, PARTS, combined, followed, needed, support, upper_tail
 
-quickly = settings(max_examples=200, deadline=None, derandomize=True)
+quickly = drawn(200)
 positive = st.floats(0.1, 50)
 
 

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import drawn
 from plausibly.search.decoding import decode
 from plausibly.search.evidence import digits
 from plausibly.search.prior import character_model
 from plausibly.search.significance import log_weights, significant
 from search.simulation import evidence_of, random_strings
 
-quickly = settings(max_examples=30, deadline=None, derandomize=True)
+quickly = drawn(30)
 
 
 def every_string(symbols: int, length: int) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from plausibly import HeavyHitters, ParameterError, Scheme, SeededRandom, Strings
 from plausibly.search import plan
 from plausibly.search.folding import block_size
@@ -115,7 +116,7 @@ def test_what_nobody_holds_is_seldom_significant() -> None:
     assert alarms <= 9
 
 
-@pytest.mark.parametrize("users", [0, 1, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 3, 5, 20))])
+@pytest.mark.parametrize("users", [0, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 2, 3, 5, 20))])
 def test_hardly_any_users_are_no_trouble(users: int) -> None:
     scheme = trellis()
     tally: Any = scheme.accumulator()
@@ -213,7 +214,8 @@ def test_a_search_finds_the_same_in_a_restored_and_in_a_merged_tally() -> None:
     assert merged.to_bytes() == whole.to_bytes(), "a search changes nothing"
 
 
-@pytest.mark.parametrize("seeds", [60, pytest.param(600, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("seeds", [60, 600])
 def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds: int) -> None:
     # Hash functions and coins of their own for each seed, and so few cells that a string shares one with several of 40
     # others. The means of z and of its square over the seeds lie within 4.5 of their standard errors, for 5 strings
@@ -262,7 +264,7 @@ def test_the_preset_takes_any_strings(domain: Strings) -> None:
     plausibly.device.load(scheme.to_json()).privatize(domain.alphabet[:1])
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("given", "message"),
     [
         ({"folded": plausibly.make("TLH", epsilon=3, domain_size=96)}, "folded: expected a power of two"),
@@ -279,7 +281,6 @@ def test_the_preset_takes_any_strings(domain: Strings) -> None:
         ({"hash_seed": -1}, "hash_seed: expected"),
         ({"start": 7}, "start: expected"),
     ],
-    ids=str,
 )
 def test_parts_that_do_not_fit_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from faults.planting import Edit
 from oracles.comparing import exp
 from plausibly import Keys, Scheme, SeededRandom, audit, device, make
@@ -75,8 +76,8 @@ def test_a_report_has_the_law_of_independent_bits_each_wrong_with_the_same_proba
             assert (record[0], weight) == (cohort, scheme.keep ** (bits - wrong) * (WORD - scheme.keep) ** wrong)
 
 
-@pytest.mark.parametrize("hashes", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "3", "8"])
+@in_turn("hashes", [1, 2, 3])
+@in_turn("epsilon", ["0.1", "1", "3", "8"])
 def test_a_bit_has_its_share_of_epsilon_and_not_a_hair_more(epsilon: str, hashes: int) -> None:
     scheme = bloom(epsilon=epsilon, hashes=hashes, bits=64)
     part = Fraction(exp(Fraction(epsilon) / (2 * hashes)))
@@ -241,7 +242,7 @@ def test_a_copy_over_another_oracle_has_that_one_s_privacy() -> None:
     assert (scheme.epsilon, scheme.width) == (1, 30)
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("parameters", "message"),
     [
         ({"bit": 8, "epsilon": 1}, r"unknown parameter 'bit' for BLOOM; did you mean 'bits'\?"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from plausibly import SeededRandom
 from plausibly.core.enumeration import mixture, output_law, public_outcomes
 from plausibly.core.laws import VarianceLaw
@@ -29,7 +30,7 @@ def _law(scheme) -> VarianceLaw:
 
 
 @pytest.mark.parametrize("name", PURE)
-@pytest.mark.parametrize(("rows", "width"), [(1, 2), (3, 8), (32, 1024)])
+@in_turn(("rows", "width"), [(1, 2), (3, 8), (32, 1024)])
 def test_count_mean_over_a_pure_oracle_is_pure_with_more_support(name, rows, width):
     sketch = _sketch("CM", name, width, rows)
     own = sketch.oracle.estimator()
@@ -95,7 +96,7 @@ def test_items_of_toeplitz_hashing_are_nearly_uncorrelated(size):
 
 
 @pytest.mark.parametrize("name", PURE)
-@pytest.mark.parametrize(("rows", "width"), [(1, 2), (3, 8), (32, 1024)])
+@in_turn(("rows", "width"), [(1, 2), (3, 8), (32, 1024)])
 def test_the_count_sketch_adds_the_noise_of_two_cells(name, rows, width):
     sketch = _sketch("CS", name, width, rows)
     own = sketch.oracle.estimator()

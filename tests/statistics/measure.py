@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from math import ceil, sqrt
 from typing import Any
 
@@ -73,16 +73,19 @@ class Cell:
 
     def scheme(self, run: int = 0) -> plausibly.Scheme:
         """The scheme of one run: with hash functions of its own, where they belong to the scheme."""
-        hashing = {"hash_seed": self.seed << 16 | run} if self.case.shares_hashes else {}
-        return plausibly.make(
-            self.case.name,
-            epsilon=self.epsilon,
-            domain_size=self.size,
-            **dict(self.case.parameters),
-            **hashing,
-        )
+        if not self.case.shares_hashes or run == 0:
+            return self._first
+        return self._made(hash_seed=self.seed << 16 | run)
 
-    @property
+    def _made(self, **hashing: int) -> plausibly.Scheme:
+        given = dict(self.case.parameters) | hashing
+        return plausibly.make(self.case.name, epsilon=self.epsilon, domain_size=self.size, **given)
+
+    @cached_property
+    def _first(self) -> plausibly.Scheme:
+        return self._made(hash_seed=self.seed << 16) if self.case.shares_hashes else self._made()
+
+    @cached_property
     def n(self) -> int:
         """100,000 users, or as many as it takes for 80 of them to support an item that nobody holds.
 
@@ -99,7 +102,7 @@ class Cell:
     def counts(self) -> Counts:
         return CROWDS[self.crowd](self.size, self.n)
 
-    @property
+    @cached_property
     def keystream(self) -> int:
         """Random bytes of one run, which is what bitmaps spend their time on: one per item, or eight per member."""
         return self.n * self.scheme().layout.head_bytes
@@ -114,7 +117,7 @@ class Cell:
         scheme = self.scheme()
         return isinstance(scheme, AGR) and scheme.m > 1 and scheme.size <= scheme.g
 
-    @property
+    @cached_property
     def runs(self) -> int:
         """Enough for a standard error of the mean squared error of 1.2 %, so that it stays below 1.5 % in practice."""
         if self.size > 1024:

@@ -14,6 +14,8 @@ from math import hypot
 import numpy as np
 import pytest
 
+from cases import in_turn
+
 from .measure import (
     ACCURACY_CELLS,
     EPSILONS,
@@ -76,9 +78,9 @@ def test_hadamard_mechanism_is_measured_to_be_as_accurate_as_local_hashing(epsil
 
 
 # The laws allow 5 % above the least variance, and OLH is at most 2 % above it.
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@in_turn("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", ["TLH", "AGR", "SS"])
-@pytest.mark.parametrize("size", [128, 1024])
+@in_turn("size", [128, 1024])
 def test_linear_hashing_and_subsets_are_predicted_to_be_as_accurate_as_local_hashing(name, epsilon, size):
     mine, olh = (predicted_variance(Cell(Case(each), epsilon, "zipf", size)).mean() for each in (name, "OLH"))
     assert mine <= (1.0 if name == "SS" else 1.05) * olh
