@@ -31,7 +31,7 @@ help:  ## Show this list
 demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then watch a histogram emerge from noise
 	@$(PY) examples/demo.py
 
-test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in little more than a minute
+test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
 test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: six to seven minutes on two cores
