@@ -16,7 +16,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -27,19 +27,21 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from ..core.domain import Strings
 from ..core.randomness import SeededRandom
 from ..presets import trellis
 from ..search.tally import SearchTally
-from .baselines import PAPER_F1, PUBLISHED, extend_and_peel, pem_plus
+from .baselines import PUBLISHED, extend_and_peel, pem_plus
 from .ceilings import exhaustive, known_candidates
 from .datasets import ALPHABET, DATASETS, SHAPES, URL_CLICKS_N, Crowd
 from .metrics import false_items, score
+from .sheets import draw_grid, grid_sheet, published_sheet, uniform_sheet
 
 K = 10
 LEVEL = 0.05
+_PIPED = 132
+"""Columns of a table that no terminal shows."""
 Row = dict[str, Any]
 
 
@@ -176,78 +178,16 @@ def _measured(cells: Sequence[Cell], jobs: int) -> Iterator[Row]:
 def _read(path: Path | None) -> list[Row]:
     if path is None or not path.exists():
         return []
-    # A line cut off by an interrupt is measured again.
-    return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        # A line cut off by an interrupt: it is measured again, and nothing is to be written behind it.
+        path.write_text(whole)
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("method", "data", "n", "epsilon", "length", "run"))
-
-
-# --- tables -----------------------------------------------------------------------------------------------------
-
-
-def _mean(rows: Iterable[Row], name: str = "f1") -> float:
-    return float(np.mean([row[name] for row in rows]))
-
-
-def grid_table(rows: Sequence[Row], methods: Sequence[str], title: str) -> Table:
-    """Mean F1 of every method in every cell, and what was significant."""
-    table = Table(title=title, caption=_caption(rows, methods))
-    for name in ("data", "length", "n", "ε", *methods, "significant", "right", "runs with a false one"):
-        table.add_column(name, justify="left" if name == "data" else "right")
-    kinds = list(dict.fromkeys((row["data"], row["length"], row["n"], row["epsilon"]) for row in rows))
-    for data, length, n, epsilon in kinds:
-        own = [
-            row for row in rows if (row["data"], row["length"], row["n"], row["epsilon"]) == (data, length, n, epsilon)
-        ]
-        scores = [f"{_mean(row for row in own if row['method'] == method):.3f}" for method in methods]
-        ours = [row for row in own if row["method"] == "TRELLIS"]
-        strict = [f"{_mean(ours, name):.1f}" for name in ("significant", "significant_right")]
-        false = sum(row["false"] > 0 for row in ours)
-        table.add_row(data, str(length), f"{n:,}", f"{epsilon:g}", *scores, *strict, f"{false} of {len(ours)}")
-    return table
-
-
-def _caption(rows: Sequence[Row], methods: Sequence[str]) -> str:
-    means = [f"{method} {_mean(row for row in rows if row['method'] == method):.3f}" for method in methods]
-    ours = [row for row in rows if row["method"] == "TRELLIS"]
-    false = sum(row["false"] > 0 for row in ours)
-    found, right = _mean(ours, "significant"), _mean(ours, "significant_right")
-    listed = K * _mean(ours, "recall")
-    return (
-        f"mean F1: {', '.join(means)}. Significant at {LEVEL:.0%}: {found:.2f} a run, {right:.2f} of them right, "
-        f"where the bare top {K} has {listed:.2f} right; {false} of {len(ours)} runs with a false one"
-    )
-
-
-def published_table(rows: Sequence[Row]) -> Table:
-    """The paper's combinations, the best first, with its own figures beside."""
-    table = Table(title="The paper's searches over its sketches: url-clicks, 6 characters, ε = 3, top 10")
-    for name in ("search", "precision", "recall", "F1", "±", "F1 in the paper (real log)"):
-        table.add_column(name, justify="left" if name == "search" else "right")
-    by_method: dict[str, list[Row]] = {}
-    for row in rows:
-        by_method.setdefault(row["method"], []).append(row)
-    for method, own in sorted(by_method.items(), key=lambda item: -_mean(item[1])):
-        spread = float(np.std([row["f1"] for row in own]))
-        numbers = [f"{_mean(own, name):.3f}" for name in ("precision", "recall", "f1")]
-        printed = f"{PAPER_F1[method]:.3f}" if method in PAPER_F1 else ""
-        table.add_row(method, *numbers, f"{spread:.3f}", printed)
-    return table
-
-
-def uniform_table(rows: Sequence[Row]) -> Table:
-    """How often something is reported as significant where there is nothing."""
-    table = Table(title=f"No heavy hitter: runs in which something was significant at {LEVEL:.0%}")
-    for name in ("length", "n", "ε", "runs", "with a report"):
-        table.add_column(name, justify="right")
-    for length, n, epsilon in dict.fromkeys((row["length"], row["n"], row["epsilon"]) for row in rows):
-        own = [row for row in rows if (row["length"], row["n"], row["epsilon"]) == (length, n, epsilon)]
-        table.add_row(
-            str(length), f"{n:,}", f"{epsilon:g}", str(len(own)), str(sum(row["significant"] > 0 for row in own))
-        )
-    return table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -258,17 +198,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, help="runs of each cell (16; published 5; uniform 50)")
     parser.add_argument("--rows", type=Path, help="the file of all runs, read and added to")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file, too")
+    parser.add_argument("--figure", type=Path, help="draw it to this file (short and long)")
     given = parser.parse_args(arguments)
     runs = given.runs or {"published": 5, "uniform": 50}.get(given.table, 16)
-    console = Console()
     rows = rows_of(cells_of(given.table, runs), given.rows, jobs=given.jobs, console=Console(stderr=True))
-    if given.table == "published":
-        console.print(published_table(rows))
-    elif given.table == "uniform":
-        console.print(uniform_table(rows))
-    else:
-        methods = METHODS if given.table == "short" else ("TRELLIS", "C1")
-        console.print(grid_table(rows, methods, f"Top-{K} F1, {runs} runs a cell"))
+    sheet = {"published": published_sheet, "uniform": uniform_sheet}.get(given.table, grid_sheet)(rows)
+    console = Console()
+    console.print(sheet.table(), width=console.width if console.is_terminal else _PIPED)
+    if given.markdown is not None:
+        given.markdown.write_text(sheet.markdown())
+    if given.figure is not None:
+        draw_grid(rows, given.figure)
     return 0
 
 
