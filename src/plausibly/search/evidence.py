@@ -22,6 +22,16 @@ _NOTHING = 1e6
 
 
 @dataclass(frozen=True, eq=False)
+class Text:
+    """What ordinary text in some alphabet is like."""
+
+    letters: Floats
+    """[symbol]: their shares; without the pad."""
+    ratios: Floats
+    """[symbol, next symbol]: how much more often they follow each other than by chance."""
+
+
+@dataclass(frozen=True, eq=False)
 class Level:
     """Estimates of one folded level: its users report a cell for their prefix of ``length`` symbols.
 
@@ -68,6 +78,8 @@ class Evidence:
     first_users: int
     levels: tuple[Level, ...]
     places: Places
+    text: Text | None = None
+    """What ordinary text in this alphabet is like, if it has one."""
 
     def noise(self, variance: float) -> float:
         """The variance, finite even if nobody reported."""

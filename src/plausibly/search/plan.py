@@ -43,7 +43,7 @@ def level_lengths(symbols: int, length: int) -> tuple[int, int, tuple[int, ...]]
 def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical_length: int | None = None) -> Shares:
     """How n users are divided; ``letter_variance``: per report, of the share of one symbol.
 
-    Letters: enough for an error of .007 at each of some six positions, 5 % at most. Pairs: 3 %, and 6 % where there are
+    Letters: enough for an error of .007 at each of some six positions, 3 % at most. Pairs: 3 %, and 6 % where there are
     several folded levels, because the longer a string the more it costs to name; none where their error would exceed
     that of a common pair's share, or where the pairs are more than the first level's cells. Of the others the first
     level gets .7/levels, 16 % at least. The folded levels get the rest by weights 1/(1 + (length/(1.15·typical))⁸):
@@ -51,7 +51,7 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
     little beyond it; of several, the last has 5 % beforehand, because it shows every string whole.
     """
     _, _, lengths = level_lengths(symbols, length)
-    letters = min(0.05, 7.5 * letter_variance / (0.007**2 * max(n, 1)))
+    letters = min(0.03, 7.5 * letter_variance / (0.007**2 * max(n, 1)))
     pairs = 0.06 if len(lengths) > 1 else 0.03
     if letter_variance > COMMON_PAIR**2 * pairs * n or symbols**2 > FIRST_CELLS or length < 2:
         pairs = 0.0

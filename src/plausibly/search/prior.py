@@ -3,8 +3,9 @@
 Naming one of A^L strings takes as many nats of evidence as the prior leaves open, so this model decides how light a
 string may be and still be found. It is learned from the groups that report single symbols and pairs of neighbours.
 Estimates are noisy, and a symbol wrongly taken for impossible loses every string with it: each one is drawn towards
-a coarser one (position -> neighbouring positions -> all positions -> uniform) by as much as its noise explains what
-they differ by (empirical Bayes), and keeps a part of the coarser one at least.
+a coarser one (position -> neighbouring positions -> all positions -> text) by as much as its noise explains what
+they differ by (empirical Bayes), and keeps a part of the coarser one at least. The coarsest is what ordinary text is
+like, as far as the letters support it, and uniform otherwise.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .evidence import Evidence, Floats, Floats32, Numbers, Symbols
+from .evidence import Evidence, Floats, Floats32, Numbers, Symbols, Text
 
 FLOOR = 0.05
 """Share of the uniform distribution mixed into every next symbol: no symbol costs more than ln(A/FLOOR) nats."""
@@ -31,6 +32,10 @@ _FEWEST = 0.02
 """Shares below this, of users still going on or of a symbol, are not divided by."""
 _PAIR_SPREAD = 1.0
 """Relative standard deviation of a pair's share around the product of its symbols' shares."""
+_TEXT = (0.6, 0.4)
+"""Mean and standard deviation of the part of ordinary text in the letters, before anybody has reported one."""
+_TEXT_PAIRS = 0.5
+"""How much of that holds for pairs, too."""
 _RATIOS = (0.1, 10.0)
 _END_RATIOS = (0.1, 20.0)
 _LEAST_SYMBOL = 2e-3
@@ -94,10 +99,13 @@ def character_model(evidence: Evidence) -> CharacterModel:
     reached = 1 - np.concatenate([[0.0], ended[:-1]])
     ends = _ends(ended, reached, variance)
     going = np.maximum(1 - ended, _FEWEST)
-    letters = _letters(evidence.letters[:, 1:] / going[:, None], variance / going**2)
+    letters, trust = _letters(evidence.letters[:, 1:] / going[:, None], variance / going**2, evidence.text)
     model = CharacterModel(ends, letters)
+    typical = 1.0 if evidence.text is None else 1 + _TEXT_PAIRS * trust * (evidence.text.ratios - 1)
     if evidence.pairs is None or evidence.pairs_variance is None:
-        return model
+        if evidence.text is None:
+            return model
+        return replace(model, ratios=np.clip(typical, *_RATIOS), end_ratios=np.ones(evidence.symbols - 1))
     # All positions together, each with its precision: a single one has too few reports for A² pairs.
     precision = 1 / np.minimum(evidence.pairs_variance, 1e6)
     noise = 1 / precision.sum()
@@ -112,7 +120,7 @@ def character_model(evidence: Evidence) -> CharacterModel:
     )
     return replace(
         model,
-        ratios=_ratios(pairs[:, 1:], chance, noise, _RATIOS),
+        ratios=_ratios(pairs[:, 1:], chance, noise, _RATIOS, typical),
         end_ratios=_ratios(pairs[:, 0], ending, noise, _END_RATIOS),
     )
 
@@ -142,15 +150,27 @@ def _ends(ended: Floats, reached: Floats, variance: Floats) -> Floats:
     return np.asarray(np.clip(own, _ENDS_KEPT * coarse, 0.98))
 
 
-def _letters(shares: Floats, variance: Floats) -> Floats:
-    # The distribution of letters at each position.
+def _letters(shares: Floats, variance: Floats, text: Text | None) -> tuple[Floats, float]:
+    # The distribution of letters at each position, and what part of it is ordinary text.
     precision = 1 / variance
-    uniform = np.full((1, shares.shape[1]), 1 / shares.shape[1])
-    everywhere = _shrunk((precision @ shares / precision.sum())[None], uniform, 1 / precision.sum()[None])
+    coarse, trust = np.full(shares.shape[1], 1 / shares.shape[1]), 0.0
+    everywhere, noise = precision @ shares / precision.sum(), 1 / precision.sum()
+    if text is not None:
+        away = text.letters - coarse
+        trust = _part_of_text(float((everywhere - coarse) @ away / (away @ away)), float(noise / (away @ away)))
+        coarse = coarse + trust * away
+    everywhere = _shrunk(everywhere[None], coarse[None], noise[None])
     near = _kernel(len(shares), _LETTERS_REACH) * precision
     near /= near.sum(axis=1, keepdims=True)
     around = _shrunk(near @ shares, everywhere, near**2 @ variance)
-    return _shrunk(shares, around, variance)
+    return _shrunk(shares, around, variance), trust
+
+
+def _part_of_text(estimate: float, variance: float) -> float:
+    # The posterior mean of the least-squares estimate of λ in λ·text + (1 − λ)·uniform.
+    mean, spread = _TEXT
+    part = (estimate * spread**2 + mean * variance) / (spread**2 + variance)
+    return min(max(part, 0.0), 1.0)
 
 
 def _shrunk(own: Floats, coarse: Floats, variance: Floats) -> Floats:
@@ -161,10 +181,12 @@ def _shrunk(own: Floats, coarse: Floats, variance: Floats) -> Floats:
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
 
-def _ratios(shares: Floats, chance: Floats, noise: float, limits: tuple[float, float]) -> Floats:
-    # Observed over expected by chance, drawn to 1 by the noise.
-    signal = (_PAIR_SPREAD * chance) ** 2
-    return np.asarray(np.clip(1 + (shares / chance - 1) * signal / (signal + noise), *limits))
+def _ratios(
+    shares: Floats, chance: Floats, noise: float, limits: tuple[float, float], typical: Floats | float = 1.0
+) -> Floats:
+    # Observed over expected by chance, drawn to what is typical by the noise.
+    signal = (_PAIR_SPREAD * chance * typical) ** 2
+    return np.asarray(np.clip(typical + (shares / chance - typical) * signal / (signal + noise), *limits))
 
 
 def _least(shares: Floats) -> Floats:

@@ -27,6 +27,7 @@ from .result import HeavyHitters, Step
 from .rounds import significance_level
 from .significance import adjusted_p_values
 from .tally import SearchTally
+from .text import ordinary_text
 
 MOST_FOUND = 1000
 
@@ -47,7 +48,7 @@ class TRELLIS(Search):
 
     >>> import plausibly
     >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
-    >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(1))
+    >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(2))
     >>> tally.search(k=10, level=0.05).items.tolist()
     ['abba', 'deaf', 'cafe']
     """
@@ -248,6 +249,7 @@ class TRELLIS(Search):
             first_users=first_users,
             levels=levels,
             places=places,
+            text=ordinary_text(strings),
         )
 
     def _level(self, folds: Sequence[Fold], found: Sequence[tuple[Floats, float, int]], n: int) -> Level:
