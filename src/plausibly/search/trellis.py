@@ -44,7 +44,8 @@ class TRELLIS(Search):
     Privacy: the largest of the oracles': a user reports through one of them.
     Variance: of counts of given strings, that of the oracle of the longest prefixes, divided by the square of the share
     of users who report those, plus what drawing them and shared cells add.
-    Cost: the longest oracle's report and a byte; the state has the oracles' cells, the search takes about a second.
+    Cost: the longest oracle's report and a byte; the state has the oracles' cells, the search takes 0.4 s for 6 symbols
+    and 2 s for 64.
 
     >>> import plausibly
     >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
