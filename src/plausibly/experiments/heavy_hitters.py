@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = rows_of(cells_of(given.table, runs), given.rows, jobs=given.jobs, console=Console(stderr=True))
     sheet = {"published": published_sheet, "uniform": uniform_sheet}.get(given.table, grid_sheet)(rows)
     console = Console()
-    console.print(sheet.table(), width=console.width if console.is_terminal else _PIPED)
+    (console if console.is_terminal else Console(width=_PIPED)).print(sheet.table())
     if given.markdown is not None:
         given.markdown.write_text(sheet.markdown())
     if given.figure is not None:
