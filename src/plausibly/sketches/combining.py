@@ -23,6 +23,7 @@ Numbers = npt.NDArray[np.int64]
 
 _ITEMS_AT_ONCE = 1 << 16
 _CELLS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 32
 _Z95 = NormalDist().inv_cdf(0.975)
 
 
@@ -123,11 +124,16 @@ class Rows:
         def work(first: int, last: int) -> Floats:
             items = asked[first:last]
             values = np.empty((len(items), len(table)))
-            for row, cells in enumerate(table):
-                values[:, row] = cells[hashes_of(self.sketch, row, items, len(cells))]
+            # Some rows at a time: a column alone would be written to as many places as there are items.
+            some = np.empty((_ROWS_AT_ONCE, len(items)))
+            for start in range(0, len(table), _ROWS_AT_ONCE):
+                block = table[start : start + _ROWS_AT_ONCE]
+                for row, cells in enumerate(block):
+                    cells.take(hashes_of(self.sketch, start + row, items, len(cells)), out=some[row], mode="clip")
+                values[:, start : start + len(block)] = some[: len(block)].T
             return combine(values)
 
-        chunk = max(1, _ITEMS_AT_ONCE * 32 // len(table))
+        chunk = max(1, _ITEMS_AT_ONCE * 64 // len(table))
         return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
 
     def totals(self, table: Floats, codes: Codes | None) -> Floats:
@@ -217,8 +223,7 @@ class MedianOfRows:
         table -= centre
         if len(used) < len(table):
             table[n == 0] = np.nan  # a row without users says nothing
-        middle = np.median if len(used) == len(table) else np.nanmedian
-        values = rows.read(table, codes, lambda values: middle(values, axis=1))
+        values = rows.read(table, codes, _medians if len(used) == len(table) else _medians_of_numbers)
         if rows.postprocess is not None:
             return values, None
         return values, self._variance(used - centre, total, np.clip(values, 0, total))
@@ -268,6 +273,19 @@ def _scaled(table: Floats, n: Numbers) -> Floats:
     # Each row as if all users had been in it.
     scaled: Floats = table * (int(n.sum()) / np.maximum(n, 1))[:, None]
     return scaled
+
+
+def _medians(values: Floats) -> Floats:
+    # As np.median, which looks for both middle ones at once and takes three times as long.
+    half = values.shape[1] // 2
+    values.partition(half, axis=1)
+    middle: Floats = values[:, half]
+    return middle if values.shape[1] % 2 else (values[:, :half].max(axis=1) + middle) / 2
+
+
+def _medians_of_numbers(values: Floats) -> Floats:
+    medians: Floats = np.nanmedian(values, axis=1)
+    return medians
 
 
 @lru_cache(maxsize=64)
