@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from . import compare as compare_command
 from . import doctor as doctor_command
+from . import reproduce as reproduce_command
 
 app = typer.Typer(
     name="plausibly",
@@ -16,6 +18,8 @@ app = typer.Typer(
     add_completion=True,
 )
 app.command(name="doctor")(doctor_command.doctor)
+app.command(name="reproduce")(reproduce_command.reproduce)
+app.command(name="compare")(compare_command.compare)
 
 
 def _print_version(wanted: bool) -> None:

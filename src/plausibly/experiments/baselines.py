@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,81 +12,63 @@ import numpy.typing as npt
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.scheme import Scheme
+from ..presets import trellis
 from ..search.folding import Fold
+from ..search.fragment_puzzle import SFP
+from ..search.grouped import Search
 from ..search.parts import symbol_numbers, symbol_rows
+from ..search.prefix_extending import PEM
 from ..search.prefixes import extensions
 from ..search.tally import SearchTally
+from ..search.tree_histogram import TH
 from ..search.trellis import TRELLIS
+from .variants import SplitSFP, SplitTH, named_oracle
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Published:
-    """A combination of the paper's last table: a search, a sketch, its size, and how many prefixes it keeps."""
+class OverSketches:
+    """A search of the paper's last table, over Count-Min sketches of an oracle's reports."""
 
-    search: str
-    sketch: str
-    rows: int
-    width: int
-    keep: int
+    kind: type[Search]
+    reports: int
+    """How many a user sends; they share the budget."""
 
-    @property
-    def label(self) -> str:
-        """As the table names it."""
-        return f"{self.search}, {self.sketch}, T={self.keep}, r={self.rows}, c={self.width}"
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What the search is asked."""
-        return {"keep": self.keep, "oracle": {"combine": "median" if "Median" in self.sketch else "mean"}}
-
-    def scheme(self, epsilon: float, strings: Strings, hash_seed: int) -> Scheme:
-        """The search over sketches, at this privacy in all: two that are both sent have half of it each."""
-        spent = epsilon if self.search == "PEM" else epsilon / 2
-        width, extra = self.width, {"coefficients": 1} if "HM" in self.sketch else {}
-        oracle = make(self.sketch.split()[-1], epsilon=str(spent), domain_size=width, **extra)
-        keys = Keys(hash_seed=hash_seed)
-        sketch = make("CM", oracle=oracle, rows=self.rows, domain=keys, hash_seed=hash_seed)
-        words = {} if self.search == "PEM" else {"word_oracle": sketch}
-        return make(self.search, oracle=sketch, domain=strings, **words)
+    def __call__(
+        self,
+        *,
+        epsilon: float,
+        domain: Strings,
+        users: int,
+        hash_seed: int,
+        oracle: Mapping[str, Any],
+        rows: int,
+        width: int,
+    ) -> Scheme:
+        """The search at this privacy in all; however many users there are."""
+        seed = {"hash_seed": hash_seed}
+        cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
+        sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
+        takes = {each.name for each in fields(self.kind)}
+        parts: dict[str, Any] = {name: sketch for name in ("oracle", "word_oracle") if name in takes}
+        return self.kind(domain=domain, **parts, **(seed if "hash_seed" in takes else {}))
 
 
-SKETCHES = ("CM (Mean) OUE", "CM (Mean) HM", "CM (Median) FLH")
-SIZES = ((32, 1024), (128, 1024), (1024, 2048))
-PUBLISHED = tuple(
-    Published(search, sketch, rows, width, keep)
-    for search in ("PEM", "SFP", "TH")
-    for sketch in SKETCHES
-    for rows, width in SIZES
-    for keep in (10, 20)
-)
-"""All 54 combinations."""
+def recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int) -> Scheme:
+    """Our own search, as the presets make it."""
+    return trellis(epsilon, domain=domain, users=users, hash_seed=hash_seed)
 
-PAPER_F1: Mapping[str, float] = {
-    "PEM, CM (Median) FLH, T=20, r=1024, c=2048": 0.779,
-    "PEM, CM (Median) FLH, T=20, r=128, c=1024": 0.763,
-    "PEM, CM (Mean) OUE, T=10, r=1024, c=2048": 0.757,
-    "PEM, CM (Mean) OUE, T=20, r=32, c=1024": 0.749,
-    "PEM, CM (Median) FLH, T=10, r=1024, c=2048": 0.748,
-    "PEM, CM (Mean) OUE, T=20, r=128, c=1024": 0.738,
-    "PEM, CM (Mean) OUE, T=10, r=32, c=1024": 0.738,
-    "PEM, CM (Median) FLH, T=20, r=32, c=1024": 0.731,
-    "PEM, CM (Mean) OUE, T=20, r=1024, c=2048": 0.73,
-    "PEM, CM (Median) FLH, T=10, r=32, c=1024": 0.721,
-    "PEM, CM (Median) FLH, T=10, r=128, c=1024": 0.677,
-    "PEM, CM (Mean) OUE, T=10, r=128, c=1024": 0.669,
-    "PEM, CM (Mean) HM, T=20, r=128, c=1024": 0.607,
-    "PEM, CM (Mean) HM, T=20, r=1024, c=2048": 0.569,
-    "PEM, CM (Mean) HM, T=10, r=32, c=1024": 0.545,
-    "PEM, CM (Mean) HM, T=20, r=32, c=1024": 0.496,
-    "SFP, CM (Mean) OUE, T=10, r=128, c=1024": 0.465,
-    "SFP, CM (Mean) OUE, T=10, r=1024, c=2048": 0.45,
-    "SFP, CM (Mean) OUE, T=20, r=1024, c=2048": 0.436,
-    "PEM, CM (Mean) HM, T=10, r=128, c=1024": 0.424,
-    "TH, CM (Median) FLH, T=10, r=128, c=1024": 0.189,
+
+SEARCHES: Mapping[str, Callable[..., Scheme]] = {
+    "PEM": OverSketches(PEM, reports=1),
+    "SFP": OverSketches(SFP, reports=2),
+    "TH": OverSketches(TH, reports=2),
+    SplitSFP.name: OverSketches(SplitSFP, reports=1),
+    SplitTH.name: OverSketches(SplitTH, reports=1),
+    "TRELLIS": recommended,
 }
-"""F1 on the real search log, as printed (Cormode, Maddock and Maple 2021, table 2); the others are not printed."""
+"""Searches by name: called with epsilon, domain, users, hash_seed and parameters of their own."""
 
 
 # --- prefixes done well -----------------------------------------------------------------------------------------

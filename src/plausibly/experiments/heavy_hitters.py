@@ -2,8 +2,9 @@
 
     python -m plausibly.experiments.heavy_hitters short        # 6 characters: all crowds, sizes and epsilons
     python -m plausibly.experiments.heavy_hitters long         # up to 64 characters
-    python -m plausibly.experiments.heavy_hitters published    # the paper's searches over the paper's sketches
     python -m plausibly.experiments.heavy_hitters uniform      # nothing to find: how often is something reported?
+
+The paper's searches over the paper's sketches are its table 2: ``python -m plausibly.experiments.runner table2``.
 
 Each run is one line of a file (``--rows``); what is there already is not measured again, so an interrupted command
 goes on where it was.
@@ -32,11 +33,11 @@ from ..core.domain import Strings
 from ..core.randomness import SeededRandom
 from ..presets import trellis
 from ..search.tally import SearchTally
-from .baselines import PUBLISHED, extend_and_peel, pem_plus
+from .baselines import extend_and_peel, pem_plus
 from .ceilings import exhaustive, known_candidates
 from .datasets import ALPHABET, DATASETS, SHAPES, URL_CLICKS_N, Crowd
 from .metrics import false_items, score
-from .sheets import draw_grid, grid_sheet, published_sheet, uniform_sheet
+from .sheets import draw_grid, grid_sheet, uniform_sheet
 
 K = 10
 LEVEL = 0.05
@@ -74,7 +75,8 @@ def measure(cell: Cell) -> Row:
         found = exhaustive(crowd, cell.epsilon, K, cell.length, strings.symbols, rng)
     elif cell.method == "PEM+":
         found = extend_and_peel(_collected(pem_plus(cell.epsilon, strings, cell.seed), crowd, cell, row), K)
-    elif cell.method == "TRELLIS":
+    else:
+        assert cell.method == "TRELLIS"
         scheme = trellis(str(cell.epsilon), domain=strings, users=cell.n, hash_seed=cell.seed)
         tally = _collected(scheme, crowd, cell, row)
         started = time.perf_counter()
@@ -84,10 +86,6 @@ def measure(cell: Cell) -> Row:
         significant = tally.search(k=K, level=LEVEL).items.tolist()
         row |= {"significant": len(significant), "false": len(false_items(significant, crowd, K))}
         row["significant_right"] = round(score(significant, crowd, K).precision * len(significant))
-    else:
-        combination = next(one for one in PUBLISHED if one.label == cell.method)
-        tally = _collected(combination.scheme(cell.epsilon, strings, cell.seed), crowd, cell, row)
-        found = tally.search(k=K, **combination.options).items.tolist()
     return row | asdict(score(found, crowd, K))
 
 
@@ -141,9 +139,6 @@ def cells_of(table: str, runs: int) -> list[Cell]:
             for run in numbers
             for method in methods
         ]
-    if table == "published":
-        labels = [combination.label for combination in PUBLISHED] + ["TRELLIS", "C1"]
-        return [Cell(label, "url-clicks", URL_CLICKS_N, 3.0, 6, run) for label in labels for run in numbers]
     grid = [("uniform", n, epsilon) for n in (50_000, 400_000) for epsilon in (1.0, 3.0)]
     return [Cell("TRELLIS", *one, length, run) for one in grid for length in (6, 16) for run in numbers]
 
@@ -194,16 +189,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures what is missing and prints the table."""
     parser = argparse.ArgumentParser(prog="python -m plausibly.experiments.heavy_hitters", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("table", choices=["short", "long", "published", "uniform"])
-    parser.add_argument("--runs", type=int, help="runs of each cell (16; published 5; uniform 50)")
+    parser.add_argument("table", choices=["short", "long", "uniform"])
+    parser.add_argument("--runs", type=int, help="runs of each cell (16; uniform 50)")
     parser.add_argument("--rows", type=Path, help="the file of all runs, read and added to")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--markdown", type=Path, help="write the table to this file, too")
     parser.add_argument("--figure", type=Path, help="draw it to this file (short and long)")
     given = parser.parse_args(arguments)
-    runs = given.runs or {"published": 5, "uniform": 50}.get(given.table, 16)
+    runs = given.runs or (50 if given.table == "uniform" else 16)
     rows = rows_of(cells_of(given.table, runs), given.rows, jobs=given.jobs, console=Console(stderr=True))
-    sheet = {"published": published_sheet, "uniform": uniform_sheet}.get(given.table, grid_sheet)(rows)
+    sheet = (uniform_sheet if given.table == "uniform" else grid_sheet)(rows)
     console = Console()
     (console if console.is_terminal else Console(width=_PIPED)).print(sheet.table())
     if given.markdown is not None:

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from .baselines import PAPER_F1
-
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
@@ -43,10 +41,10 @@ class Sheet:
         return table
 
     def markdown(self) -> str:
-        """The same as Markdown."""
+        """The same as a page of Markdown."""
         rule = ["---", *["---:"] * (len(self.header) - 1)]
         lines = ["| " + " | ".join(cells) + " |" for cells in (self.header, rule, *self.lines)]
-        return "\n".join([f"**{self.title}**", "", *lines, "", *[self.caption, ""] * bool(self.caption)])
+        return "\n".join([f"# {self.title}", "", *lines, "", *[self.caption, ""] * bool(self.caption)])
 
 
 def grid_sheet(rows: Sequence[Row]) -> Sheet:
@@ -72,19 +70,6 @@ def _summary(rows: Sequence[Row], methods: Sequence[str]) -> str:
     return (
         f"Mean F1: {', '.join(means)}. Significant at 5 %: {found:.2f} a run, {right:.2f} of them right, "
         f"where the bare top 10 has {listed:.2f} right; {false} of {len(ours)} runs with a false one."
-    )
-
-
-def published_sheet(rows: Sequence[Row]) -> Sheet:
-    """The paper's combinations, the best first, with its own figures beside."""
-    lines = []
-    for (method,), own in sorted(_grouped(rows, "method").items(), key=lambda item: -_mean(item[1])):
-        numbers = [f"{_mean(own, name):.3f}" for name in ("precision", "recall", "f1")]
-        spread = f"{float(np.std([row['f1'] for row in own])):.3f}"
-        lines.append((method, *numbers, spread, f"{PAPER_F1[method]:.3f}" if method in PAPER_F1 else ""))
-    header = ("search", "precision", "recall", "F1", "±", "F1 in the paper (real log)")
-    return Sheet(
-        "The paper's searches over its sketches: url-clicks, 6 characters, ε = 3, top 10", header, tuple(lines)
     )
 
 

@@ -1,0 +1,96 @@
+"""plausibly compare: several schemes on one crowd, in one table and one picture."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.errors import ParameterError
+from ..experiments import csv_files
+from ..experiments.comparison import comparison, written
+from ..experiments.figure import wanted
+from ..experiments.results import held
+from ..experiments.runner import run
+from .reproduce import need_pictures, told
+
+_PIPED = 132
+"""Columns of a table that no terminal shows."""
+_EPSILONS = (1.0, 2.0, 3.0)
+
+
+def compare(
+    schemes: Annotated[
+        list[str],
+        typer.Argument(
+            help="Names, with parameters: FLH:hashes=500, CM:oracle=TLH,width=1024,rows=16,combine=median; "
+            "with post-processing: OLH+norm-sub."
+        ),
+    ],
+    data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform or url-clicks.")] = None,
+    values: Annotated[Path | None, typer.Option(help="Your own: a CSV file, one user's value in each row.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column of --values.")] = None,
+    counts: Annotated[Path | None, typer.Option(help="Your own: a CSV file with the columns item and count.")] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Users. Default: 100,000, or as in the file.")] = None,
+    d: Annotated[int | None, typer.Option("--d", min=2, help="Items. Default: 1,024, or as in the file.")] = None,
+    epsilon: Annotated[list[float] | None, typer.Option(help="Privacy; may be repeated. Default: 1, 2 and 3.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=1000, help="Repeats of each measurement.")] = 5,
+    out: Annotated[Path, typer.Option(help="The folder of picture, measurements and report.")] = Path("comparison"),
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Compare schemes on a made-up crowd or on your own data: errors, F1, bytes, time.
+
+    This is a simulation. It has to know the true counts, makes every user's report on this machine, and sends nothing
+    anywhere; it collects no data and protects none.
+
+    Example: plausibly compare OUE OLH FLH:hashes=500 TLH --epsilon 1 --epsilon 3
+    """
+    console = Console(stderr=True)
+    with told(console):
+        need_pictures()
+        if [data, values, counts].count(None) < 2:
+            raise ParameterError("expected one of --data, --values and --counts, came several")
+        if column is not None and values is None:
+            raise ParameterError("--column is for --values, which is not given")
+        given = {"--data": data, "--values": values, "--column": column, "--counts": counts, "--n": n, "--d": d}
+        command = _command(schemes, given, epsilon or [], repeats)
+        setup, path = None, values or counts
+        if path is not None:
+            crowd = csv_files.read_counts(path) if values is None else csv_files.read_values(path, column)
+            data, n, d = path.name, n or crowd.n, d or crowd.d
+            setup = partial(csv_files.enter, data, crowd)
+            setup()
+        data, n, d = data or "zipf-1.1", n or 100_000, d or 1024
+        figure = comparison(schemes, data=data, n=n, d=d, epsilons=epsilon or _EPSILONS, repeats=repeats)
+        with held(out / "rows.jsonl") as results:
+            run(wanted([figure]), results, jobs=jobs, console=console, setup=setup)
+            report, lines, sheet = written(figure, results, out, command)
+    if as_json:
+        typer.echo(json.dumps(lines, indent=2))
+        return
+    printed = Console()
+    if not printed.is_terminal:
+        printed = Console(width=_PIPED)
+    table = Table(title=sheet.title, caption=sheet.caption, box=None, pad_edge=False, caption_justify="left")
+    for place, name in enumerate(sheet.header):
+        table.add_column(name, **{"justify": "right", "no_wrap": True} if place else {"overflow": "fold"})
+    for line in sheet.lines:
+        table.add_row(*map(escape, line))
+    printed.print(table)
+    printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
+
+
+def _command(schemes: Sequence[str], given: Mapping[str, object], epsilons: Sequence[float], repeats: int) -> str:
+    words = ["plausibly", "compare", *schemes]
+    for name, value in [*given.items(), *(("--epsilon", f"{epsilon:g}") for epsilon in epsilons)]:
+        words += [] if value is None else [name, str(value)]
+    return shlex.join([*words, "--repeats", str(repeats)])

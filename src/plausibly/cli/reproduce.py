@@ -1,0 +1,111 @@
+"""plausibly reproduce: measures the paper's figures, or one's own, and says what became of its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.errors import PlausiblyError, StateError
+from ..experiments.figure import wanted
+from ..experiments.findings import Outcome
+from ..experiments.reproduction import Plan, plan, written
+from ..experiments.results import held
+from ..experiments.runner import run
+
+_COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="fig1 … fig11, table1, table2, extra1 …; a panel: fig1a; a file of your own: mine.py. Default: all."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, points and users.")] = False,
+    rows: Annotated[
+        Path | None, typer.Option(help="The file of all measurements. Default: rows.jsonl in --out.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of pictures and report.")] = Path("reproduction"),
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
+    aol: Annotated[
+        Path | None,
+        typer.Option(
+            help="A copy of the AOL search log of your own (file, .gz or folder): only clicked URLs are read."
+        ),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="List what there is, and measure nothing.")] = False,
+) -> None:
+    """Measure figures and tables of the paper, check its findings, and write a report.
+
+    Everybody is simulated: no data are needed, and nothing leaves this machine. What is measured is kept, and never
+    measured twice: the same command goes on after an interrupt.
+
+    Example: plausibly reproduce fig1 fig5c --quick
+    """
+    console = Console(stderr=True)
+    with told(console):
+        asked = plan(names or [])
+        if aol is not None:
+            asked = asked.on_log(aol)
+        if quick:
+            asked = asked.quick()
+        if show:
+            Console().print(_listed(asked))
+            return
+        need_pictures()
+        with held(rows or out / "rows.jsonl") as results:
+            run(wanted(asked.figures), results, jobs=jobs, console=console, setup=asked.setup)
+            report, verdicts = written(asked, results, out)
+    printed = Console()
+    if verdicts:
+        table = Table("finding", "verdict", box=None, pad_edge=False)
+        for finding, verdict in verdicts:
+            table.add_row(escape(finding.name), f"[{_COLOURS[verdict.outcome]}]{escape(verdict.outcome)}[/]")
+        printed.print(table)
+    printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
+
+
+@contextmanager
+def told(console: Console) -> Iterator[None]:
+    """Ends a command with a message for people: 2 for what cannot be meant, 1 for what went wrong, 130 if stopped."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print("Interrupted. What is measured is kept; the same command goes on from there.")
+        raise typer.Exit(130) from None
+    except BrokenProcessPool:
+        console.print(
+            "A process that measured was ended from outside, most likely for want of memory. "
+            "What is measured is kept; the same command with --jobs 1 goes on from there."
+        )
+        raise typer.Exit(1) from None
+    except (PlausiblyError, OSError) as error:
+        console.print(escape(str(error)), style="red", soft_wrap=True, highlight=False)
+        raise typer.Exit(1 if isinstance(error, StateError | OSError) else 2) from None
+
+
+def need_pictures() -> None:
+    """Refuses to measure for minutes what cannot be drawn then."""
+    if find_spec("matplotlib") is None:
+        raise StateError("pictures need matplotlib: pip install 'plausibly[plots]'")
+
+
+def _listed(asked: Plan) -> Table:
+    table = Table("name", "panels", "measurements", "", box=None, pad_edge=False)
+    for figure in asked.figures:
+        count = f"{len(wanted([figure])):,}"
+        letters = "".join(figure.letters)
+        table.add_row(
+            escape(figure.name), f"{letters[:1]}–{letters[-1:]}" if letters else "", count, escape(figure.title)
+        )
+    return table

@@ -1,0 +1,141 @@
+"""Crowds by the name of their data and a seed: how many of n users hold each of d items, or each string.
+
+A crowd of one's own is a function of n, d and a seed, entered in ``CROWDS``; one of strings, a function of n, their
+length and a seed, entered in ``STRINGS``, and its data is the name with the length: ``url-clicks/6``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.domain import Strings, whole_number
+from ..core.errors import ParameterError, nearest, shown
+from . import aol
+from .datasets import DATASETS, MAX_LENGTH, Crowd, url_clicks
+
+Counts = npt.NDArray[np.int64]
+Recipe = Callable[[int, int, int], Counts]
+StringRecipe = Callable[[int, int, int], Crowd]
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz."
+"""Characters that a search can name, as in the paper's program; any other is one more symbol."""
+
+_ZIPF_DRAWS = 5_000_000
+"""So many are drawn, whatever n and d, before the most common values are kept; as in the paper's program."""
+
+
+def crowd(data: str, n: int, d: int, seed: int) -> Counts:
+    """The true count of each of d items, n in all."""
+    if data not in CROWDS:
+        raise ParameterError(f"unknown data {shown(data)}; {nearest(data, CROWDS)}")
+    counts = CROWDS[data](n, d, seed)
+    assert counts.shape == (d,)
+    assert int(counts.sum()) == n
+    return counts
+
+
+def strings(data: str, n: int, seed: int) -> Crowd:
+    """The true count of each string, n in all, as the domain of the data sees them."""
+    name, domain = data.rpartition("/")[0], domain_of(data)
+    if name not in STRINGS:
+        raise ParameterError(f"unknown data {shown(data)}; {nearest(name, STRINGS)}, each with a length: url-clicks/6")
+    drawn = STRINGS[name](n, domain.length, seed)
+    assert drawn.n == n
+    seen = np.array(domain.decode(domain.encode(drawn.strings)).tolist())
+    return Crowd(data, seen, drawn.counts).truncated(domain.length)
+
+
+def domain_of(data: str) -> Strings:
+    """The strings of these data: so many characters at most as stand behind the slash."""
+    length = data.rpartition("/")[2]
+    if not length.isdecimal():
+        raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, came {shown(data)}")
+    return Strings(LETTERS, whole_number("length", int(length), 1, MAX_LENGTH), other=True)
+
+
+def zipf(exponent: float, n: int, d: int, seed: int) -> Counts:
+    """The paper's crowd: of many Zipf draws the d most common values, relabelled by rank, and n drawn from those.
+
+    So the head follows the law and the tail, where few draws fell on each value, is flatter than the law.
+    """
+    return resampled(_enough(_zipf_values(exponent, seed), d), n, f"zipf-{exponent} {n} {d}", seed)
+
+
+def uniform(n: int, d: int, seed: int) -> Counts:
+    """n users, each with any of the d items."""
+    return _generator(f"uniform {n} {d}", seed).multinomial(n, np.full(d, 1 / d)).astype(np.int64)
+
+
+def clicks(n: int, d: int, seed: int) -> Counts:
+    """The counts of the clicked addresses of ``datasets.url_clicks``, the most common first.
+
+    If there are fewer than d of them, nobody holds the last items; if more, n users are drawn from the d most common.
+    """
+    counts = url_clicks(n, MAX_LENGTH, seed).counts
+    if len(counts) <= d:
+        return _padded(counts, d)
+    return resampled(counts[:d], n, f"url-clicks {n} {d}", seed)
+
+
+def resampled(counts: Counts, n: int, name: str, seed: int) -> Counts:
+    """n users drawn from a crowd with these counts, by a generator of that name."""
+    return _generator(name, seed).multinomial(n, counts / counts.sum()).astype(np.int64)
+
+
+def logged(n: int, d: int, seed: int) -> Counts:
+    """The counts of the clicked addresses of one's own log, the most common first (``aol.use``).
+
+    If n is not the number of its clicks, or there are more than d addresses, n users are drawn from the d most common.
+    """
+    counts = aol.log().counts
+    if n == int(counts.sum()) and len(counts) <= d:
+        return _padded(counts, d)
+    return _padded(resampled(counts[:d], n, f"aol {n} {d}", seed), d)
+
+
+def logged_strings(n: int, length: int, seed: int) -> Crowd:
+    """The same addresses, cut to this many characters."""
+    log = aol.log()
+    counts = log.counts if n == log.n else resampled(log.counts, n, f"aol/ {n}", seed)
+    held = np.flatnonzero(counts)
+    cut = np.array([log.addresses[place][:length] for place in held.tolist()])
+    return Crowd("aol", cut, counts[held]).truncated(length)
+
+
+CROWDS: dict[str, Recipe] = {
+    "zipf-1.1": partial(zipf, 1.1),
+    "uniform": uniform,
+    "url-clicks": clicks,
+    "aol": logged,
+}
+"""Every crowd by its name."""
+
+STRINGS: dict[str, StringRecipe] = {**DATASETS, "aol": logged_strings}
+"""Every crowd of strings by its name."""
+
+
+@lru_cache(maxsize=2)
+def _zipf_values(exponent: float, seed: int) -> Counts:
+    # How often each value was drawn, the most common first.
+    draws = _generator(f"zipf-{exponent}", seed).zipf(exponent, _ZIPF_DRAWS)
+    return np.sort(np.unique(draws, return_counts=True)[1])[::-1].astype(np.int64)
+
+
+def _padded(counts: Counts, d: int) -> Counts:
+    # Nobody holds the last items.
+    return np.concatenate([counts, np.zeros(d - len(counts), dtype=np.int64)])
+
+
+def _enough(counts: Counts, d: int) -> Counts:
+    if len(counts) < d:
+        raise ParameterError(f"d: expected at most {len(counts)} items of this crowd, came {d}")
+    return counts[:d]
+
+
+def _generator(name: str, seed: int) -> np.random.RandomState:
+    # The old generator: its numbers are promised to stay the same in every version of NumPy.
+    return np.random.RandomState([seed, *name.encode()])

@@ -1,0 +1,213 @@
+"""What a figure is: lines swept over a grid, and panels that say which of the rows are drawn. Declared, never run here.
+
+A file of one's own needs no more than this: a ``FIGURE`` made of ``line``, ``Sweep`` and ``Panel``. Schemes and crowds
+of one's own are entered in ``cells.SCHEMES`` and ``crowds.CROWDS`` above it (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from string import ascii_lowercase
+from typing import Any
+
+from ..core.errors import ParameterError, shown
+from .cells import PLAIN, Cell, View
+from .results import Results
+
+Row = dict[str, Any]
+
+_QUICK_REPEATS = 2
+_QUICK_POINTS = 6
+_LARGE = 10_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the legend: how its scheme is made, and how the tally is read.
+
+    A parameter is a plain value, or a function of epsilon that gives one; those of a sketch's oracle, too. ``ours`` are
+    lines that the paper has not.
+    """
+
+    label: str
+    scheme: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    view: View = PLAIN
+    ours: bool = False
+
+
+def line(label: str, scheme: str = "", *, view: View = PLAIN, ours: bool = False, **parameters: Any) -> Line:
+    """The line of a scheme, which has the label's name unless another is given."""
+    return Line(label, scheme or label, parameters, view, ours)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """Lines measured on a grid: everything fixed but what ``vary`` names, be it of the cell or of the scheme."""
+
+    name: str
+    lines: Sequence[Line]
+    vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    data: str = "zipf-1.1"
+    n: int = 100_000
+    d: int = 1024
+    epsilon: float = 3.0
+    data_seed: int = 0
+    repeats: int = 5
+    errors: int = 1
+    """So many squared errors at least are averaged in a repeat: smaller domains are measured in several rounds."""
+
+    def cells(self) -> Iterator[tuple[Line, Cell]]:
+        """Every measurement with the line it belongs to."""
+        fixed = {name: getattr(self, name) for name in ("data", "n", "d", "epsilon", "data_seed")}
+        for one in self.lines:
+            for values in product(*self.vary.values()):
+                given = dict(zip(self.vary, values, strict=True))
+                place = fixed | {name: value for name, value in given.items() if name in fixed}
+                parameters = {**one.parameters, **{name: given[name] for name in given if name not in fixed}}
+                resolved = _resolved(parameters, place["epsilon"])
+                rounds = -(-self.errors // max(1, place["d"]))
+                for repeat in range(self.repeats):
+                    yield one, Cell(one.scheme, resolved, **place, repeat=repeat, rounds=rounds)
+
+    def quick(self) -> Sweep:
+        """The same in a fraction of the time: fewer repeats, points and users, and domains that are not large."""
+        vary = {name: _thinned(_all_smaller(name, values), _QUICK_POINTS) for name, values in self.vary.items()}
+        few = min(self.repeats, _QUICK_REPEATS)
+        return replace(self, vary=vary, n=_smaller("n", self.n), d=_smaller("d", self.d), repeats=few, errors=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One picture: which metric over what, a line for each value of ``lines``, from the rows of some sweeps.
+
+    Rows of a sweep that does not vary ``x`` are drawn as a level line.
+    """
+
+    title: str
+    sweeps: Sequence[str]
+    x: str
+    y: str = "mse"
+    lines: str = "label"
+    xlabel: str
+    ylabel: str = "MSE"
+    logx: int | None = None
+    """The base of a logarithmic axis."""
+    logy: bool = True
+    optimum: bool = True
+    """Whether the least possible error is drawn below."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dots:
+    """One picture: a mark for each line of a sweep where its metric is, the best above, with its standard deviation."""
+
+    title: str
+    sweeps: Sequence[str]
+    x: str
+    xlabel: str
+    levels: Sequence[str] = ()
+    """Of these sweeps each line is drawn from top to bottom."""
+    printed: Mapping[str, float] = field(default_factory=dict)
+    """What the paper prints, by the line's label: a hollow mark."""
+    names: Callable[[str], str] = str
+    """What of a label stands beside its mark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Numbers beside words: a row for each line of some sweeps, with what is said of it and what was measured."""
+
+    sweeps: Sequence[str]
+    said: Mapping[str, Sequence[str]]
+    """The words by the line's label, one for each column that does not measure."""
+    columns: Mapping[str, Callable[[Mapping[str, float]], str] | None]
+    """By their heads: None for words, else the text made of the means of all metrics, and of n, d and epsilon; ``±f1``
+    is the standard deviation of ``f1``."""
+    order: str | None = None
+    """The metric by which rows are sorted, the largest above; else they are in the order of what is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure or table of the paper, or one of one's own: panels, a table, or both."""
+
+    name: str
+    title: str
+    sweeps: Sequence[Sweep]
+    panels: Sequence[Panel | Dots] = ()
+    table: Table | None = None
+    about: str = ""
+    """A sentence in plain words: what is seen."""
+
+    def __post_init__(self) -> None:
+        # Files are called by it.
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", self.name):
+            raise ParameterError(f"name of a figure: expected a-z, 0-9, _ and -, came {shown(self.name)}")
+
+    @property
+    def letters(self) -> Mapping[str, Panel | Dots]:
+        """The panels by their letters, where there are several."""
+        return dict(zip(ascii_lowercase, self.panels, strict=False)) if len(self.panels) > 1 else {}
+
+    def panel(self, letter: str) -> Figure:
+        """The panel of that letter as a figure of its own, with the sweeps that it draws."""
+        one = self.letters[letter]
+        own = [sweep for sweep in self.sweeps if sweep.name in one.sweeps]
+        return replace(self, name=self.name + letter, sweeps=own, panels=[one], table=None)
+
+    def quick(self) -> Figure:
+        """The same figure from quick sweeps."""
+        return replace(self, sweeps=[sweep.quick() for sweep in self.sweeps])
+
+    def rows(self, results: Results) -> Iterator[Row]:
+        """One tidy row for each cell, view and metric that has been measured."""
+        missing = results.missing(wanted([self]))
+        for sweep in self.sweeps:
+            for one, cell in sweep.cells():
+                if one.view in missing.get(cell, ()):
+                    continue
+                about = {"figure": self.name, "sweep": sweep.name, "label": one.label, "ours": one.ours}
+                about |= {**cell.to_dict(), **cell.parameters, **dict(one.view.options), "view": str(one.view)}
+                del about["parameters"]
+                for metric, value in results.metrics(cell, one.view).items():
+                    yield about | {"metric": metric, "value": value}
+
+
+def wanted(figures: Iterable[Figure]) -> dict[Cell, list[View]]:
+    """Every cell that these figures need, once, with the views that they need of it."""
+    asked: dict[Cell, dict[View, None]] = {}
+    for figure in figures:
+        for sweep in figure.sweeps:
+            for one, cell in sweep.cells():
+                asked.setdefault(cell, {})[one.view] = None
+    return {cell: list(views) for cell, views in asked.items()}
+
+
+def _thinned(values: Sequence[Any], most: int) -> list[Any]:
+    # The first, the last, and some between at equal distances.
+    last = len(values) - 1
+    places = range(len(values)) if len(values) <= most else [round(i * last / (most - 1)) for i in range(most)]
+    return [values[place] for place in places]
+
+
+def _resolved(value: Any, epsilon: float) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _resolved(part, epsilon) for name, part in value.items()}
+    return value(epsilon) if callable(value) else value
+
+
+def _all_smaller(name: str, values: Sequence[Any]) -> Sequence[Any]:
+    # All by the same factor, else different ones would become the same.
+    if name in ("n", "d") and max(values) > _LARGE:
+        return [max(1, value // 10) for value in values]
+    return values
+
+
+def _smaller(name: str, value: Any) -> Any:
+    if name in ("n", "d") and value > _LARGE:
+        return max(value // 10, _LARGE)
+    return value

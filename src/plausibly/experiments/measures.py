@@ -1,0 +1,181 @@
+"""One cell measured: every user's report made, added up and decoded, and the answers compared with the truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import lru_cache
+from math import exp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.accumulator import Accumulator
+from ..core.errors import StateError
+from ..core.laws import choose_estimator
+from ..core.randomness import SeededRandom
+from ..core.scheme import Encoded, Scheme
+from ..search.tally import SearchTally
+from .ceilings import exhaustive, known_candidates
+from .cells import Cell, View
+from .crowds import Counts, crowd, domain_of, strings
+from .datasets import Crowd
+from .metrics import score
+
+Metrics = dict[str, float]
+Floats = npt.NDArray[np.float64]
+
+TOP = 50
+"""Items of the k-MSE: those that most users hold."""
+WANTED = 10
+"""Heavy hitters that a search is asked for."""
+CEILINGS = ("C1", "C3U")
+"""Not schemes, but how good any search could be: candidates known, and all strings tried."""
+_CHUNK_BYTES = 1 << 26
+"""Reports that are held at a time."""
+
+_counts = lru_cache(maxsize=4)(crowd)
+_strings = lru_cache(maxsize=1)(strings)
+
+
+def measure(cell: Cell, views: Iterable[View]) -> tuple[Metrics, dict[str, Metrics]]:
+    """The metrics of collecting, and of each view those of its answers; seconds are of the processor."""
+    asked = list(views)
+    rounds = [_measure_round(cell, asked, number) for number in range(cell.rounds)]
+    named = {str(view): _averaged([answers[str(view)] for _, answers in rounds]) for view in asked}
+    return _averaged([collected for collected, _ in rounds]), named
+
+
+def _measure_round(cell: Cell, views: Iterable[View], number: int) -> tuple[Metrics, dict[str, Metrics]]:
+    if cell.d == 0:
+        return _measure_search(cell, views, number)
+    truth = _counts(cell.data, cell.n, cell.d, cell.data_seed)
+    scheme = cell.make(number)
+    tally, metrics = collect(scheme, truth, cell.seed("noise", number))
+    metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
+    return metrics, {str(view): _estimated(tally, truth, view, metrics) | optimum(cell) for view in views}
+
+
+def _averaged(rounds: list[Metrics]) -> Metrics:
+    return {name: float(np.mean([metrics[name] for metrics in rounds])) for name in rounds[0]}
+
+
+def _measure_search(cell: Cell, views: Iterable[View], number: int) -> tuple[Metrics, dict[str, Metrics]]:
+    truth = _strings(cell.data, cell.n, cell.data_seed)
+    if cell.scheme in CEILINGS:
+        return {}, {str(view): _scored(_ceiling(cell, truth, number), truth) for view in views}
+    scheme = cell.make(number)
+    tally, metrics = collect(scheme, truth.counts, cell.seed("noise", number), scheme.domain.encode(truth.strings))
+    metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
+    assert isinstance(tally, SearchTally)
+    return metrics, {str(view): _searched(tally, truth, view, metrics) for view in views}
+
+
+def collect(scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None) -> tuple[Accumulator, Metrics]:
+    """The tally of everybody's report, and the seconds that clients and server took.
+
+    It is the one of ``scheme.simulate(truth, SeededRandom(seed))``, which does not tell the two sides apart. ``items``
+    are those that are counted, encoded, if they are not the integers.
+    """
+    held = np.arange(len(truth), dtype=np.uint64) if items is None else items
+    users = np.repeat(np.arange(len(truth), dtype=np.int32), truth)
+    tally, size = scheme.accumulator(), max(1, _CHUNK_BYTES // scheme.report_dtype.itemsize)
+    client = server = 0.0
+    for first in range(0, len(users), size):
+        values = held[users[first : first + size]]
+        started = time.process_time()
+        reports = scheme.privatize_encoded(values, SeededRandom(seed), first_report=first)
+        reported = time.process_time()
+        tally.add(reports)
+        client, server = client + reported - started, server + time.process_time() - reported
+    return tally, {"client_seconds": client, "server_seconds": server}
+
+
+def _estimated(tally: Accumulator, truth: Counts, view: View, collected: Metrics) -> Metrics:
+    started = time.process_time()
+    estimates = tally.estimate(**view.keywords)
+    for step in view.steps:
+        estimates = estimates.postprocess(step)
+    seconds = time.process_time() - started
+    metrics = errors(estimates.values, truth)
+    metrics |= {"estimate_seconds": seconds}
+    metrics |= {"seconds": collected["client_seconds"] + collected["server_seconds"] + seconds}
+    predicted = None if view.steps else theory(tally.scheme, truth, view.keywords)
+    return metrics if predicted is None else metrics | {"mse_theory": predicted}
+
+
+def _searched(tally: SearchTally, truth: Crowd, view: View, collected: Metrics) -> Metrics:
+    started = time.process_time()
+    found = tally.search(k=WANTED, **view.keywords).items.tolist()
+    seconds = time.process_time() - started
+    metrics = _scored(found, truth) | {"search_seconds": seconds}
+    return metrics | {"seconds": collected["client_seconds"] + collected["server_seconds"] + seconds}
+
+
+def _scored(found: list[str], truth: Crowd) -> Metrics:
+    return asdict(score(found, truth, WANTED))
+
+
+def _ceiling(cell: Cell, truth: Crowd, number: int) -> list[str]:
+    rng = np.random.default_rng(cell.seed("noise", number))
+    if cell.scheme == "C1":
+        return known_candidates(truth, cell.epsilon, WANTED, rng)
+    domain = domain_of(cell.data)
+    return exhaustive(truth, cell.epsilon, WANTED, domain.length, domain.symbols, rng)
+
+
+def errors(values: Floats, truth: Counts) -> Metrics:
+    """Mean squared errors of counts: over all items and over the top 50, of estimates as they are and clipped.
+
+    Clipped are they rounded, negative ones to zero: what the paper's program compares with the truth.
+    """
+    squared = (values - truth) ** 2
+    clipped = (np.rint(np.maximum(values, 0)) - truth) ** 2
+    top = np.argsort(-truth, kind="stable")[:TOP]
+    return {
+        "mse": float(squared.mean()),
+        "mse_clipped": float(clipped.mean()),
+        "k_mse": float(squared[top].mean()),
+        "k_mse_clipped": float(clipped[top].mean()),
+        "f1": listed_right(values, truth),
+    }
+
+
+def listed_right(values: Floats, truth: Counts) -> float:
+    """F1 of the ten items that are estimated highest, as a list of the ten that most users hold.
+
+    Of any that tie for the tenth place one is as good as another; where fewer than ten are held, so many are listed.
+    As many are listed as are asked for, so that precision, recall and F1 are one number.
+    """
+    count = min(WANTED, int(np.count_nonzero(truth)))
+    if count == 0:
+        return 0.0
+    least = np.sort(truth)[-count]
+    return float((truth[np.argsort(-values, kind="stable")[:count]] >= least).mean())
+
+
+def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | None:
+    """The mean variance over all items by the scheme's law, given the true counts; None where there is no law."""
+    try:
+        law = choose_estimator(scheme.estimator, options).law
+    except StateError:
+        return None
+    mates = _mates(scheme, truth) if law.per_mate else None
+    squares = float((truth.astype(np.float64) ** 2).sum())
+    return float(np.mean(law.at(int(truth.sum()), truth, f2=squares, mates=mates)))
+
+
+def optimum(cell: Cell) -> Metrics:
+    """n·V*, the least mean squared error that is possible in a large domain; V* = 4e^ε/(e^ε − 1)²."""
+    return {"mse_optimum": cell.n * 4 * exp(cell.epsilon) / (exp(cell.epsilon) - 1) ** 2}
+
+
+def _mates(scheme: Scheme, truth: Counts) -> Counts:
+    # The users of each item's block. Blocks are few, and items many.
+    items, mates = np.arange(len(truth)), np.full(len(truth), -1, dtype=np.int64)
+    while (rest := np.flatnonzero(mates < 0)).size:
+        block = np.broadcast_to(scheme.share_a_block(int(rest[0]), items), items.shape)  # type: ignore[arg-type]
+        mates[block] = truth[block].sum()
+    return mates

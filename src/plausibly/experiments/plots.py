@@ -1,0 +1,244 @@
+"""Figures drawn from their rows and from nothing else: the paper's axes and names, one style for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Dots, Figure, Panel, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK, GRID = "#222222", "#dddddd"
+STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "plausibly",
+}
+_COLOURS = {
+    "DE": "#cc3311",
+    "SUE": "#ee7733",
+    "OUE": "#0077bb",
+    "BLH": "#cc3311",
+    "OLH": "#222222",
+    "FLH": "#33a0e0",
+    "HR": "#ee3377",
+    "HM": "#997700",
+    "SS": "#009988",
+    "TLH": "#117733",
+    "AGR": "#882288",
+    "CM": "#0077bb",
+    "CS": "#ee7733",
+    "CM, not debiased": "#33a0e0",
+    "CS, shared signs": "#cc3311",
+    "BLOOM": "#222222",
+}
+"""Of the schemes, in every figure the same; told apart by the colour-blind, and in grey by their marks."""
+_OTHER = "#4477aa"
+_WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
+"""Of one scheme that is read in several ways."""
+_MARKS = "osD^vP*X<>hp"
+_HOLLOW: dict[str, Any] = {
+    "linestyle": "",
+    "marker": "o",
+    "markersize": 6.5,
+    "markerfacecolor": "none",
+    "markeredgecolor": INK,
+    "markeredgewidth": 0.8,
+}
+_ACROSS = 4
+"""Panels side by side; more are drawn below."""
+_WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
+"""Inches of a panel."""
+_NAMES = {"epsilon": "ε"}
+
+
+def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Draws all panels side by side as PNG and SVG."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
+    with mpl.rc_context(STYLE):
+        across = min(_ACROSS, len(figure.panels))
+        down = -(-len(figure.panels) // across)
+        width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels))
+        height = max(_height(panel, rows) for panel in figure.panels)
+        canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
+        canvas.suptitle(figure.title, fontweight="bold", fontsize=11)
+        places = canvas.subplots(down, across, squeeze=False).ravel()
+        for place in places[len(figure.panels) :]:
+            place.remove()
+        letters = figure.letters or [""]
+        legends = [
+            draw_panel(place, panel, rows, letter)
+            for place, panel, letter in zip(places, figure.panels, letters, strict=False)
+        ]
+        most = max(legends, key=len)
+        if all(legend.keys() <= most.keys() for legend in legends):
+            columns = int(width / (0.5 + 0.08 * max(map(len, most))))  # inches of a mark and of a letter
+            canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most)))
+        else:
+            for place, legend in zip(places, legends, strict=False):
+                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
+                place.legend(legend.values(), legend.keys(), **below)
+        for path in paths:
+            # Without a date: the same rows give the same file.
+            canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+    return paths
+
+
+def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
+    """Draws means over the repeats with one standard error; returns the lines by their names in the legend."""
+    if isinstance(panel, Dots):
+        return _draw_dots(axes, panel, rows, letter)
+    own = [row for row in rows if row["sweep"] in panel.sweeps]
+    drawn = [row for row in own if row["metric"] == panel.y]
+    groups = _grouped(drawn, panel.lines)
+    styles = _styles([group[0] for group in groups.values()])
+    legend: dict[str, Any] = {}
+    for (value, group), style in zip(groups.items(), styles, strict=True):
+        name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
+        if panel.x in group[0]:
+            places, means, errors = _points(group, panel.x)
+            legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
+        else:
+            legend[name] = axes.axhline(_mean(group), **style | {"marker": ""})
+    if panel.optimum:
+        least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
+        places, means, _ = _points(least, panel.x)
+        style = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 1}
+        level = panel.x == "label" and means  # the same for all
+        drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
+        legend["optimum of large domains"] = drawn_line
+    if panel.x == "label":
+        legend = {name: drawn for name, drawn in legend.items() if name not in groups}  # at the axis already
+        axes.tick_params(axis="x", rotation=30)
+        for tick in axes.get_xticklabels():
+            tick.set_horizontalalignment("right")
+    elif panel.logx:
+        axes.set_xscale("log", base=panel.logx)
+    elif len(places := sorted({row[panel.x] for row in drawn if panel.x in row})) <= 8 and max(places, default=0) < 100:
+        axes.set_xticks(places)
+    else:
+        axes.locator_params(axis="x", nbins=6)
+        axes.xaxis.set_major_formatter("{x:,g}")
+    if panel.logy:
+        axes.set_yscale("log")
+    title = f"({letter}) {panel.title}" if letter else panel.title
+    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=f"{title}\n{_setting(panel, drawn)}")
+    axes.grid(axis="y", color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    return legend
+
+
+def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict[str, Any]:
+    # The best above; with a standard deviation, since it is the luck of one collection that is compared.
+    own = [row for row in rows if row["metric"] == dots.x]
+    groups = sorted(_dotted(own, dots).values(), key=_mean)
+    legend: dict[str, Any] = {}
+    for place, group in enumerate(groups):
+        values, first = [row["value"] for row in group], group[0]
+        colour = _COLOURS.get(first["oracle"]["scheme"], _OTHER) if "oracle" in first else _OTHER
+        bar = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        mark: dict[str, Any] = {
+            "marker": "D" if first["ours"] else "o",
+            "markersize": 4.5,
+            "color": colour,
+            "linewidth": 1.2,
+        }
+        drawn = axes.errorbar(_mean(group), place, xerr=bar, linestyle="", **mark)
+        legend.setdefault("not in the paper" if first["ours"] else "measured, ± standard deviation", drawn)
+        if first["label"] in dots.printed:
+            (hollow,) = axes.plot(dots.printed[first["label"]], place, **_HOLLOW)
+            legend.setdefault("printed in the paper", hollow)
+    levels = _grouped([row for row in own if row["sweep"] in dots.levels], "label")
+    for (label, group), dashes in zip(levels.items(), ("-", "--", ":", "-."), strict=False):
+        legend[label] = axes.axvline(_mean(group), color=INK, linewidth=1.0, linestyle=dashes, zorder=1)
+    axes.set_yticks(range(len(groups)), [dots.names(group[0]["label"]) for group in groups], fontsize=7.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(groups) - 0.3), xlabel=dots.xlabel)
+    title = f"({letter}) {dots.title}" if letter else dots.title
+    axes.set_title(f"{title}\n{_setting(dots, own)}")
+    axes.grid(axis="both", color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    return legend
+
+
+def _dotted(rows: Sequence[Row], dots: Dots) -> dict[Any, list[Row]]:
+    return _grouped([row for row in rows if row["sweep"] in dots.sweeps and row["metric"] == dots.x], "label")
+
+
+def _height(panel: Panel | Dots, rows: Sequence[Row]) -> float:
+    return 1.2 + 0.17 * max(12, len(_dotted(rows, panel))) if isinstance(panel, Dots) else 3.6
+
+
+def _mean(rows: Sequence[Row]) -> float:
+    return float(np.mean([row["value"] for row in rows]))
+
+
+def _styles(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    # A family has its own colour. Its lines, if there are several, go from light to dark, and ours are dashed.
+    families = [(colour, row["ours"]) for colour, row in zip(_colours(rows), rows, strict=True)]
+    styles = []
+    for number, (family, ours) in enumerate(families):
+        shades, shade = families.count((family, ours)), families[:number].count((family, ours))
+        # Two are no further apart than neighbours of three.
+        colour = _shaded(family, min(1.0, (shades - 1) / 2) - shade * min(1.0, 2 / max(1, shades - 1)))
+        style = {"color": colour, "marker": _MARKS[number % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
+        styles.append(style | ({"linestyle": (0, (4, 2)), "markerfacecolor": "white"} if ours else {"linestyle": "-"}))
+    return styles
+
+
+def _colours(rows: Sequence[Row]) -> list[str]:
+    # Sketches over several oracles are told apart by these; one scheme that is read in several ways, by the ways.
+    schemes = [row["scheme"] for row in rows]
+    oracles = [row["oracle"]["scheme"] if "oracle" in row else row["scheme"] for row in rows]
+    if len(set(schemes)) == 1 and len({row["view"] for row in rows}) == len(rows) > 1:
+        return [_WAYS[number % len(_WAYS)] for number in range(len(rows))]
+    names = oracles if len(set(oracles) - set(schemes)) > 1 else schemes
+    return [_COLOURS.get(name, _OTHER) for name in names]
+
+
+def _shaded(colour: str, light: float) -> tuple[float, ...]:
+    # From −1, nearly black, over the colour itself to 1, nearly white.
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return tuple(part + 0.6 * abs(light) * ((light > 0) - part) for part in parts)
+
+
+def _points(rows: Sequence[Row], x: str) -> tuple[list[float], list[float], list[float]]:
+    # Means and standard errors, from left to right.
+    points = []
+    for place, group in sorted(_grouped(rows, x).items()):
+        values = [row["value"] for row in group]
+        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+        points.append((place, float(np.mean(values)), error))
+    return tuple(map(list, zip(*points, strict=True))) if points else ([], [], [])  # type: ignore[return-value]
+
+
+def _setting(panel: Panel | Dots, rows: Sequence[Row]) -> str:
+    # What is the same in the whole panel; strings are as many as one likes, d = 0.
+    drawn = (panel.x, panel.lines) if isinstance(panel, Panel) else ()
+    fixed = {name: {row[name] for row in rows} for name in ("n", "d", "epsilon") if name not in drawn}
+    same = [_equals(name, *values) for name, values in fixed.items() if len(values) == 1 and values != {0}]
+    return ", ".join([*sorted({row["data"] for row in rows}), *same])
+
+
+def _equals(name: str, value: Any) -> str:
+    return f"{_NAMES.get(name, name)} = {value:{',' if isinstance(value, int) else 'g'}}"
+
+
+def _grouped(rows: Iterable[Row], name: str) -> dict[Any, list[Row]]:
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    return groups

@@ -1,0 +1,386 @@
+"""The report: figures, what was found about each, and how it was measured, on one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from .agreement import Place, agreement
+from .figure import Figure, Sweep, wanted
+from .findings import Finding, Outcome, Verdict
+from .results import Results
+from .sheets import Sheet
+from .stylesheet import CSS
+
+Judged = Sequence[tuple[Finding, Verdict]]
+
+_PAPER = "Graham Cormode, Samuel Maddock and Carsten Maple: Frequency Estimation under Local Differential Privacy."
+_VENUE = "Proceedings of the VLDB Endowment 14 (11), 2021."
+_DOI = "https://doi.org/10.14778/3476249.3476261"
+_BADGES = {
+    Outcome.REPRODUCED: ("reproduced", "✓ reproduced"),
+    Outcome.NOT_REPRODUCED: ("not-reproduced", "✗ not reproduced"),
+    Outcome.REVERSED: ("reversed", "↺ reversed"),
+    Outcome.OPEN: ("not-measured", "○ not measured"),
+}
+"""The class and the words of each: sign and border tell them apart where colours do not."""
+_KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}
+_FEW = 10
+"""Values of a sweep that are all written down."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""The page asks no other computer for anything, and the browser sees to it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure of the page: the command that measures it, and its picture (SVG), its table, or both."""
+
+    figure: Figure
+    command: str
+    svg: str | None = None
+    table: Sheet | None = None
+
+
+class Html(str):
+    """Text that is markup already. All other text is escaped."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: str, **attributes: str) -> Html:
+    """An element. An attribute's name may end in an underscore, which is dropped; others within become hyphens.
+
+    >>> tag("p", "1 < 2, ", tag("b", "yes"), class_="note")
+    '<p class="note">1 &lt; 2, <b>yes</b></p>'
+    """
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    inner = "".join(child if isinstance(child, Html) else escape(child) for child in children)
+    return Html(f"<{name}{given}>" + ("" if name in ("img", "meta") else f"{inner}</{name}>"))
+
+
+def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: str = "", quick: bool = False) -> str:
+    """The whole page; the same for the same figures and results. Without a title it is the paper's reproduction."""
+    title = title or _TITLE
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("title", title),
+        tag("style", Html(CSS)),
+    )
+    body = tag(
+        "body",
+        _header(title, verdicts, quick=quick),
+        tag(
+            "main",
+            *([_summary(verdicts, parts)] if verdicts else []),
+            *([_contents(parts)] if len(parts) > 1 else []),
+            *_sections(parts, verdicts),
+            *_laws(parts, results),
+            _method(parts, results),
+        ),
+        _footer(title),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+_TITLE = "Frequency estimation under local differential privacy, measured again"
+
+
+def markdown(verdicts: Judged) -> str:
+    """The findings as a page of text: the claim, the verdict, the numbers and why."""
+    counted = Counter(verdict.outcome for _, verdict in verdicts)
+    told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
+    lines = ["# What became of the paper's findings", "", f"{len(verdicts)} claims of sections 7 to 9: {told}.", ""]
+    for section in dict.fromkeys(finding.section for finding, _ in verdicts):
+        lines += [f"## Section {section}", ""]
+        for finding, verdict in verdicts:
+            if finding.section == section:
+                seen = ", ".join(_heading(name) for name in finding.figures)
+                lines += [f"**{finding.claim}** {_BADGES[verdict.outcome][1]} ({seen})", ""]
+                lines += [
+                    f"{part}{'' if part.endswith('.') else '.'}\n" for part in (verdict.numbers, verdict.why) if part
+                ]
+    return "\n".join(lines)
+
+
+def _header(title: str, verdicts: Judged, *, quick: bool) -> Html:
+    said = [tag("h1", title)]
+    if title == _TITLE:
+        lede = "Figures and tables of the paper by Cormode, Maddock and Maple (VLDB 2021), measured with plausibly: "
+        lede += "what each shows, what the paper says about it, and whether it is so."
+        said.append(tag("p", lede, class_="lede"))
+    if quick:
+        words = "A quick run: fewer repeats, points and users than the figures ask for. "
+        words += "Numbers are rough, and verdicts are those of the smaller sizes."
+        said.append(tag("p", words, class_="note"))
+    if verdicts:
+        counted = Counter(verdict.outcome for _, verdict in verdicts)
+        tiles = [
+            tag("li", tag("b", str(counted[outcome])), words, class_=kind)
+            for outcome, (kind, words) in _BADGES.items()
+            if counted[outcome] or outcome is not Outcome.OPEN
+        ]
+        said.append(tag("ul", *tiles, class_="counts"))
+    return tag("header", *said)
+
+
+def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
+    names = {part.figure.name for part in parts}
+    rows = []
+    for number, (finding, verdict) in enumerate(verdicts, 1):
+        figures = [
+            tag("a", _heading(name), href=f"#{name}") if name in names else Html(escape(_heading(name)))
+            for name in finding.figures
+        ]
+        rows.append(
+            tag(
+                "tr",
+                tag("td", tag("a", finding.claim, href=f"#{_anchor(number)}")),
+                tag("td", finding.section, data_name="Section"),
+                tag("td", *_between(figures, ", "), data_name="See"),
+                tag("td", _badge(verdict.outcome)),
+            )
+        )
+    heads = tag("tr", *(tag("th", name) for name in ("What the paper says", "Section", "See", "Verdict")))
+    reversed_ = "Reversed: so with the published program, and the other way round once a defect of it is mended."
+    return tag(
+        "section",
+        tag("h2", "What became of the paper's findings"),
+        tag("table", tag("thead", heads), tag("tbody", *rows), class_="stacked"),
+        *([tag("p", reversed_, class_="aside")] if any(v.outcome is Outcome.REVERSED for _, v in verdicts) else []),
+        id="findings",
+    )
+
+
+def _contents(parts: Sequence[Part]) -> Html:
+    entries = [
+        tag(
+            "li",
+            tag("span", _heading(part.figure.name), class_="number"),
+            tag("a", part.figure.title, href=f"#{part.figure.name}"),
+        )
+        for part in parts
+    ]
+    measured = tag("li", tag("span", "", class_="number"), tag("a", "How it was measured", href="#measured"))
+    return tag("section", tag("nav", tag("h2", "Contents"), tag("ul", *entries, measured, class_="contents")))
+
+
+def _sections(parts: Sequence[Part], verdicts: Judged) -> Iterator[Html]:
+    # A claim about several figures stands below each of them, and links lead to the first.
+    left = {*range(1, len(verdicts) + 1)}
+    for part in parts:
+        here = {number for number in left if part.figure.name in verdicts[number - 1][0].figures}
+        yield _section(part, verdicts, here)
+        left -= here
+
+
+def _section(part: Part, verdicts: Judged, anchored: Container[int]) -> Html:
+    figure = part.figure
+    said = [tag("h2", tag("span", _heading(figure.name), class_="number"), " ", figure.title)]
+    if figure.about:
+        said.append(tag("p", figure.about, class_="about"))
+    if part.svg is not None:
+        said.append(_picture(figure, part.svg))
+    if part.table is not None:
+        said.append(_table(part.table))
+    findings = []
+    for number, (finding, verdict) in enumerate(verdicts, 1):
+        if figure.name in finding.figures:
+            findings.append(_finding(finding, verdict, anchor=_anchor(number) if number in anchored else ""))
+    if findings:
+        said += [tag("h3", "What the paper says about it"), *findings]
+    said += [tag("h3", "What was measured"), _sweeps(figure.sweeps)]
+    said += [tag("h3", "Measure it again"), tag("pre", tag("code", part.command))]
+    return tag("section", *said, id=figure.name)
+
+
+def _picture(figure: Figure, svg: str) -> Html:
+    panels = "; ".join(
+        f"{getattr(panel, 'ylabel', 'lines')} over {panel.xlabel}: {panel.title}" for panel in figure.panels
+    )
+    across = f"across-{min(4, len(figure.panels))}"
+    image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=panels, class_=across)
+    # Where it is wider than the screen it is moved sideways, by keys as well.
+    return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=figure.title)
+
+
+_SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
+
+
+def _lighter(svg: str) -> str:
+    # Half the size, and the same to the eye: no comments, no metadata, coordinates to a hundredth of a point.
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\b(d|x|y|transform)="([^"]*)"', lambda found: f'{found[1]}="{_rounded(found[2])}"', svg)
+    return re.sub(r"\s*\n\s*", "\n", svg).strip()
+
+
+def _rounded(numbers: str) -> str:
+    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)
+
+
+def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:
+    said = [tag("p", finding.claim)]
+    said.append(tag("p", _badge(verdict.outcome), tag("span", f"section {finding.section}", class_="where")))
+    if verdict.numbers:
+        said.append(tag("p", verdict.numbers, class_="measured"))
+    if verdict.why:
+        said.append(tag("p", verdict.why))
+    return tag("div", *said, class_="finding", **{"id": anchor} if anchor else {})
+
+
+def _anchor(number: int) -> str:
+    return f"claim-{number}"
+
+
+def _badge(outcome: Outcome) -> Html:
+    kind, words = _BADGES[outcome]
+    return tag("span", words, class_=f"badge {kind}", title=str(outcome))
+
+
+def _table(sheet: Sheet) -> Html:
+    head = tag("tr", *(tag("th", name, **_side(place)) for place, name in enumerate(sheet.header)))
+    rows = [tag("tr", *(tag("td", cell, **_side(place)) for place, cell in enumerate(line))) for line in sheet.lines]
+    caption = [tag("p", sheet.caption, class_="aside")] if sheet.caption else []
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), *caption, class_="wide")
+
+
+def _side(place: int) -> dict[str, str]:
+    return {"class_": "figure"} if place else {}
+
+
+def _sweeps(sweeps: Sequence[Sweep]) -> Html:
+    rows = []
+    for sweep in sweeps:
+        place = {name: sweep.vary.get(name, [getattr(sweep, name)]) for name in ("data", "n", "d", "epsilon")}
+        besides = "; ".join(f"{name}: {_values(values)}" for name, values in sweep.vary.items() if name not in place)
+        labels = ", ".join(dict.fromkeys(line.label for line in sweep.lines))
+        cells = (sweep.name, labels, *map(_values, place.values()), besides, str(sweep.repeats))
+        rows.append(dict(zip(("Sweep", "Lines", "Data", "n", "d", "ε", "Besides", "Repeats"), cells, strict=True)))
+    columns = [name for name in rows[0] if any(row[name] for row in rows)]
+    head = tag("tr", *(tag("th", name) for name in columns))
+    body = [tag("tr", *(tag("td", row[name], data_name=name) for name in columns)) for row in rows]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body), class_="stacked"), class_="wide")
+
+
+def _values(values: Sequence[Any]) -> str:
+    told = [f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+            for value in values]  # fmt: skip
+    if len(told) <= _FEW:
+        return ", ".join(told)
+    return f"{', '.join(told[:2])}, …, {told[-1]} ({len(told)} values)"
+
+
+def _laws(parts: Sequence[Part], results: Results) -> Iterator[Html]:
+    places = agreement(row for part in parts for row in part.figure.rows(results))
+    if not places:
+        return
+    schemes: dict[str, list[Place]] = {}
+    for place in places:
+        schemes.setdefault(place.scheme, []).append(place)
+    lines = [_law(name, own) for name, own in sorted(schemes.items())]
+    header = ("scheme", "settings", "mean of MSE over law", "lowest", "highest", "beyond")
+    yield tag(
+        "section",
+        tag("h2", "Measured errors against their laws"),
+        tag("p", _LAWS, class_="about"),
+        _table(Sheet("", header, tuple(lines))),
+        id="laws",
+    )
+
+
+_LAWS = (
+    "Every setting of an oracle above for which there is a law of the variance: the measured MSE over what the law"
+    " says, "
+    "given the true counts. The last column counts settings that are off by more than 5 % and by more than three"
+    " standard "
+    "errors of their repeats. The error is itself estimated from five repeats, so that chance alone goes beyond"
+    " three of "
+    "them in 4 % of all settings that are not kept within 5 % anyway."
+)
+
+
+def _law(name: str, places: Sequence[Place]) -> tuple[str, ...]:
+    ratios = [place.ratio for place in places]
+    numbers = [f"{number:.3f}" for number in (sum(ratios) / len(ratios), min(ratios), max(ratios))]
+    return name, str(len(places)), *numbers, str(sum(not place.agrees for place in places))
+
+
+def _method(parts: Sequence[Part], results: Results) -> Html:
+    cells = wanted(part.figure for part in parts)
+    known = {cell: views for cell, views in cells.items() if cell.key in results.origins}
+    seconds = 0.0
+    for cell, views in known.items():
+        read = [results.metrics(cell, view) for view in views if not results.missing({cell: [view]})]
+        seconds += sum(metrics["estimate_seconds"] for metrics in read if "estimate_seconds" in metrics)
+        seconds += sum(read[0].get(side, 0.0) for side in ("client_seconds", "server_seconds")) if read else 0.0
+    facts = {
+        "Measurements": f"{len(known):,}",
+        "Simulated users": f"{sum(cell.n for cell in known):,}",
+        "Processor time": _duration(seconds),
+        **_machines(results, {results.origins[cell.key] for cell in known}),
+    }
+    rows = [tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in facts.items()]
+    return tag(
+        "section",
+        tag("h2", "How it was measured"),
+        tag("ul", *(tag("li", sentence) for sentence in _HOW)),
+        tag("table", tag("tbody", *rows)),
+        id="measured",
+    )
+
+
+_HOW = (
+    "Every simulated user makes a report with the code that ships, every report is added up and decoded. Nothing is "
+    "drawn from a formula.",
+    "MSE is the mean squared error of the estimated counts over all items; k-MSE that of the 50 that most users hold. "
+    "Clipped means that estimates below zero count as zero and all are rounded, as in the paper's program.",
+    "A point is the mean over the repeats, its bar one standard error. The dotted line is the least error that is "
+    "possible in a large domain, n·4e^ε/(e^ε − 1)².",
+    "Dashed lines with hollow marks are of schemes and settings that the paper does not have.",
+    "Times are processor seconds of one thread: those of all clients, of the server, and of the estimates.",
+    "Each measurement has seeds of its own, which follow from what is measured: run again, it gives the same numbers, "
+    "times apart.",
+)
+
+
+def _machines(results: Results, origins: Iterable[Any]) -> Mapping[str, str]:
+    told: dict[str, str] = {}
+    for number, origin in enumerate(sorted(origins), 1):
+        facts = results.machines.get(origin.machine, {})
+        machine = f"{facts.get('cpu')}, {facts.get('cores')} cores, {facts.get('memory_gb')} GB, {facts.get('system')}"
+        software = f"plausibly {origin.plausibly} ({origin.kernels} kernels), Python {facts.get('python')}, "
+        software += f"NumPy {facts.get('numpy')}"
+        which = f" {number}" if number > 1 else ""
+        told |= {f"Machine{which}": machine, f"Software{which}": software}
+    return told
+
+
+def _footer(title: str) -> Html:
+    said = []
+    if title == _TITLE:
+        said.append(tag("p", f"The paper: {_PAPER} {_VENUE} ", tag("a", _DOI.removeprefix("https://"), href=_DOI)))
+    said.append(tag("p", "Drawn by plausibly from its file of measurements, one line each, and from nothing else."))
+    return tag("footer", *said)
+
+
+def _heading(name: str) -> str:
+    known = re.fullmatch(r"(fig|table|extra)(\d+[a-z]?)", name)
+    return f"{_KINDS[known[1]]} {known[2]}" if known else name
+
+
+def _duration(seconds: float) -> str:
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def _between(parts: Sequence[Html], separator: str) -> list[str]:
+    return [piece for part in parts for piece in (separator, part)][1:]

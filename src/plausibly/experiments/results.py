@@ -1,0 +1,146 @@
+"""The file of results: one line of JSON for each measurement, only ever added to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .. import kernels
+from ..core.errors import StateError
+from .cells import Cell, View, canonical
+from .measures import Metrics
+
+try:
+    import fcntl
+except ImportError:  # Windows has none, and there two runs on one file are not told apart
+    fcntl = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, order=True)
+class Origin:
+    """What made a measurement: a version of this package, its kernels, and a machine by its name in the file."""
+
+    plausibly: str
+    kernels: str
+    machine: str
+
+
+_BEGUN = (b'{"machine":', b'{"key":')
+"""How a line begins. Another end of a file was not cut off from one of ours, and is not to be cut away."""
+
+
+class Results:
+    """What has been measured, as far as the file says; without a file, what has been added."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.machines: dict[str, dict[str, Any]] = {}
+        self.origins: dict[str, Origin] = {}
+        """Of every measurement, by the key of its cell."""
+        self._collected: dict[str, Metrics] = {}
+        self._estimated: dict[tuple[str, str], Metrics] = {}
+        text = path.read_bytes() if path is not None and path.exists() else b""
+        whole = text.rfind(b"\n") + 1
+        self._torn_at = whole if whole < len(text) else None
+        if not any(begun.startswith(text[whole:][: len(begun)]) for begun in _BEGUN):
+            raise StateError(f"{path}: expected a file of measurements, came one that ends with something else")
+        for number, line in enumerate(text[:whole].splitlines(), 1):
+            try:
+                self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                raise StateError(f"{path}, line {number}: expected a measurement, came something else") from None
+
+    def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
+        """What of these has not been measured."""
+        absent = {
+            cell: [view for view in views if (cell.key, str(view)) not in self._estimated]
+            for cell, views in wanted.items()
+        }
+        return {cell: views for cell, views in absent.items() if views}
+
+    def metrics(self, cell: Cell, view: View) -> Metrics:
+        """The metrics of a view of a cell that is here."""
+        return self._collected[cell.key] | self._estimated[cell.key, str(view)]
+
+    def add(self, cell: Cell, metrics: Metrics, views: Mapping[str, Metrics]) -> None:
+        """Writes one measurement, whole or not at all."""
+        machine = machine_facts()
+        name = hashlib.sha256(canonical(machine).encode()).hexdigest()[:12]
+        if name not in self.machines:
+            self._write({"machine": name, "facts": machine})
+        answers = {view: _short(own) for view, own in views.items()}
+        row = {"key": cell.key, "cell": cell.to_dict(), "metrics": _short(metrics), "views": answers}
+        row |= {"sources": cell.sources} if cell.sources else {}
+        self._write(row | {"plausibly": version("plausibly"), "kernels": kernels.active, "machine": name})
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "facts" in line:
+            self.machines[line["machine"]] = line["facts"]
+            return
+        # Views may have been asked for later than others, in a run of their own: the first says how long it took.
+        self._collected.setdefault(line["key"], line["metrics"])
+        self.origins.setdefault(line["key"], Origin(*(line[name] for name in ("plausibly", "kernels", "machine"))))
+        for name, metrics in line["views"].items():
+            self._estimated.setdefault((line["key"], name), metrics)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._take(line)
+        if self.path is None:
+            return
+        text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        if self._torn_at is not None:
+            # A line cut off by an interrupt: nothing may be written behind it.
+            os.truncate(self.path, self._torn_at)
+            self._torn_at = None
+        with self.path.open("ab", buffering=0) as file:
+            file.write(text)
+
+
+def _short(metrics: Metrics) -> Metrics:
+    # Seven digits: more say nothing, and are half of a file.
+    return {name: float(f"{value:.7g}") for name, value in metrics.items()}
+
+
+@contextmanager
+def held(path: Path) -> Iterator[Results]:
+    """The results of a file that no other process adds to meanwhile; refused if one does already."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StateError(f"{path}: another run is adding to this file; wait for it, or name another") from None
+        yield Results(path)
+
+
+@cache
+def machine_facts() -> dict[str, Any]:
+    """What a reader needs to know of the machine to compare seconds."""
+    found = re.search(r"model name\s*:\s*(.+)", _text("/proc/cpuinfo"))
+    memory = re.search(r"MemTotal:\s+(\d+)", _text("/proc/meminfo"))
+    return {
+        "cpu": found[1].strip() if found else platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(int(memory[1]) / 2**20) if memory else None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+    }
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except OSError:
+        return ""

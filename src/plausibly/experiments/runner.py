@@ -1,0 +1,95 @@
+"""Measures what figures need and no file has yet, in several processes; an interrupted run goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from .cells import PLAIN, Cell, View
+from .measures import Metrics, measure
+from .results import Results
+
+Setup = Callable[[], object]
+"""Done in every process before it measures: enters schemes and crowds that are not ours."""
+_PERIOD = 3600.0
+"""Seconds whose speed the time left is judged by: all of a run, since short and long measurements take turns."""
+
+Measured = tuple[Cell, Metrics, dict[str, Metrics]]
+
+
+def run(
+    cells: Mapping[Cell, Sequence[View]],
+    results: Results,
+    *,
+    jobs: int = 2,
+    console: Console,
+    setup: Setup | None = None,
+) -> None:
+    """Measures what of these cells is missing, and adds each to the results as soon as it is there."""
+    missing = results.missing(cells)
+    columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=console, disable=not missing, speed_estimate_period=_PERIOD) as progress:
+        task = progress.add_task("", total=len(missing))
+        with closing(_measured(missing, jobs, setup)) as finished:
+            for measured in finished:
+                results.add(*measured)
+                progress.advance(task)
+
+
+def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | None) -> Generator[Measured, None, None]:
+    # Repeat by repeat, so that what an interrupt leaves is even; cells of one crowd together, so that it is drawn once.
+    order = sorted(cells, key=lambda cell: (cell.repeat, cell.data, cell.data_seed, cell.n, cell.d))
+    if not order:
+        return
+    others = set(active_children())
+    regression = any(cell.scheme == "BLOOM" for cell in order)
+    pool = ProcessPoolExecutor(
+        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(regression, setup)
+    )
+    try:
+        for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):
+            yield future.result()
+    except BaseException:
+        # What is not finished is lost either way, and may take minutes.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def _measure(cell: Cell, views: Sequence[View]) -> Measured:
+    try:
+        return cell, *measure(cell, views)
+    except Exception as error:
+        error.add_note(f"while measuring {cell}")
+        raise
+
+
+def _prepare(regression: bool, setup: Setup | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
+    # As many processes as are wanted are busy already; and seconds of one thread compare best.
+    os.environ["PLAUSIBLY_THREADS"] = "1"
+    Thread(target=_end_with_parent, daemon=True).start()
+    if setup is not None:
+        setup()
+    # What is loaded and compiled on first use is not to be charged to the first cell.
+    for scheme in ["OUE", *["BLOOM"] * regression]:
+        measure(Cell(scheme, data="uniform", n=1000, d=16), [PLAIN])
+
+
+def _end_with_parent() -> None:
+    # A parent that was killed leaves its workers waiting for ever.
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,109 @@
+"""The look of the report: for a screen of any width, in light and dark, and for paper."""
+
+CSS = """
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --ink: #1c1e21; --soft: #5a6069; --rule: #d9dce1; --tint: #f5f6f8; --link: #0b5cad;
+  --good: #12703a; --good-tint: #e6f4ea; --bad: #b02a1c; --bad-tint: #fcebe8;
+  --turned: #7a4b00; --turned-tint: #fdf1dc; --open: #5a6069; --open-tint: #eef0f3;
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  --serif: Charter, "Bitstream Charter", "Sitka Text", Cambria, Georgia, serif;
+  --mono: ui-monospace, "Cascadia Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #161616; --ink: #e4e6ea; --soft: #a0a7b2; --rule: #343941; --tint: #1f2024; --link: #7db8f5;
+    --good: #7ad396; --good-tint: #14301f; --bad: #ff9d8f; --bad-tint: #3a1b17;
+    --turned: #f0bf6a; --turned-tint: #36280f; --open: #a0a7b2; --open-tint: #262a31;
+  }
+  /* Pictures are drawn on white: darkness is turned round, the hues stay. */
+  .picture img { filter: invert(0.915) hue-rotate(180deg); }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1.0625rem/1.6 var(--serif); }
+main, header, footer { max-width: 66rem; margin: 0 auto; padding: 0 1.25rem; }
+p, ul, .about, .finding { max-width: 44rem; }
+a { color: var(--link); text-decoration-thickness: 0.06em; text-underline-offset: 0.15em; }
+h1 { font-size: clamp(1.7rem, 5vw, 2.5rem); line-height: 1.15; margin: 2.6rem 0 0.6rem; text-wrap: balance; }
+h2 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 0.5rem; text-wrap: balance; }
+h2 .number { color: var(--soft); font-weight: 400; margin-right: 0.4em; }
+h3 { font: 600 0.8rem/1.4 var(--sans); letter-spacing: 0.06em; text-transform: uppercase; color: var(--soft); }
+h3 { margin: 1.8rem 0 0.5rem; }
+section { padding: 2.2rem 0 0.6rem; border-top: 1px solid var(--rule); margin-top: 2rem; }
+.lede { font-size: 1.15rem; color: var(--soft); margin-top: 0; }
+.note { border-left: 0.25rem solid var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; }
+.counts { display: flex; flex-wrap: wrap; gap: 0.6rem; padding: 0; margin: 1.2rem 0; max-width: none; }
+.counts li { flex: 1 1 10rem; border: 1px solid; border-radius: 0.5rem; padding: 0.5rem 0.9rem; }
+.counts { font: 0.9rem/1.35 var(--sans); list-style: none; }
+.counts b { display: block; font-size: 1.7rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.contents { columns: 19rem; column-gap: 2.5rem; padding: 0; list-style: none; max-width: none; }
+.contents { font: 0.95rem/1.45 var(--sans); }
+.contents li { break-inside: avoid; padding: 0.15rem 0 0.15rem 5.2rem; text-indent: -5.2rem; }
+.contents .number { display: inline-block; width: 5.2rem; color: var(--soft); text-indent: 0; }
+.picture { margin: 1.2rem 0 0.4rem; overflow-x: auto; }
+.picture img { display: block; width: 100%; height: auto; background: #ffffff; }
+.picture img.across-1 { max-width: 34rem; }
+.picture img.across-2 { max-width: 52rem; }
+table { border-collapse: collapse; font: 0.88rem/1.45 var(--sans); width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); }
+th { font-weight: 600; color: var(--soft); }
+th:last-child, td:last-child { padding-right: 0; }
+td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
+.wide { overflow-x: auto; }
+.aside { font: 0.88rem/1.5 var(--sans); color: var(--soft); }
+.badge { display: inline-block; border: 1px solid; border-radius: 0.35rem; padding: 0 0.5rem; white-space: nowrap; }
+.badge { font: 600 0.82rem/1.65 var(--sans); }
+.reproduced { color: var(--good); background: var(--good-tint); }
+.not-reproduced { color: var(--bad); background: var(--bad-tint); border-style: dashed; }
+.reversed { color: var(--turned); background: var(--turned-tint); border-style: double; border-width: 3px; }
+.badge.reversed { line-height: 1.4; }
+.not-measured { color: var(--open); background: var(--open-tint); border-style: dotted; }
+.finding { border-left: 0.2rem solid var(--rule); padding: 0.1rem 0 0.1rem 1rem; margin: 0 0 1.4rem; }
+.finding p { margin: 0.25rem 0; }
+.finding .where { font: 0.85rem/1.5 var(--sans); color: var(--soft); margin-left: 0.6rem; }
+.finding .measured { font: 0.9rem/1.5 var(--sans); font-variant-numeric: tabular-nums; }
+code, pre { font-family: var(--mono); font-size: 0.86rem; }
+pre { background: var(--tint); border: 1px solid var(--rule); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
+pre { margin: 0; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem; }
+@media (min-width: 70rem) {
+  /* Four panels side by side need more than the column. */
+  .picture:has(.across-4) { width: min(84rem, 96vw); margin-left: calc(50% - min(42rem, 48vw)); }
+}
+@media (max-width: 46rem) {
+  body { font-size: 1rem; }
+  /* A picture keeps a width that can be read, and is moved under the finger. */
+  .picture img { width: auto; min-width: 100%; max-width: none; }
+  .picture img.across-1 { width: 100%; }
+  .picture img.across-2 { width: 42rem; }
+  .picture img.across-3 { width: 58rem; }
+  .picture img.across-4 { width: 76rem; }
+  .stacked thead { display: none; }
+  .stacked tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
+  .stacked td:empty { display: none; }
+  .stacked td { display: block; border: 0; padding: 0.12rem 0; }
+  .stacked td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); }
+}
+@media print {
+  @page { margin: 16mm 14mm; }
+  :root {
+    --paper: #ffffff; --ink: #000000; --soft: #444444; --rule: #bbbbbb; --tint: #f5f5f5; --link: #000000;
+    --good: #0b5a2c; --good-tint: #ffffff; --bad: #9a1f12; --bad-tint: #ffffff;
+    --turned: #6b4100; --turned-tint: #ffffff; --open: #444444; --open-tint: #ffffff;
+  }
+  html { font-size: 9.5pt; }
+  main, header, footer { max-width: none; padding: 0; }
+  a { text-decoration: none; }
+  h2, h3, .about { break-after: avoid; }
+  h1 { margin-top: 0; }
+  p, ul, .about, .finding { max-width: none; }
+  .picture, .finding, tr, pre { break-inside: avoid; }
+  .picture, .wide { overflow: visible; }
+  .picture:has(.across-4) { width: auto; margin-left: 0; }
+  .picture img { filter: none; }
+  section { border: 0; margin: 0; }
+  nav { display: none; }
+}
+"""

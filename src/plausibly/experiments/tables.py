@@ -1,0 +1,44 @@
+"""Tables made from the rows of a figure and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .figure import Figure, Row, Table
+from .sheets import Sheet
+
+_SETTING = ("n", "d", "epsilon")
+
+
+def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
+    """The table with a row for each line that has been measured; numbers are means over the repeats."""
+    own = [row for row in rows if row["sweep"] in table.sweeps]
+    found = _found(own)
+    labels = [label for label in table.said if label in found]
+    if table.order is not None:
+        labels.sort(key=lambda label: -found[label][str(table.order)])
+    lines = []
+    for label in labels:
+        words = iter(table.said[label])
+        cells = (next(words) if column is None else column(found[label]) for column in table.columns.values())
+        lines.append((label, *cells))
+    same = {name: {row[name] for row in own} for name in _SETTING}
+    caption = ", ".join(
+        f"{name} = {value:,g}" for name, values in same.items() if len(values) == 1 for value in values if value
+    )
+    return Sheet(title=figure.title, header=("", *table.columns), lines=tuple(lines), caption=caption)
+
+
+def _found(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    # By label and metric the mean, and the standard deviation.
+    values: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        for name, value in {row["metric"]: row["value"], **{name: row[name] for name in _SETTING}}.items():
+            values.setdefault(row["label"], {}).setdefault(name, []).append(value)
+    return {
+        label: {name: float(np.mean(own)) for name, own in metrics.items()}
+        | {f"±{name}": float(np.std(own, ddof=1)) if len(own) > 1 else 0.0 for name, own in metrics.items()}
+        for label, metrics in values.items()
+    }

@@ -1,0 +1,193 @@
+"""The report: everything is in it, nothing is asked from elsewhere, and no text becomes markup."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+
+from plausibly.experiments.figure import Figure, Panel, Sweep, Table, line, wanted
+from plausibly.experiments.figures import FIGURES
+from plausibly.experiments.findings import Finding, Outcome, Verdict
+from plausibly.experiments.plots import draw
+from plausibly.experiments.report import Part, page, tag
+from plausibly.experiments.results import Results
+from plausibly.experiments.sheets import Sheet
+from plausibly.experiments.tables import sheet
+
+HOSTILE = "<script>alert(1)</script>\"' onload=x &amp; </style>]]>"
+SVG = '<?xml version="1.0"?><!-- c --><svg xmlns="http://www.w3.org/2000/svg"><text x="1.23456">0.00025</text></svg>'
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text; a tag that is not closed in order is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, name: str, attributes: Any) -> None:
+        self.elements.append((name, dict(attributes)))
+        if name not in ("img", "meta"):
+            self._open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self._open.pop() == name
+
+    def handle_data(self, text: str) -> None:
+        if self._open[-1:] != ["style"]:
+            self.text += text
+
+    def all(self, attribute: str) -> list[str]:
+        return [given[attribute] for _, given in self.elements if attribute in given]
+
+
+def small(name: str = "fig1", **given: Any) -> Figure:
+    sweep = Sweep(name="by-epsilon", lines=[line("DE"), line("OUE")], vary={"epsilon": [1, 2]}, n=100, d=4, repeats=2)
+    panels = [Panel(title=letter, sweeps=["by-epsilon"], x="epsilon", xlabel="ε") for letter in "ab"]
+    return Figure(**{"name": name, "title": "Small", "sweeps": [sweep], "panels": panels} | given)
+
+
+def measured(*figures: Figure) -> Results:
+    results = Results()
+    metrics = {"mse": 2.0, "mse_clipped": 2.0, "k_mse": 2.0, "k_mse_clipped": 2.0, "mse_theory": 2.0, "f1": 0.5}
+    metrics |= {"seconds": 3.0, "estimate_seconds": 1.0, "mse_optimum": 0.5}
+    for cell, views in wanted(figures).items():
+        results.add(
+            cell, {"client_seconds": 2.0, "server_seconds": 0.5, "report_bytes": 1}, {str(v): metrics for v in views}
+        )
+    return results
+
+
+def finding(name: str, *figures: str, claim: str = "It is so.") -> Finding:
+    return Finding(name, "7.1", claim, figures, lambda rows: Verdict(Outcome.OPEN, ""))
+
+
+JUDGED = [
+    (finding("one", "fig1", claim="One is best."), Verdict(Outcome.REPRODUCED, "1 against 2.")),
+    (finding("two", "fig2", "fig1", claim="Two is worse."), Verdict(Outcome.NOT_REPRODUCED, "3 against 2.", "Luck.")),
+    (finding("three", "fig2", "fig10", claim="Three turns."), Verdict(Outcome.REVERSED, "4.", "A defect.")),
+    (finding("four", "fig10", "fig2", claim="Four waits."), Verdict(Outcome.OPEN, "")),
+]
+
+
+def test_every_figure_has_its_picture_claims_parameters_and_command() -> None:
+    figures = [small("fig1", about="What is seen."), small("fig2")]
+    parts = [Part(figure, f"plausibly reproduce {figure.name}", SVG) for figure in figures]
+    read = Reader(page(parts, JUDGED, measured(*figures)))
+    for words in ("What is seen.", "plausibly reproduce fig2", "DE, OUE", "One is best.", "3 against 2.", "A defect."):
+        assert words in read.text
+    for words in ("✓ reproduced", "✗ not reproduced", "↺ reversed", "○ not measured"):
+        assert words in read.text  # legible without colours
+    assert read.text.count("Two is worse.") == 3  # in the summary, and below both of its figures
+    assert "8" in read.text
+    assert "28 s" in read.text  # eight cells of 3.5 s
+    (facts,) = measured(figures[0]).machines.values()
+    assert facts["cpu"] in read.text
+
+
+def test_links_lead_to_something_and_names_are_there_once() -> None:
+    figures = [small("fig1"), small("fig2")]
+    read = Reader(page([Part(figure, "x", SVG) for figure in figures], JUDGED, measured(*figures)))
+    names = read.all("id")
+    assert len(set(names)) == len(names)
+    inside = [link[1:] for link in read.all("href") if link.startswith("#")]
+    assert set(inside) <= set(names)
+    assert {"fig1", "fig2", "claim-1", "claim-2", "claim-3", "claim-4", "measured"} <= set(inside)
+
+
+def test_nothing_is_asked_from_elsewhere() -> None:
+    text = page([Part(small(), "x", SVG)], JUDGED, measured(small()))
+    read = Reader(text)
+    assert all(source.startswith("data:image/svg+xml,") for source in read.all("src"))
+    assert {link for link in read.all("href") if not link.startswith("#")} == {
+        "https://doi.org/10.14778/3476249.3476261"
+    }
+    assert {name for name, _ in read.elements} & {"script", "link", "iframe", "object", "base", "form"} == set()
+    assert any("default-src 'none'" in policy for policy in read.all("content"))
+    assert not re.search(r"@import|url\(", text)
+
+
+def test_no_text_becomes_markup() -> None:
+    lines = [line(HOSTILE, "DE")]
+    sweep = Sweep(name=HOSTILE, lines=lines, vary={HOSTILE: [HOSTILE, 1]}, data=HOSTILE, n=1, d=1, repeats=1)
+    panel = Panel(title=HOSTILE, sweeps=[HOSTILE], x="epsilon", xlabel=HOSTILE, ylabel=HOSTILE)
+    figure = small(title=HOSTILE, about=HOSTILE, sweeps=[sweep], panels=[panel])
+    table = Sheet(HOSTILE, (HOSTILE,), ((HOSTILE,),), HOSTILE)
+    told = Verdict(Outcome.REVERSED, HOSTILE, HOSTILE)
+    judged = [(Finding(HOSTILE, HOSTILE, HOSTILE, ("fig1", HOSTILE), lambda rows: told), told)]
+    results = measured(figure)
+    next(iter(results.machines.values())).update(cpu=HOSTILE)
+    read = Reader(
+        page([Part(figure, HOSTILE, SVG.replace("0.00025", "&lt;b&gt;"), table)], judged, results, title=HOSTILE)
+    )
+    assert {name for name, _ in read.elements} & {"script", "b"} <= {"b"}  # the counts are bold
+    assert not [name for _, given in read.elements for name in given if name.startswith("on")]
+    assert read.text.count(HOSTILE) >= 15
+
+
+def test_pictures_are_the_same_to_the_eye() -> None:
+    (source,) = Reader(page([Part(small(), "x", SVG)], [], measured(small()))).all("src")
+    picture = ElementTree.fromstring(unquote(source.partition(",")[2]))
+    (text,) = picture
+    assert (text.text, text.attrib) == ("0.00025", {"x": "1.23"})
+
+
+@pytest.mark.full
+def test_a_drawn_picture_stays_whole(tmp_path: Path) -> None:
+    figure = small()
+    rows = list(figure.rows(results := measured(figure)))
+    drawing = draw(figure, rows, tmp_path)[1].read_text(encoding="utf-8")
+    (source,) = Reader(page([Part(figure, "x", drawing)], [], results)).all("src")
+    inside = unquote(source.partition(",")[2])
+    texts = [[each.text for each in ElementTree.fromstring(svg).iter() if each.text] for svg in (drawing, inside)]
+    assert [t.strip() for t in texts[1] if t.strip()] == [
+        t.strip() for t in texts[0] if t.strip() and not t.strip().startswith(("Matplotlib", "image/", "\n"))
+    ]
+    assert len(source) < len(base64.b64encode(drawing.encode()))
+
+
+def test_tables_and_quick_runs_and_experiments_of_ones_own_are_told() -> None:
+    columns = {"word": None, "error": lambda mean: f"{mean['mse']:.1f}"}
+    table = Table(sweeps=["by-epsilon"], said={"DE": ["direct"]}, columns=columns)
+    figure = small("mine", panels=[], table=table)
+    results = measured(figure)
+    part = Part(figure, "plausibly reproduce mine.py", None, sheet(figure, table, list(figure.rows(results))))
+    read = Reader(page([part], [], results, title="Mine", quick=True))
+    assert "direct" in read.text
+    assert "A quick run" in read.text
+    assert "paper by Cormode" not in read.text
+    assert "img" not in {name for name, _ in read.elements}
+
+
+def test_the_same_rows_give_the_same_page() -> None:
+    first, again = (page([Part(small(), "x", SVG)], JUDGED, measured(small())) for _ in range(2))
+    assert first == again
+
+
+def test_without_a_measurement_there_is_a_page() -> None:
+    assert "How it was measured" in Reader(page([Part(small(), "x")], [], Results())).text
+
+
+def test_what_is_markup_stays_so() -> None:
+    assert tag("td", tag("i", "<"), "<", data_name='"') == '<td data-name="&quot;"><i>&lt;</i>&lt;</td>'
+
+
+@pytest.mark.full
+def test_the_heaviest_figure_is_light(tmp_path: Path) -> None:
+    # The page of all figures is to stay below 4 MB; the others are half as heavy, as many panels as this one has.
+    figure = max(FIGURES.values(), key=lambda one: len(one.panels))
+    results = measured(figure)
+    drawing = draw(figure, list(figure.rows(results)), tmp_path)[1].read_text(encoding="utf-8")
+    assert len(page([Part(figure, "x", drawing)], [], results).encode()) < 300_000
