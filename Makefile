@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test-fast test test-slow bench check format clean
+.PHONY: help demo test-fast test test-slow bench docs check format clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -44,6 +44,14 @@ bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick)
 
+# From scratch each time: what was read before would not warn again.
+docs: $(VENV)/.dev $(VENV)/.kernels  ## Execute the examples of all pages and build the site: docs/_build/html/index.html
+	$(say) 'executing the examples'
+	@$(PYTEST) tests/test_readme.py -k python_blocks
+	$(say) 'building the site'
+	@$(PY) -m sphinx -q -n -W -E --keep-going -c docs -d docs/_build/doctrees . docs/_build/html
+	@echo '· docs/_build/html/index.html'
+
 check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
 	$(say) 'ruff check'
 	@$(PY) -m ruff check --quiet .
@@ -59,9 +67,9 @@ format: $(VENV)/.dev  ## Sort imports, mend what ruff can mend, format
 	@$(PY) -m ruff format .
 
 clean:  ## Remove all that make has made, .venv included
-	@rm -rf $(VENV) build dist src/plausibly.egg-info $(SHARED)
+	@rm -rf $(VENV) build dist docs/_build src/plausibly.egg-info $(SHARED)
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	@find src tests examples bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests examples bench docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- installation: each step leaves a stamp in .venv and is not repeated ------------------------------------
 

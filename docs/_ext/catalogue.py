@@ -1,0 +1,191 @@
+"""Fills docs/catalogue.md when the site is built: what every scheme says of itself, and its exact numbers."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import plausibly
+from plausibly import oracles, search, sketches
+
+DOCS = Path(__file__).parent.parent
+MARKER = "<!-- the catalogue -->"
+
+USERS = 1_000_000
+ITEMS = 1024
+EPSILONS = (1, 3)
+ALPHABET, LENGTH = "abcdefghijklmnopqrstuvwxyz", 6
+
+LAYERS = {
+    "Frequency oracles": oracles,
+    "Sketches": sketches,
+    "Searches": search,
+}
+LABELS = ("Privacy", "Variance of the mean", "Variance", "Default", "Cost", "Derivation")
+SIGNS = [
+    (r"docs/(adr/(\d{4})[\w-]*\.md)", r"[ADR \2](\1)"),
+    (r"(?<=[\w)'])\*(?=[\w([])", "·"),
+    (r" \* ", " · "),
+    (r"\beps\b", "ε"),
+    (r"<=", "≤"),
+    (r"2\^64", "2⁶⁴"),
+    (r"\bF2\b", "F₂"),
+    (r"``", "`"),
+    (r"\|", r"\\|"),
+]
+
+
+def zipf_squares() -> float:
+    """F₂ of the crowd of the tables: USERS users over ITEMS items by Zipf's law with exponent 1.1."""
+    weights = [rank**-1.1 for rank in range(1, ITEMS + 1)]
+    return sum((USERS * weight / sum(weights)) ** 2 for weight in weights)
+
+
+def example(name: str, epsilon: int) -> tuple[plausibly.Scheme, str]:
+    """The scheme of the tables, and how to make it."""
+    words = f"domain=Strings(a–z, {LENGTH})"
+    strings = plausibly.Strings(ALPHABET, LENGTH)
+    if hasattr(oracles, name):
+        return plausibly.make(name, epsilon=epsilon, domain_size=ITEMS), f"domain_size={ITEMS}"
+    if name == "BLOOM":
+        return plausibly.RAPPOR(epsilon, domain=plausibly.Keys()), "bits=128, hashes=2, cohorts=64, domain=Keys()"
+    if name in ("CM", "CS"):
+        oracle = plausibly.make("TLH", epsilon=epsilon, domain_size=ITEMS * (1 + (name == "CS")))
+        scheme = plausibly.make(name, oracle=oracle, rows=32, domain=plausibly.Keys())
+        return scheme, f"oracle=TLH, width {ITEMS}, rows=32, domain=Keys()"
+    if name == "TRELLIS":
+        return plausibly.trellis(epsilon, domain=strings, users=USERS), f"plausibly.trellis, {words}"
+    if name == "ROUND":
+        return plausibly.rounds(epsilon, domain=strings).scheme, f"first round of plausibly.rounds, {words}"
+    oracle = plausibly.make("FLH", epsilon=epsilon, domain=plausibly.Keys())
+    if name == "PEM":
+        return plausibly.make(name, oracle=oracle, domain=strings), f"oracle=FLH, {words}"
+    both = "oracle=FLH, word_oracle=FLH"
+    if name in ("TH", "SFP"):
+        # Both reports are sent, so each gets half.
+        oracle = plausibly.make("FLH", epsilon=f"{epsilon}/2", domain=plausibly.Keys())
+        both += " with half of ε each"
+    return plausibly.make(name, oracle=oracle, word_oracle=oracle, domain=strings), f"{both}, {words}"
+
+
+def numbers(name: str) -> tuple[str, list[list[str]]]:
+    """How the examples are made, and a row of exact numbers for every epsilon."""
+    rows = []
+    for epsilon in EPSILONS:
+        scheme, how = example(name, epsilon)
+        try:
+            variance = scheme.variance(USERS, 0, f2=zipf_squares())
+            law = [f"{variance / USERS:.4g}", f"{sqrt(variance):,.0f}"]
+        except plausibly.StateError:
+            law = ["none", "none"]
+        delivered = f"≤ {float(scheme.privacy_loss()):.12g}"
+        rows.append([str(epsilon), delivered, str(scheme.report_bits), str(scheme.report_dtype.itemsize), *law])
+    return how, rows
+
+
+def signs(text: str) -> str:
+    """The formulas of a docstring with the signs of the pages."""
+    for pattern, sign in SIGNS:
+        text = re.sub(pattern, sign, text)
+    return text
+
+
+def said(kind: type[plausibly.Scheme]) -> tuple[str, dict[str, str]]:
+    """What the docstring of a scheme says: the definition, and the text after each label."""
+    text = " ".join((inspect.getdoc(kind) or "").split("\n>>>")[0].split())
+    first, *rest = re.split(rf"(?<=[.)]) ({'|'.join(LABELS)}): ", text)
+    return signs(first), {label: signs(words) for label, words in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def parameters(kind: type[plausibly.Scheme]) -> str:
+    """The parameters of a scheme besides its domain, with their defaults."""
+    given = []
+    for field in fields(kind):
+        if field.init and field.name != "domain":
+            default = "" if field.default in (MISSING, None) else f"={field.default!r}"
+            given.append(f"`{field.name}{default}`")
+    return ", ".join(given)
+
+
+def table_rows() -> dict[str, dict[str, str]]:
+    """The rows of the tables of the other pages, by the name of the scheme, in their order.
+
+    Every scheme has one: tests/test_readme.py.
+    """
+    rows: dict[str, dict[str, str]] = {}
+    for page in ("oracles", "sketches", "searches"):
+        head: list[str] = []
+        for line in (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if not cells:
+                head = []
+            elif not head:
+                head = cells
+            elif name := re.match(r"`([A-Z]+)`", cells[0]):
+                rows.setdefault(name[1], dict(zip(head, cells, strict=True)))
+    return rows
+
+
+def entry(kind: type[plausibly.Scheme], row: dict[str, str]) -> Iterator[str]:
+    """The section of one scheme."""
+    definition, labelled = said(kind)
+    yield f"### {kind.name}\n\n{definition}\n"
+    shown: dict[str, Any] = {"parameters": parameters(kind)}
+    shown |= {
+        "privacy": labelled.get("Privacy"),
+        "variance": labelled.get("Variance") or labelled.get("Variance of the mean"),
+        "formula": next((cell for head, cell in row.items() if head.startswith("variance of")), None),
+        "default": labelled.get("Default"),
+        "cost": labelled.get("Cost"),
+        "derivation": labelled.get("Derivation"),
+        "module": f"`{kind.__module__}`",
+    }
+    yield "| | |\n|---|---|"
+    yield from (f"| *{label}* | {text} |" for label, text in shown.items() if text)
+    how, rows = numbers(kind.name)
+    yield f"\nNumbers for {how}:\n"
+    yield "| ε asked | ε delivered | bits | bytes | variance a user | standard error |\n|--:|--:|--:|--:|--:|--:|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def overview(kinds: list[type[plausibly.Scheme]]) -> Iterator[str]:
+    """One row for every scheme of a layer."""
+    head = "".join(f" variance a user, ε = {e} | standard error, ε = {e} |" for e in EPSILONS)
+    yield f"| name | bits, ε = {EPSILONS[-1]} | bytes |{head}\n|---|--:|--:|{'--:|--:|' * len(EPSILONS)}"
+    for kind in kinds:
+        rows = numbers(kind.name)[1]
+        law = " | ".join(cell for row in rows for cell in row[-2:])
+        yield f"| [`{kind.name}`](#{kind.name.lower()}) | {rows[-1][2]} | {rows[-1][3]} | {law} |"
+    yield ""
+
+
+def catalogue() -> str:
+    """The whole catalogue as Markdown."""
+    rows, lines = table_rows(), []
+    for title, layer in LAYERS.items():
+        kinds = [plausibly.CATALOG[name] for name in rows if hasattr(layer, name)]
+        lines += [f"## {title}\n", *overview(kinds)]
+        for kind in kinds:
+            lines += entry(kind, rows[kind.name])
+    return "\n".join(lines)
+
+
+def fill(app: Any, docname: str, source: list[str]) -> None:
+    """Puts the catalogue where its page has the marker."""
+    if docname == "docs/catalogue":
+        before, marker, after = source[0].partition(MARKER)
+        if not marker:
+            raise RuntimeError(f"docs/catalogue.md has no line {MARKER}")
+        source[0] = before + catalogue() + after
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("source-read", fill)
+    # What is generated changes with the package and not with the page: read it anew each time.
+    app.connect("env-get-outdated", lambda *_: ["docs/catalogue", "docs/api"])
+    return {"parallel_read_safe": True}

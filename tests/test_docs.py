@@ -1,0 +1,56 @@
+"""The documentation site builds without a warning, and nothing public is missing from it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import plausibly
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = re.findall(r"^([\w/-]+)$", (DOCS / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
+    assert pages <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_the_reference_has_every_public_name() -> None:
+    named = re.findall(r":: plausibly\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(set(named) - {"device"}) == sorted(plausibly.__all__)
+
+
+@pytest.mark.full
+def test_the_site_builds_without_a_warning_and_all_is_there(tmp_path: Path) -> None:
+    # As `make docs` does it.
+    options = ["-q", "-n", "-W", "-E", "--keep-going", "-c", "docs", "-d", str(tmp_path / "doctrees")]
+    command = [sys.executable, "-m", "sphinx", *options, ".", str(tmp_path / "site")]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    assert (run.returncode, run.stderr) == (0, "")
+    site = tmp_path / "site"
+    for page in DOCS.rglob("*.md"):
+        assert (site / page.relative_to(ROOT)).with_suffix(".html").exists(), page
+    catalogue = (site / "docs" / "catalogue.html").read_text(encoding="utf-8")
+    for name in plausibly.CATALOG:
+        assert f'<section id="{name.lower()}">' in catalogue, name
+    reference = (site / "docs" / "api.html").read_text(encoding="utf-8")
+    for name in plausibly.__all__:
+        assert f'id="plausibly.{name}"' in reference, name
+    assert broken_links(site) == []
+
+
+def broken_links(site: Path) -> list[tuple[str, str]]:
+    """Pages of the site, and what they link to or show that is not there."""
+    broken = []
+    for page in site.rglob("*.html"):
+        targets = re.findall(r'(?:href|src)="([^"#?]+)', page.read_text(encoding="utf-8"))
+        inside = [target for target in targets if not re.match("[a-z]+:", target)]
+        broken += [(page.name, target) for target in inside if not (page.parent / target).exists()]
+    return broken
