@@ -187,6 +187,8 @@ def test_a_changed_scheme_is_another_and_a_changed_sweep_is_not(tmp_path: Path) 
         ("FIGURE = 3\n", "expected a FIGURE or FIGURES"),
         ("", "expected a FIGURE or FIGURES"),
         ("FIGURES = []\n", "expected a FIGURE or FIGURES"),
+        ("FIGURES = 5\n", "expected a FIGURE or FIGURES"),
+        ("import sys\nsys.exit(0)\n", "mine.py, line 2: SystemExit"),
         ("x = 1\ny = (\n", "mine.py, line 2: SyntaxError"),
         ("x = 1\n\n1 / 0\n", "mine.py, line 3: ZeroDivisionError"),
         (OWN.replace('"own"', '"fig1"'), "another figure fig1"),
@@ -252,7 +254,7 @@ def test_without_matplotlib_nothing_is_measured(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("plausibly.cli.reproduce.find_spec", lambda name: None)
     code, _, told = run("fig1", "--out", tmp_path / "out")
     assert code == 1
-    assert "pip install 'plausibly[plots]'" in told
+    assert "pip install matplotlib" in told
     assert not (tmp_path / "out").exists()
 
 
@@ -281,10 +283,12 @@ def test_a_log_of_ones_own_takes_the_place_of_the_model(tmp_path: Path, monkeypa
     monkeypatch.setenv(aol.VARIABLE, "")  # put back as it was, whatever the command does to it
     log = tmp_path / "log.txt"
     clicks = [f"7\tsecret words\t2006-03-01\t1\thttp://www.site{i % 9}.com" for i in range(300)]
-    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "\n".join(clicks) + "\n")
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "\n".join(clicks) + "\nsecret\trow\n")
     monkeypatch.setattr(reproduction, "FIGURES", {"fig10": tiny(FIGURES["fig10"]), "fig1": tiny(FIGURES["fig1"])})
     code, _, told = run("fig10", "fig1a", "--aol", log, "--out", tmp_path / "out")
     assert code == 0, told
+    assert "1 rows of the log could not be read: log.txt, line 302" in told
+    assert "secret" not in told
     rows = [json.loads(line) for line in (tmp_path / "out" / "rows.jsonl").read_text().splitlines()[1:]]
     assert {(row["cell"]["data"], row["cell"]["n"], row["cell"]["d"]) for row in rows} == {
         ("aol", 300, 9),
@@ -311,6 +315,14 @@ def tiny(figure: Figure) -> Figure:
         d = sweep.d // 100 if sweep.d > 9999 else sweep.d
         sweeps.append(replace(sweep, lines=lines, vary=vary, n=sweep.n // 100, d=d, repeats=1, errors=1))
     return replace(figure, sweeps=sweeps)
+
+
+def test_without_scikit_learn_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plausibly.cli.reproduce.find_spec", lambda name: None if name == "sklearn" else name)
+    code, _, told = run("fig1a", "fig6", "--out", tmp_path / "out")
+    assert code == 1
+    assert "pip install scikit-learn" in told
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.full

@@ -20,7 +20,7 @@ from ..experiments.comparison import comparison, written
 from ..experiments.figure import wanted
 from ..experiments.results import held
 from ..experiments.runner import run
-from .reproduce import need_pictures, told
+from .reproduce import need_pictures, need_regression, told
 
 _PIPED = 132
 """Columns of a table that no terminal shows."""
@@ -66,11 +66,13 @@ def compare(
         setup, path = None, values or counts
         if path is not None:
             crowd = csv_files.read_counts(path) if values is None else csv_files.read_values(path, column)
-            data, n, d = path.name, n or crowd.n, d or crowd.d
+            data, d = path.name, d or crowd.d
+            n = n or int(crowd.counts[:d].sum())
             setup = partial(csv_files.enter, data, crowd)
             setup()
         data, n, d = data or "zipf-1.1", n or 100_000, d or 1024
         figure = comparison(schemes, data=data, n=n, d=d, epsilons=epsilon or _EPSILONS, repeats=repeats)
+        need_regression(wanted([figure]))
         with held(out / "rows.jsonl") as results:
             run(wanted([figure]), results, jobs=jobs, console=console, setup=setup)
             report, lines, sheet = written(figure, results, out, command)
@@ -80,7 +82,9 @@ def compare(
     printed = Console()
     if not printed.is_terminal:
         printed = Console(width=_PIPED)
-    table = Table(title=sheet.title, caption=sheet.caption, box=None, pad_edge=False, caption_justify="left")
+    table = Table(
+        title=escape(sheet.title), caption=escape(sheet.caption), box=None, pad_edge=False, caption_justify="left"
+    )
     for place, name in enumerate(sheet.header):
         table.add_column(name, **{"justify": "right", "no_wrap": True} if place else {"overflow": "fold"})
     for line in sheet.lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -15,6 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import PlausiblyError, StateError
+from ..experiments.aol import log
+from ..experiments.cells import Cell
 from ..experiments.figure import wanted
 from ..experiments.findings import Outcome
 from ..experiments.reproduction import Plan, plan, written
@@ -35,7 +37,10 @@ def reproduce(
     rows: Annotated[
         Path | None, typer.Option(help="The file of all measurements. Default: rows.jsonl in --out.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder of pictures and report.")] = Path("reproduction"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder of pictures and report. Default: reproduction, or reproduction-quick."),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
     aol: Annotated[
         Path | None,
@@ -57,14 +62,20 @@ def reproduce(
         asked = plan(names or [])
         if aol is not None:
             asked = asked.on_log(aol)
+            if (unread := log()).malformed:
+                places = "; ".join(unread.places)
+                console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
         if quick:
             asked = asked.quick()
         if show:
             Console().print(_listed(asked))
             return
         need_pictures()
+        cells = wanted(asked.figures)
+        need_regression(cells)
+        out = out or Path("reproduction-quick" if quick else "reproduction")
         with held(rows or out / "rows.jsonl") as results:
-            run(wanted(asked.figures), results, jobs=jobs, console=console, setup=asked.setup)
+            run(cells, results, jobs=jobs, console=console, setup=asked.setup)
             report, verdicts = written(asked, results, out)
     printed = Console()
     if verdicts:
@@ -85,19 +96,26 @@ def told(console: Console) -> Iterator[None]:
         raise typer.Exit(130) from None
     except BrokenProcessPool:
         console.print(
-            "A process that measured was ended from outside, most likely for want of memory. "
-            "What is measured is kept; the same command with --jobs 1 goes on from there."
+            "A process that measured has ended: of an error that it told above, or from outside, for want of memory. "
+            "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."
         )
         raise typer.Exit(1) from None
     except (PlausiblyError, OSError) as error:
-        console.print(escape(str(error)), style="red", soft_wrap=True, highlight=False)
+        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        console.print(escape(words), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(1 if isinstance(error, StateError | OSError) else 2) from None
 
 
 def need_pictures() -> None:
     """Refuses to measure for minutes what cannot be drawn then."""
     if find_spec("matplotlib") is None:
-        raise StateError("pictures need matplotlib: pip install 'plausibly[plots]'")
+        raise StateError("pictures need matplotlib: pip install matplotlib")
+
+
+def need_regression(cells: Iterable[Cell]) -> None:
+    """Refuses before anything is measured what only scikit-learn can decode."""
+    if find_spec("sklearn") is None and any(cell.scheme == "BLOOM" for cell in cells):
+        raise StateError("Bloom filters (figures 6 and 8) need scikit-learn: pip install scikit-learn scipy")
 
 
 def _listed(asked: Plan) -> Table:

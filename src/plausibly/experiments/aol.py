@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ def _addresses(file: Path) -> Iterator[str | None]:
                     rest = rows.readline(_LONGEST)
                     whole = rest.endswith(b"\n") or len(rest) < _LONGEST
                 yield None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ParameterError(f"{file}: cannot be read ({type(error).__name__})") from None
 
 

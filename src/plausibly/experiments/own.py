@@ -32,10 +32,14 @@ def load(path: Path) -> list[Figure]:
         if before.get(name) is not made:
             SOURCES[name] = source + getattr(made, "digest", "")
     figures = found.get("FIGURES", [found["FIGURE"]] if "FIGURE" in found else [])
-    figures = list(figures.values() if isinstance(figures, Mapping) else figures)
-    if not figures or not all(isinstance(figure, Figure) for figure in figures):
+    figures = list(figures.values()) if isinstance(figures, Mapping) else figures
+    if (
+        not isinstance(figures, list | tuple)
+        or not figures
+        or not all(isinstance(figure, Figure) for figure in figures)
+    ):
         raise ParameterError(f"{path}: expected a FIGURE or FIGURES made of plausibly.experiments.figure.Figure")
-    return figures
+    return list(figures)
 
 
 def load_all(paths: Iterable[Path]) -> list[Figure]:
@@ -53,15 +57,15 @@ def _read(path: Path) -> bytes:
 def _run(path: Path) -> dict[str, Any]:
     try:
         return run_path(str(path), run_name="own_experiment")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ParameterError(f"{path}{_where(error, path)}: {type(error).__name__}: {_told(error)}") from error
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
-def _where(error: Exception, path: Path) -> str:
+def _where(error: BaseException, path: Path) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     return "" if line is None else f", line {line}"

@@ -93,21 +93,33 @@ def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: st
 _TITLE = "Frequency estimation under local differential privacy, measured again"
 
 
-def markdown(verdicts: Judged) -> str:
+def markdown(verdicts: Judged, *, quick: bool = False) -> str:
     """The findings as a page of text: the claim, the verdict, the numbers and why."""
     counted = Counter(verdict.outcome for _, verdict in verdicts)
     told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
     lines = ["# What became of the paper's findings", "", f"{len(verdicts)} claims of sections 7 to 9: {told}.", ""]
+    if quick:
+        lines += [_QUICK, ""]
     for section in dict.fromkeys(finding.section for finding, _ in verdicts):
         lines += [f"## Section {section}", ""]
         for finding, verdict in verdicts:
             if finding.section == section:
                 seen = ", ".join(_heading(name) for name in finding.figures)
                 lines += [f"**{finding.claim}** {_BADGES[verdict.outcome][1]} ({seen})", ""]
-                lines += [
-                    f"{part}{'' if part.endswith('.') else '.'}\n" for part in (verdict.numbers, verdict.why) if part
-                ]
+                lines += [f"{_sentence(said)}\n" for said in (verdict.numbers, verdict.why) if said]
     return "\n".join(lines)
+
+
+_QUICK = (
+    "A quick run: fewer repeats, points and users than the figures ask for. Numbers are rough, and verdicts are those "
+    "of the smaller sizes."
+)
+
+
+def _sentence(words: str) -> str:
+    # With a capital if it begins with a word, and a full stop.
+    begun = words[0].upper() + words[1:] if re.match(r"[a-z]{2}", words) else words
+    return begun if begun.endswith(".") else f"{begun}."
 
 
 def _header(title: str, verdicts: Judged, *, quick: bool) -> Html:
@@ -117,9 +129,7 @@ def _header(title: str, verdicts: Judged, *, quick: bool) -> Html:
         lede += "what each shows, what the paper says about it, and whether it is so."
         said.append(tag("p", lede, class_="lede"))
     if quick:
-        words = "A quick run: fewer repeats, points and users than the figures ask for. "
-        words += "Numbers are rough, and verdicts are those of the smaller sizes."
-        said.append(tag("p", words, class_="note"))
+        said.append(tag("p", _QUICK, class_="note"))
     if verdicts:
         counted = Counter(verdict.outcome for _, verdict in verdicts)
         tiles = [
@@ -229,7 +239,7 @@ def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:
     said = [tag("p", finding.claim)]
     said.append(tag("p", _badge(verdict.outcome), tag("span", f"section {finding.section}", class_="where")))
     if verdict.numbers:
-        said.append(tag("p", verdict.numbers, class_="measured"))
+        said.append(tag("p", _sentence(verdict.numbers), class_="measured"))
     if verdict.why:
         said.append(tag("p", verdict.why))
     return tag("div", *said, class_="finding", **{"id": anchor} if anchor else {})

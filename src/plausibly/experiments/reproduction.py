@@ -95,7 +95,7 @@ def written(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tup
         parts.append(report.Part(figure, asked.commands[figure.name], svg, table))
     verdicts = verdicts_on(asked, results)
     if verdicts:
-        (folder / "findings.md").write_text(report.markdown(verdicts), encoding="utf-8")
+        (folder / "findings.md").write_text(report.markdown(verdicts, quick=asked.is_quick), encoding="utf-8")
     path = folder / "report.html"
     page = report.page(parts, verdicts, results, title=asked.title, quick=asked.is_quick)
     path.write_text(page, encoding="utf-8")

@@ -57,7 +57,7 @@ class Results:
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise StateError(f"{path}, line {number}: expected a measurement, came something else") from None
 
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:

@@ -100,7 +100,7 @@ def direct_grows_with_domain(rows: Curves) -> Verdict:
         label: slope(part(rows.curve("fig1", "domain", label), lambda at: at >= 128)) for label in ("DE", "SUE", "OUE")
     }
     holds = found["DE"] > 0.7 and all(abs(found[label]) < 0.15 for label in ("SUE", "OUE"))
-    return verdict(holds, f"MSE goes with the power of d, from d = 128 on: {listed(found)}")
+    return verdict(holds, f"MSE grows like d to the power, from d = 128 on: {listed(found)}")
 
 
 # --- 7.2 --------------------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def flh_as_accurate_as_olh(rows: Curves) -> Verdict:
         flh[at] / olh < 1.1,
         f"FLH over OLH at k′ = {place(at)} and n of figure 2: {number(flh[at] / olh)} ({flh[at]} against {olh}); "
         f"at the ten times fewer users of figure 5: {number(small)}, and on uniform data {number(even)}",
-        "Users of one hash function collide for good, which adds a term in F₂/k′, the sum of the squared counts: it"
-        " grows with n² where the noise grows with n. On skewed data k′ must grow with n.",
+        "Users of one hash function collide for good, which adds a term F₂/k′, where F₂ is the sum of the squared"
+        " counts: it grows with n² where the noise grows with n. On skewed data k′ must grow with n.",
     )
 
 
@@ -263,7 +263,11 @@ def hr_wins_large_domains(rows: Curves) -> Verdict:
     fixed = typical(ratios(full, hr))
     outcome = Outcome.NOT_REPRODUCED if not holds else Outcome.REVERSED if fixed < 1 else Outcome.REPRODUCED
     told = ", ".join(f"t = {t} {number(value)}" for t, value in lines.items())
-    return Verdict(outcome, f"MSE over that of HR, d ≥ 128: {told}; all products {number(fixed)}", "As above.")
+    return Verdict(
+        outcome,
+        f"MSE over that of HR, d ≥ 128: {told}; all products {number(fixed)}",
+        "Again the decoder: all products together need half of HR's error.",
+    )
 
 
 @FINDINGS.about("7.3", "In very small domains HM is preferable to HR.", "fig4")
@@ -308,16 +312,18 @@ def hashing_beats_hadamard(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about(
-    "7.4", "The split between Hadamard and local hashing widens with d; in small domains they are alike.", "fig5"
-)
+@FINDINGS.about("7.4", "The split between Hadamard methods and local hashing widens with d.", "fig5")
 def split_widens_with_domain(rows: Curves) -> Verdict:
     olh = rows.curve("fig5", "domain", "OLH")
     found = {label: ratios(rows.curve("fig5", "domain", label), olh) for label in (_HM, "HR")}
     small = {label: typical([r for d, r in f.items() if d <= 8]) for label, f in found.items()}
     large = {label: typical([r for d, r in f.items() if d >= 128]) for label, f in found.items()}
     holds = all(large[label] > 1.25 and large[label] > small[label] for label in found)
-    return verdict(holds, f"MSE over that of OLH, d ≤ 8: {listed(small)}; d ≥ 128: {listed(large)}")
+    return verdict(
+        holds,
+        f"MSE over that of OLH, d ≤ 8: {listed(small)}; d ≥ 128: {listed(large)}",
+        "In small domains they are not alike, as the paper has it: HR is ahead of OLH there, and HM behind.",
+    )
 
 
 @FINDINGS.about("7.4", "HR is the fastest, then HM, then OUE; local hashing is much slower in large domains.", "fig5")
@@ -334,7 +340,7 @@ def hashing_is_slowest(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about("7.4", "Of these only OUE has reports that grow with d.", "fig5")
+@FINDINGS.about("7.4", "Of these only OUE has reports that grow in proportion to d.", "fig5")
 def unary_reports_grow(rows: Curves) -> Verdict:
     grown = {}
     for label in ("HR", _HM, "OUE", "OLH", _FLH):
@@ -377,7 +383,12 @@ def flh_is_fast_without_loss(rows: Curves) -> Verdict:
     }
     holds = any(gain[h] >= 3 and loss[h] < 1.5 for h in loss)
     told = "; ".join(f"k′ = {h:,}: {number(gain[h])} times the speed, {number(loss[h])} times the error" for h in loss)
-    return verdict(holds, told, "The clients' work is the same, and OLH's server is no longer slow.")
+    return verdict(
+        holds,
+        told,
+        "FLH saves the server's adding, and spends more on reading its k′ hash functions; OLH's server is no longer"
+        " slow.",
+    )
 
 
 @FINDINGS.about(

@@ -70,7 +70,7 @@ def pem_dominates(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about("8", "With PEM, CM over FLH and CMS are comparable, FLH slightly ahead.", "table2")
+@FINDINGS.about("8", "With PEM, CM over FLH and CMS are very comparable.", "table2")
 def flh_and_cms_comparable(rows: Curves) -> Verdict:
     best = {sketch: max(_scores(rows, "PEM", sketch)) for sketch in (_CMS, _FLH)}
     mean = {sketch: _mean(rows, "PEM", sketch) for sketch in (_CMS, _FLH)}
@@ -98,7 +98,7 @@ def sfp_prefers_flh_to_hcms(rows: Curves) -> Verdict:
     return verdict(mean[_FLH] > mean[_HCMS], f"mean F1 over sizes and T: {listed(mean)}")
 
 
-@FINDINGS.about("9", "PEM over sketches with local hashing is the best combination.", "table2")
+@FINDINGS.about("9", "PEM over sketches with local hashing is among the best combinations.", "table2")
 def sketched_pem_is_best(rows: Curves) -> Verdict:
     scores = {
         label: rows.level("table2", search, label, "f1").value

@@ -39,7 +39,8 @@ class Mean:
     error: float = 0.0
 
     def below(self, other: Mean) -> bool:
-        """Whether it is less by more than three standard errors of the difference: chance does so once in 700 times."""
+        """Whether it is less by more than three standard errors of the difference: of five repeats each, chance"
+        " does so once in 120 times."""
         return self.value + 3 * hypot(self.error, other.error) < other.value
 
     def __truediv__(self, other: Mean) -> float:
@@ -191,9 +192,10 @@ def slope(curve: Curve) -> float:
 
 def number(value: float) -> str:
     """Three digits, and thousands told apart."""
-    if abs(value) >= 1e6:
-        return f"{value / 1e6:.3g} million"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    text = (
+        f"{value / 1e6:.3g} million" if abs(value) >= 1e6 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    )
+    return text.replace("-", "−")
 
 
 def span(values: Mapping[Any, float]) -> str:
