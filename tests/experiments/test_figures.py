@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure as Canvas
 
+from plausibly.core.errors import ParameterError
 from plausibly.experiments.cells import PLAIN, Cell
 from plausibly.experiments.crowds import crowd
 from plausibly.experiments.figure import Dots, Figure, Panel, Row, Sweep, Table, line, wanted
@@ -202,6 +203,18 @@ def test_figures_share_their_cells() -> None:
     assert len(together) < sum(len(wanted([figure])) for figure in FIGURES.values())
     three = Cell("HM", {"coefficients": 3}, n=100_000, d=1024, epsilon=3, rounds=4)
     assert [str(view) for view in together[three]] == ["decoder=paper", "plain"]
+
+
+def test_a_panel_of_what_no_row_has_is_refused() -> None:
+    sweep = Sweep(name="s", lines=[line("DE")], vary={"epsilon": [1, 2]})
+    right = {"title": "", "sweeps": ["s"], "x": "epsilon", "xlabel": ""}
+    for wrong, told in (
+        ({"x": "epsilom"}, "'epsilon'"),
+        ({"lines": "labels"}, "'label'"),
+        ({"sweeps": ["t"]}, "valid: s"),
+    ):
+        with pytest.raises(ParameterError, match=told):
+            Figure(name="f", title="", sweeps=[sweep], panels=[Panel(**right | wrong)])
 
 
 def test_views_of_one_tally_are_one_cell() -> None:

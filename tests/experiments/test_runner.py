@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,34 @@ def test_what_is_missing_is_measured_and_kept(tmp_path: Path) -> None:
     assert again.missing(CELLS) == {}
     run(CELLS, again, jobs=1, console=QUIET)
     assert len(path.read_text().splitlines()) == 4
+
+
+def test_a_file_that_is_not_ours_is_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    for text in ('{"key":"my only copy","a":1}', "notes", '{"machine":"', f'{{"key":"{"a" * 32}","cell":{{'):
+        path.write_text(text)
+        if text.startswith(('{"machine', '{"key":"aa')):  # what an interrupt may leave of a line
+            assert Results(path).missing(CELLS) == CELLS
+        else:
+            with pytest.raises(StateError, match="expected a file of measurements"):
+                Results(path)
+        assert path.read_text() == text
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    results = Results(path)
+    results.add(FIRST, {}, {"plain": {"mse": 1.0}})
+    before, limit = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 40, limit[1]))
+    try:
+        with pytest.raises(StateError, match="no more room"):
+            results.add(list(CELLS)[1], {}, {"plain": {"mse": 1.0}})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
 
 
 def test_a_torn_line_is_cut_away_before_others_follow(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError, nearest, shown
 from .cells import PLAIN, Cell, View
 from .results import Results
 
@@ -147,6 +147,24 @@ class Figure:
         # Files are called by it.
         if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", self.name):
             raise ParameterError(f"name of a figure: expected a-z, 0-9, _ and -, came {shown(self.name)}")
+        for panel in self.panels:
+            self._check(panel)
+
+    def _check(self, panel: Panel | Dots) -> None:
+        # A name that nothing has would be drawn as something else.
+        own = [sweep for sweep in self.sweeps if sweep.name in panel.sweeps]
+        for name in panel.sweeps:
+            if name not in [sweep.name for sweep in own]:
+                raise ParameterError(
+                    f"{self.name}: no sweep {shown(name)}; {nearest(name, [s.name for s in self.sweeps])}"
+                )
+        if isinstance(panel, Panel):
+            known = {"label", "data", "n", "d", "epsilon", *(name for sweep in own for name in sweep.vary)}
+            for one in (line for sweep in own for line in sweep.lines):
+                known |= {*one.parameters, *(name for name, _ in one.view.options)}
+            for name in (panel.x, panel.lines):
+                if name not in known:
+                    raise ParameterError(f"{self.name}: no row has {shown(name)}; {nearest(name, known)}")
 
     @property
     def letters(self) -> Mapping[str, Panel | Dots]:

@@ -35,8 +35,8 @@ class Origin:
     machine: str
 
 
-_BEGUN = (b'{"machine":', b'{"key":')
-"""How a line begins. Another end of a file was not cut off from one of ours, and is not to be cut away."""
+_BEGUN = ('{"machine":"' + "h" * 12 + '"', '{"key":"' + "h" * 32 + '","cell":{')
+"""How a line begins, h for a hexadecimal digit. Another end of a file is not ours, and is not to be cut away."""
 
 
 class Results:
@@ -52,7 +52,7 @@ class Results:
         text = path.read_bytes() if path is not None and path.exists() else b""
         whole = text.rfind(b"\n") + 1
         self._torn_at = whole if whole < len(text) else None
-        if not any(begun.startswith(text[whole:][: len(begun)]) for begun in _BEGUN):
+        if not any(_begins(text[whole:], begun) for begun in _BEGUN):
             raise StateError(f"{path}: expected a file of measurements, came one that ends with something else")
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
@@ -103,12 +103,23 @@ class Results:
             os.truncate(self.path, self._torn_at)
             self._torn_at = None
         with self.path.open("ab", buffering=0) as file:
-            file.write(text)
+            end = file.tell()
+            if file.write(text) < len(text):
+                file.truncate(end)
+                raise StateError(
+                    f"{self.path}: no more room for measurements; make some, and run the same command again"
+                )
 
 
 def _short(metrics: Metrics) -> Metrics:
     # Seven digits: more say nothing, and are half of a file.
     return {name: float(f"{value:.7g}") for name, value in metrics.items()}
+
+
+def _begins(text: bytes, begun: str) -> bool:
+    # As far as both go.
+    letters = text.decode("latin-1")
+    return all(a == b or (b == "h" and a in "0123456789abcdef") for a, b in zip(letters, begun, strict=False))
 
 
 @contextmanager
