@@ -286,7 +286,7 @@ def test_every_oracle_works_on_every_domain_size(name: str, size: int) -> None:
 
 @every_name
 def test_estimates_are_unbiased_and_always_have_a_variance(name: str) -> None:
-    """Estimates come clipped and renormalised only: no unbiased value, and no variance.
+    """Estimates come clipped and renormalised only: no unbiased value, and none with its variance.
 
     False alarm: the sum of 20 independent runs is normal to a good approximation; five standard deviations for each
     of 12 items and 11 oracles, 8e-5 over fresh seeds.

@@ -266,7 +266,7 @@ def hr_wins_large_domains(rows: Curves) -> Verdict:
     return Verdict(
         outcome,
         f"MSE over that of HR, d ≥ 128: {told}; all products {number(fixed)}",
-        "Again the decoder: all products together need half of HR's error.",
+        "Again the decoder: all products together have half of HR's error.",
     )
 
 
@@ -279,7 +279,7 @@ def hm_wins_small_domains(rows: Curves) -> Verdict:
     return verdict(
         min(found["HM (t = 2)"], found["HM (t = 3)"]) < 1,
         f"MSE over that of HR, d ≤ 16: {listed(found)}",
-        "HR with one block for a small domain is close to direct encoding, which is best there.",
+        "In so small a domain HR has a block for every item: nearly direct encoding, which is best there.",
     )
 
 
@@ -307,8 +307,8 @@ def hashing_beats_hadamard(rows: Curves) -> Verdict:
     return Verdict(
         outcome,
         f"MSE over that of OLH at ε = {place(max(olh))}: {listed({label: f[max(olh)] for label, f in found.items()})}",
-        "The split is the paper's decoder of HM and the power of two that HR's block is rounded to; HM decoded from"
-        " all products is on the line of local hashing.",
+        "For HM the split is the paper's decoder: with all products it is on the line of local hashing. HR compares one"
+        " half of its block with the other, which costs it about twice the optimal variance.",
     )
 
 
@@ -402,5 +402,5 @@ def hr_accurate_and_fast(rows: Curves) -> Verdict:
     return verdict(
         loss < 1.5 and gain > 10,
         f"d ≥ 512: MSE of HR over that of OLH {number(loss)}, its speed {number(gain)} times that of OLH",
-        "At ε = 3 the rounding of its block to a power of two costs HR twice the variance.",
+        "HR compares one half of its block with the other, which costs it twice the optimal variance.",
     )
