@@ -124,3 +124,15 @@ def test_positions_out_of_range_are_refused() -> None:
 def test_an_unknown_variant_is_refused(variant: object) -> None:
     with pytest.raises(plausibly.ParameterError, match=r"variant: unknown .* valid: auto, block, pure"):
         make("HR", epsilon=1, domain_size=10, variant=variant)
+
+
+@in_turn(("size", "epsilon"), [(3, 4), (5, 4), (20, 4), (100, 3), (1000, 3)])
+def test_the_planned_variance_is_the_mean_over_items_of_an_even_crowd(size: int, epsilon: int) -> None:
+    # Also where blocks are of different sizes, or more than there are items.
+    scheme = plausibly.make("HR", epsilon=epsilon, domain_size=size, variant="block")
+    law, each = scheme.estimator().law, 7
+    blocks = np.bincount(np.arange(size) % scheme.blocks)
+    mates = each * blocks[np.arange(size) % scheme.blocks]
+    exact = np.mean([float(law.exact(each * size, each, mates=int(own))) for own in mates])
+    assert scheme.variance(each * size, f=each) == pytest.approx(exact, rel=1e-9)
+    assert scheme.variance(each * size) > 0

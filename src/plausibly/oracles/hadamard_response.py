@@ -164,6 +164,8 @@ def _law(epsilon: Fraction, size: int, blocks: int) -> VarianceLaw:
     near, far = _in_block(keep, blocks)
     kappa = Fraction(keep, WORD)
     scale = 1 / (kappa - (1 - kappa) / (2 * blocks - 1))
-    # Users of other items, spread evenly, share a block with d/B - 1 of the d - 1 others.
-    mate_share = Fraction(size - blocks, blocks * (size - 1))
+    # Of two different items, how often they share a block: d mod B blocks have one item more than the others.
+    least, larger = divmod(size, blocks)
+    pairs = larger * (least + 1) * least + (blocks - larger) * least * (least - 1)
+    mate_share = Fraction(pairs, size * (size - 1))
     return VarianceLaw(scale**2 * far, Fraction(-1), per_mate=scale**2 * (near - far), mate_share=mate_share)
