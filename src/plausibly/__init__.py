@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
+    from .planner import Above, Limits, Plan, Within, plan
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, HCMS, RAPPOR, Folded, rounds, trellis
     from .search.result import HeavyHitters
@@ -29,6 +30,7 @@ _HOME = {
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
+    "planner": ("Above", "Limits", "Plan", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "Folded", "rounds", "trellis"),
     "search.result": ("HeavyHitters",),
@@ -41,6 +43,7 @@ __all__ = [
     "HCMS",
     "POSTPROCESS",
     "RAPPOR",
+    "Above",
     "Accumulator",
     "Certificate",
     "DomainError",
@@ -50,7 +53,9 @@ __all__ = [
     "Integers",
     "Keys",
     "Labels",
+    "Limits",
     "ParameterError",
+    "Plan",
     "PlausiblyError",
     "ReportError",
     "Scheme",
@@ -58,12 +63,14 @@ __all__ = [
     "SeededRandom",
     "StateError",
     "Strings",
+    "Within",
     "audit",
     "audit_statistically",
     "decode_reports",
     "encode_reports",
     "from_json",
     "make",
+    "plan",
     "rounds",
     "trellis",
 ]

@@ -9,6 +9,7 @@ import typer
 
 from . import compare as compare_command
 from . import doctor as doctor_command
+from . import plan as plan_command
 from . import reproduce as reproduce_command
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
 )
+app.command(name="plan")(plan_command.plan)
 app.command(name="doctor")(doctor_command.doctor)
 app.command(name="reproduce")(reproduce_command.reproduce)
 app.command(name="compare")(compare_command.compare)

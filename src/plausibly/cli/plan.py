@@ -1,0 +1,153 @@
+"""plausibly plan: which scheme to take, what to expect of it, and what a target would need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.domain import Domain, Keys, Labels, Strings
+from ..core.errors import ParameterError
+from ..planner import Above, Limits, Plan, Within
+from ..planner import plan as planned
+from ..planner.result import expression
+from .reproduce import told
+
+_PIPED = 110
+"""Columns of a table that no terminal shows."""
+
+
+def plan(
+    items: Annotated[int | None, typer.Option(min=2, help="How many different values there are.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="A value by name; give all of them.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="A file of values, one in each line.")] = None,
+    other: Annotated[bool, typer.Option("--other", help="With labels: one more item for every other text.")] = False,
+    keys: Annotated[bool, typer.Option("--keys", help="Any text, asked about by name later.")] = False,
+    alphabet: Annotated[str | None, typer.Option(help="Texts to be found: their characters.")] = None,
+    length: Annotated[int | None, typer.Option(help="Texts to be found: how many characters at most.")] = None,
+    users: Annotated[int | None, typer.Option(help="How many users report.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Privacy, such as 1 or 0.5.")] = None,
+    within: Annotated[str | None, typer.Option(help="Target: half the width of an interval, such as 0.5%.")] = None,
+    frequency: Annotated[str, typer.Option(help="With --within: of an item held by this share of users.")] = "0",
+    every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold at once.")] = False,
+    find: Annotated[str | None, typer.Option(help="Target: find what this share holds, such as 0.1%.")] = None,
+    confidence: Annotated[str, typer.Option(help="Of a target.")] = "95%",
+    report_bytes: Annotated[int | None, typer.Option(help="Limit: bytes of a report.")] = None,
+    memory: Annotated[str, typer.Option(help="Limit: state of the server, such as 500MB.")] = "1GiB",
+    candidates: Annotated[int, typer.Option(help="With --keys: how many will be asked about.")] = 1000,
+    max_epsilon: Annotated[str, typer.Option(help="Limit: the largest ε to recommend.")] = "10",
+    skew: Annotated[
+        str, typer.Option(help="How uneven the data are: exponent of a power law, 0 for even, or worst.")
+    ] = "1.1",
+    save: Annotated[Path | None, typer.Option(help="Write the scheme to this file, for clients and server.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
+
+    Says how exact it will be, what it costs, and why the others are not recommended. No data are needed.
+
+    Example: plausibly plan --items 1000 --users 1000000 --within 0.5%
+    """
+    with told(Console(stderr=True)):
+        if within is not None and find is not None:
+            raise ParameterError("expected one target, came --within and --find")
+        if within is None and (every or frequency != "0"):
+            raise ParameterError("--frequency and --every are for --within, which is not given")
+        if other and not (label or labels):
+            raise ParameterError("--other is for --label and --labels, which are not given")
+        target = None if find is None else Above(find, confidence)
+        found = planned(
+            _domain(items, _named(label, labels, other), keys, alphabet, length),
+            users,
+            epsilon=epsilon,
+            target=target if within is None else Within(within, confidence, frequency, every),
+            limits=Limits(report_bytes=report_bytes, memory=memory, candidates=candidates, epsilon=max_epsilon),
+            skew=_skew(skew),  # type: ignore[arg-type]
+        )
+        if save is not None:
+            _write(save, found.scheme.to_json())
+    if as_json:
+        typer.echo(found.to_json())
+    else:
+        _print(found)
+
+
+def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | None:
+    if label and path is not None:
+        raise ParameterError("expected --label or --labels, came both")
+    if not label and path is None:
+        return None
+    return Labels(tuple(label or _lines(path)), other)
+
+
+def _domain(
+    items: int | None, labels: Labels | None, keys: bool, alphabet: str | None, length: int | None
+) -> Domain | int:
+    given = {
+        "--items": items is not None,
+        "--label": labels is not None,
+        "--keys": keys,
+        "--alphabet": alphabet is not None,
+    }
+    chosen = [name for name, there in given.items() if there]
+    if len(chosen) != 1:
+        came = " and ".join(chosen) or "none"
+        raise ParameterError(f"expected one of {', '.join(given)}, came {came}")
+    if (alphabet is None) != (length is None):
+        raise ParameterError("expected --alphabet and --length together")
+    if alphabet is not None and length is not None:
+        return Strings(alphabet, length)
+    return items or labels or Keys()
+
+
+def _lines(path: Path | None) -> list[str]:
+    assert path is not None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ParameterError(f"{path}: expected UTF-8 text, byte {error.start} is not") from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(set(lines)) != len(lines):
+        raise ParameterError(f"{path}: expected distinct values, some lines occur more than once")
+    return lines
+
+
+def _write(path: Path, text: str) -> None:
+    # All of it or nothing.
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _skew(given: str) -> object:
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def _print(found: Plan) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PIPED)
+    console.print(f"[bold]{escape(expression(found.scheme))}[/]", highlight=False)
+    console.print(f"for {escape(found.situation)}", highlight=False)
+    facts = Table.grid(padding=(0, 2))
+    for name, value in found.facts():
+        facts.add_row(f"  {name}", escape(value))
+    console.print("", facts, "", "[bold]Why not[/]", sep="\n", highlight=False)
+    others = Table.grid(padding=(0, 2))
+    for column in ("left", "right", "right", "left"):
+        others.add_column(justify=column, no_wrap=column == "right")
+    for choice in found.runners_up:
+        name, *rest = choice.row
+        others.add_row(f"  {name}", *map(escape, rest))
+    console.print(others, "", "[bold]In plain words[/]", sep="\n", highlight=False)
+    words = Table.grid(padding=(0, 1))
+    for note in found.notes:
+        words.add_row("  •", escape(note))
+    console.print(words, highlight=False)

@@ -1,0 +1,130 @@
+"""A plan for strings that nobody has listed: the search, and how common they must be to be found."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+from ..catalog import make
+from ..core.domain import Keys, Strings
+from ..core.errors import ParameterError
+from ..core.scheme import Scheme
+from ..presets import Folded, trellis
+from ..search.trellis import TRELLIS
+from .costs import costs_of, influence
+from .options import Aim
+from .prediction import Prediction
+from .reasons import PAPER
+from .result import Choice, Plan, decimal, size_text, smallest_found
+from .searching import LOOKED_FOR, nats_per_character, smallest_share, typical_length
+from .solving import fewest_users, least_epsilon
+from .wishes import Within, percent
+
+
+def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction | None, seed: int) -> Plan:
+    """The plan of a search; with a target of the kind ``Above``, the users or the epsilon that it needs."""
+    if isinstance(aim.target, Within):
+        raise ParameterError(
+            "target: Strings(...) have to be found, for which Above(...) is the target; Within(...) is for items that "
+            "can be named: a list, or Keys()"
+        )
+    share = 0.0 if aim.target is None else float(aim.target.share)
+    confidence = 0.95 if aim.target is None else float(aim.target.confidence)
+    solved = None if aim.target is None else "users" if n is None else "epsilon"
+    text, random = nats_per_character(strings)
+
+    def found(users: int, eps: Fraction, nats: float = text) -> float:
+        return smallest_share(_search(strings, eps, users, seed), users, confidence, nats)
+
+    if epsilon is None:
+        assert n is not None
+        users, most = n, aim.limits.most_epsilon
+        epsilon = least_epsilon(lambda eps: found(users, eps) <= share, most)
+        if epsilon is None:
+            needed = fewest_users(lambda count: found(count, most) <= share)
+            more = f"; {needed:,} users would do" if needed else ""
+            raise ParameterError(
+                f"target: out of reach of {n:,} users within ε = {decimal(most)}, where what "
+                f"{percent(found(n, most))} hold is found{more}"
+            )
+    eps = epsilon
+    if n is None:
+        n = fewest_users(lambda count: found(count, eps) <= share)
+        if n is None:
+            raise ParameterError(f"target: out of reach at ε = {decimal(eps)}, whatever the number of users")
+    scheme = _search(strings, eps, n, seed)
+    _refuse_beyond(aim, scheme, n)
+    best = _choice(scheme, aim, n, "finds the lightest strings")
+    named = Folded(eps, domain=Keys(), hash_seed=seed)
+    light = smallest_found(Prediction(named, aim.skew), n, aim.limits.candidates, confidence)
+    step = min(2, strings.length)
+    others = (
+        _choice(
+            named, aim, n, f"only for strings that you can name: of {aim.limits.candidates:,}, {percent(light)} do"
+        ),
+        _choice(
+            make("PEM", oracle=make("OLH", epsilon=eps, domain=Keys()), domain=strings, start=step, step=step),
+            aim,
+            n,
+            "drops beginnings early, and does not learn which strings are likely",
+        ),
+    )
+    return Plan(
+        users=n,
+        epsilon=eps,
+        solved=solved,
+        target=aim.target,
+        limits=aim.limits,
+        skew=aim.skew,
+        best=best,
+        runners_up=others,
+        finds=min(1.0, found(n, eps)),
+        notes=_notes(strings, text, random, min(1.0, found(n, eps, random)), light, aim),
+    )
+
+
+def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> TRELLIS:
+    scheme = trellis(epsilon, domain=strings, users=n, hash_seed=seed)
+    assert isinstance(scheme, TRELLIS)
+    return scheme
+
+
+def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
+    error = sqrt(Prediction(scheme, aim.skew).variance(n))
+    return Choice(scheme, error, costs_of(scheme, n, aim.limits.candidates), influence(scheme), reason)
+
+
+def _refuse_beyond(aim: Aim, scheme: TRELLIS, n: int) -> None:
+    costs, limits = costs_of(scheme, n, aim.limits.candidates), aim.limits
+    if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
+        raise ParameterError(
+            f"limits: report_bytes: a search of such strings takes {costs.report_bytes}, more than "
+            f"{limits.report_bytes}; report_bytes={costs.report_bytes} would do"
+        )
+    if costs.state_bytes > limits.most_memory:
+        raise ParameterError(
+            f"limits: memory: a search of such strings takes {size_text(costs.state_bytes)}, more than "
+            f"{size_text(limits.most_memory)}; memory={costs.state_bytes} would do"
+        )
+
+
+def _notes(strings: Strings, text: float, random: float, unlikely: float, light: float, aim: Aim) -> tuple[str, ...]:
+    length = typical_length(strings)
+    found = [
+        f"{PAPER} recommend the prefix extending method (PEM) over a Count-Min sketch. It still beats the other "
+        "published searches; TRELLIS, which weighs all prefixes of a string together, is above it and close to what an "
+        "exhaustive search could do.",
+        f"What is found: a string of {length} characters must bring as much evidence as naming it takes, "
+        f"{text * length:.0f} nats"
+        + (
+            f" if it is like a word, {random * length:.0f} if it is random: then {percent(unlikely)} are needed."
+            if text < random
+            else "."
+        ),
+        "Shorter strings are found sooner, and so are those of a dictionary. "
+        f"Of {aim.limits.candidates:,} candidates known beforehand (Keys()) one is that {percent(light)} hold.",
+        f"The search looks for the {LOOKED_FOR} most common strings: tally.search(k={LOOKED_FOR}, level=0.05).",
+        "Where fresh users can be asked again and again, plausibly.rounds asks each time about what is left.",
+        "ε is for one report of a user; several reports add up.",
+    ]
+    return tuple(found)

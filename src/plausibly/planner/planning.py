@@ -1,0 +1,172 @@
+"""From what is known beforehand to a scheme, and what to expect of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings, whole_number
+from ..core.errors import ParameterError, shown
+from ..core.probability import EpsilonLike, exact_epsilon
+from ..core.randomness import SecureRandom
+from ..core.scheme import Scheme
+from .costs import influence
+from .crowd import Skew, checked_skew
+from .finding import planned_search
+from .options import Aim, Option, cheapest
+from .reasons import notes, why_first, why_not
+from .result import Choice, Plan, decimal, smallest_found
+from .solving import MOST_USERS, fewest_users, least_epsilon
+from .wishes import Above, Limits, Target, Within, percent
+
+
+def plan(
+    domain: object,
+    users: int | None = None,
+    *,
+    epsilon: EpsilonLike | None = None,
+    target: Target | None = None,
+    limits: Limits | None = None,
+    skew: Skew = 1.1,
+    hash_seed: int | None = None,
+) -> Plan:
+    """The scheme to take, with what to expect of it: two of ``users``, ``epsilon`` and ``target`` decide the third.
+
+    ``domain``: the number of items, a list of labels, ``Keys()`` for texts that will be asked about by name, or
+    ``Strings(...)`` for texts that have to be found. ``target``: ``Within("0.5 %")`` for intervals, ``Above("0.1 %")``
+    for finding what is common. ``skew``: how unevenly users are spread over items, the exponent of a power law or
+    "worst"; it matters where items share cells. ``hash_seed``: of public hash functions, a fresh one by default.
+
+    >>> import plausibly
+    >>> plausibly.plan(1000, 1_000_000, epsilon=1)
+    <plan for a list of 1,000 items, 1,000,000 users, ε = 1: TLH, ±1,922 users>
+    >>> plausibly.plan(1000, 1_000_000, target=plausibly.Within("0.5 %")).epsilon
+    Fraction(31, 40)
+    """
+    real = _domain(domain)
+    limits = Limits() if limits is None else limits
+    if not isinstance(limits, Limits):
+        raise ParameterError(f"limits: expected plausibly.Limits(...), came {type(limits).__name__}")
+    if target is not None and not isinstance(target, Within | Above):
+        raise ParameterError(
+            f'target: expected plausibly.Within("0.5 %") or plausibly.Above("0.1 %"), came {type(target).__name__}'
+        )
+    given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
+    if len(given) != 2:
+        came = " and ".join(given) or "none of them"
+        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; came {came}")
+    n = None if users is None else whole_number("users", users, 1, MOST_USERS)
+    eps = None if epsilon is None else exact_epsilon(epsilon)
+    if eps is not None and eps > limits.most_epsilon:
+        raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, came {shown(epsilon)}")
+    aim = Aim(_planned(real), target, limits, checked_skew(skew))
+    seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
+    if isinstance(real, Strings):
+        return planned_search(real, aim, n, eps, seed)
+    solved = None if target is None else "users" if n is None else "epsilon"
+    if eps is None:
+        assert n is not None
+        eps = _least_epsilon(aim, n)
+    if n is None:
+        n = _fewest_users(aim, eps)
+    options = aim.options(eps, n)
+    first = cheapest(aim.allowed(options))
+    confidence = 0.95 if target is None else float(target.confidence)
+    return Plan(
+        users=n,
+        epsilon=eps,
+        solved=solved,
+        target=target,
+        limits=limits,
+        skew=aim.skew,
+        best=_choice(first, n, real, seed, why_first(first, aim.allowed(options))),
+        runners_up=tuple(_choice(o, n, real, seed, why_not(o, first, aim)) for o in _others(options, first, aim)),
+        finds=smallest_found(first.prediction, n, aim.asked, confidence),
+        notes=notes(first, options, aim),
+    )
+
+
+def _domain(given: object) -> Domain:
+    if isinstance(given, Domain):
+        return given
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return Integers(whole_number("domain: number of items", given, 2, MAX_DOMAIN_SIZE))
+    if given is None or isinstance(given, bool | float | str | bytes):
+        raise ParameterError(
+            "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
+            f"Strings(alphabet, length) for texts to be found, came {type(given).__name__}"
+        )
+    return Labels(given)  # type: ignore[arg-type]
+
+
+def _planned(domain: Domain) -> Domain:
+    # Laws depend on how many items there are, and not on their names.
+    if isinstance(domain, Keys | Strings):
+        return Keys()
+    assert domain.size is not None
+    return Integers(domain.size)
+
+
+def _fresh_seed() -> int:
+    return int.from_bytes(SecureRandom().stream().head(0, 8).tobytes(), "little")
+
+
+def _enough(aim: Aim, epsilon: Fraction, n: int) -> bool:
+    # Asked of what would be recommended: the last percent of accuracy is not worth a hundred times the bytes.
+    assert aim.target is not None
+    first = aim.first(epsilon, n)
+    return first is not None and aim.reached(first.measure, n) <= float(aim.target.share)
+
+
+def _least_epsilon(aim: Aim, n: int) -> Fraction:
+    most = aim.limits.most_epsilon
+    found = least_epsilon(lambda epsilon: _enough(aim, epsilon, n), most)
+    if found is None:
+        best = cheapest(aim.allowed(aim.options(most, n)))
+        users = fewest_users(lambda count: _enough(aim, most, count))
+        more = f"{users:,} users would do" if users else _never(best)
+        raise ParameterError(
+            f"target: out of reach of {n:,} users within ε = {decimal(most)}, where "
+            f"{percent(aim.reached(best.measure, n))} is the best; {more}"
+        )
+    return found
+
+
+def _fewest_users(aim: Aim, epsilon: Fraction) -> int:
+    found = fewest_users(lambda count: _enough(aim, epsilon, count))
+    if found is None:
+        best = cheapest(aim.allowed(aim.options(epsilon, MOST_USERS)))
+        raise ParameterError(f"target: out of reach at ε = {decimal(epsilon)} within the limits: {_never(best)}")
+    return found
+
+
+def _never(best: Option) -> str:
+    # Why no number of users will do.
+    if best.prediction.assumes:
+        return "items collide, whatever the number of users; more memory or longer reports would help"
+    return f"not even {MOST_USERS:,} users would do"
+
+
+def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
+    # Of every other scheme what would be recommended of it: of its allowed variants, or of all if there is none.
+    found = []
+    for name in dict.fromkeys(option.scheme.name for option in options):
+        own = [option for option in options if option.scheme.name == name]
+        if name != first.scheme.name:
+            found.append(cheapest([option for option in own if aim.allows(option.costs)] or own))
+    return sorted(found, key=lambda option: (not aim.allows(option.costs), option.measure))
+
+
+def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:
+    error = sqrt(option.prediction.mean_variance(n))
+    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence(option.scheme), reason)
+
+
+def _real(scheme: Scheme, domain: Domain, seed: int) -> Scheme:
+    changes: dict[str, object] = {"domain": domain}
+    if hasattr(scheme, "hash_seed"):
+        changes["hash_seed"] = seed
+    return replace(scheme, **changes)  # type: ignore[arg-type]

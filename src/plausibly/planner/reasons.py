@@ -1,0 +1,133 @@
+"""Why one scheme is recommended and not another, and what the paper would have said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.domain import Keys
+from ..sketches.rows import RowSketch
+from .options import ALIKE, Aim, Option
+from .result import size_text
+
+PAPER = "Cormode, Maddock and Maple (VLDB 2021)"
+_THOUSANDS = 4096
+"""Where the paper's "up to hundreds or thousands" ends and its "larger domains" begin, as we read it."""
+_USUAL = 1000
+"""Functions of FLH, if nothing is said."""
+_MORE = 1.2
+"""From this factor on an error is worth a sentence."""
+
+
+def why_first(option: Option, allowed: Sequence[Option]) -> str:
+    """What speaks for the scheme that is recommended."""
+    least = min(other.measure for other in allowed)
+    if option.measure <= least * 1.005:
+        return "the least error that the limits allow"
+    return f"within {100 * (option.measure / least - 1):.0f} % of the least squared error, at less cost"
+
+
+def why_not(option: Option, best: Option, aim: Aim) -> str:
+    """The first reason that speaks against a scheme."""
+    costs, limits = option.costs, aim.limits
+    if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
+        return f"{costs.report_bytes:,} bytes a report, more than {limits.report_bytes} allowed"
+    if costs.state_bytes > limits.most_memory:
+        return f"{size_text(costs.state_bytes)} of state, more than {size_text(limits.most_memory)} allowed"
+    ratio = option.measure / best.measure
+    if ratio > ALIKE:
+        return f"{ratio:,.2f} times the squared error" if ratio < 10 else f"{ratio:,.0f} times the squared error"
+    own, first = option.price, best.price
+    if own[0] != first[0]:
+        return "keeps every report, and tests each candidate against all of them"
+    if own[1] != first[1]:
+        return "its error depends on how skewed the data are"
+    if own[2] > first[2]:
+        return f"its server takes {costs.time_text}, instead of {best.costs.time_text}"
+    if own[3] > first[3]:
+        return f"about as exact, in {costs.report_bytes:,} bytes instead of {best.costs.report_bytes:,}"
+    if ratio > 1.005:
+        return f"{100 * (ratio - 1):.0f} % more squared error at the same cost"
+    return "as exact, with a larger state" if own[4] > first[4] else "as exact"
+
+
+def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
+    """What the paper would have said, where newer protocols overturn it, and what to keep in mind."""
+    found = _open_notes(best) if isinstance(aim.domain, Keys) else _listed_notes(best, options, aim)
+    if best.prediction.assumes:
+        found.append(
+            "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
+            "plan has drawn: take a new plan for every collection."
+        )
+    if best.scheme.name == "CM":
+        found.append('combine="median" or "peel" do better than stated where some items are frequent.')
+    if best.prediction.law.per_mate:
+        found.append("HR in blocks: an item that shares a block with a very common one is less exact than stated.")
+    found.append("ε is for one report of a user; several reports add up.")
+    return tuple(found)
+
+
+def _listed_notes(best: Option, options: Sequence[Option], aim: Aim) -> list[str]:
+    size, name = aim.asked, best.scheme.name
+    if name == "DE":
+        text = f"{PAPER} find direct encoding (DE) best for very small domains, and so it is"
+        local = f"Else they recommend local hashing: {_paper(options, 'OLH', best)}."
+        return [f"{text}, exactly so where (d−1)(d−2) ≤ 2e^(2ε). {local}"]
+    paper = "OLH" if size <= _THOUSANDS else "HR"
+    reading = {
+        "OLH": "local hashing (OLH, or FLH for speed) for up to thousands of items",
+        "HR": "Hadamard response (HR) for larger domains, almost as accurate as local hashing and much faster",
+    }
+    found = [f"{PAPER} recommend {reading[paper]}."]
+    found[0] += " Within these limits that holds." if name == paper else f" Here {_paper(options, paper, best)}."
+    if name == "SS":
+        found.append(
+            "Subset selection (SS), which the paper does not have, is exactly optimal for every number of items."
+        )
+    if name in ("TLH", "AGR"):
+        found.append(
+            f"{name} is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
+            "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
+        )
+    flh, ratio = _flh(options)
+    if ratio > _MORE:
+        found.append(
+            f"FLH's shared functions add an error for which the paper has no formula: with {flh:,} of them "
+            f"{ratio:.3g} times the squared error of OLH."
+        )
+    return found
+
+
+def _open_notes(best: Option) -> list[str]:
+    scheme = best.scheme
+    found = f"{PAPER} recommend a Count-Min sketch over FLH, its rows combined by mean or median."
+    if isinstance(scheme, RowSketch):
+        found += (
+            f" With rows of {scheme.width:,} cells over {scheme.oracle.name} there is less noise, and less collides."
+        )
+    elif best.costs.keeps_reports:
+        found += " Here the reports themselves are kept, which costs no accuracy; candidates may be named later."
+    return [found]
+
+
+def _paper(options: Sequence[Option], name: str, best: Option) -> str:
+    own = min((o for o in options if o.scheme.name == name), key=lambda option: option.measure, default=None)
+    if own is None:
+        return f"{name} is not possible"
+    ratio = own.measure / best.measure
+    size = f"{own.costs.report_bytes:,} bytes instead of {best.costs.report_bytes:,}"
+    if ratio > ALIKE:
+        return f"{name} has {ratio:.3g} times the squared error of {best.scheme.name}, in {size}"
+    if ratio < 1 / ALIKE:
+        return f"{name} has {ratio:.2g} times the squared error, but is beyond the limits"
+    return f"{name} is about as exact as {best.scheme.name}, in {size}, and its server takes {own.costs.time_text}"
+
+
+def _flh(options: Sequence[Option]) -> tuple[int, float]:
+    # As many functions as by default, or nearly so, against a function of one's own for every report.
+    own = min((o for o in options if o.scheme.name == "FLH"), key=lambda o: abs(_hashes(o) - _USUAL))
+    least = min(option.measure for option in options if option.scheme.name == "OLH")
+    return _hashes(own), own.measure / least
+
+
+def _hashes(option: Option) -> int:
+    return int(option.scheme.parameters["hashes"])

@@ -1,0 +1,239 @@
+"""A plan: what is recommended, what to expect of it, and why not the others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from textwrap import fill
+from typing import Any
+
+from ..core.domain import Domain, Integers, Keys, Labels, Strings
+from ..core.scheme import Scheme
+from .costs import Costs
+from .crowd import Skew, in_words
+from .prediction import Prediction
+from .wishes import Limits, Target, one_sided, percent, share_of, two_sided
+
+_WIDTH = 110
+_BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """A scheme, what it costs, and how exact it is."""
+
+    scheme: Scheme
+    error: float
+    """Root mean squared error of a count: over all items of a list, else of an item that nobody holds."""
+    costs: Costs
+    influence: float
+    """By how many users one fake report can move a count."""
+    reason: str
+    """Why it is first, or why it is not."""
+
+    @property
+    def name(self) -> str:
+        """The scheme in a word or two."""
+        oracle = getattr(self.scheme, "oracle", None)
+        return f"{self.scheme.name} over {oracle.name}" if isinstance(oracle, Scheme) else self.scheme.name
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """Name, error, size of a report and reason, for a table."""
+        return self.name, f"±{self.error:,.0f}", _bytes(self.costs.report_bytes), self.reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the definition of the scheme, JSON-ready."""
+        return {
+            "name": self.name,
+            "error": self.error,
+            "report_bytes": self.costs.report_bytes,
+            "state_bytes": self.costs.state_bytes,
+            "keeps_reports": self.costs.keeps_reports,
+            "server_time": self.costs.time_text,
+            "influence": self.influence,
+            "reason": self.reason,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: ±{self.error:,.0f} users, {_bytes(self.costs.report_bytes)} a report; {self.reason}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """What ``plan`` recommends. ``print(plan)`` tells all of it; ``plan.scheme`` is ready to be used.
+
+    ``solved`` names what was asked for and not given: "epsilon", "users", or neither. ``finds`` is the smallest share
+    of users that is found: with 95 % confidence (or the target's) an item that so many hold stands out, and none does
+    that nobody holds. ``notes`` say what the paper would have recommended, and what to keep in mind.
+    """
+
+    users: int
+    epsilon: Fraction
+    solved: str | None
+    target: Target | None
+    limits: Limits
+    skew: Skew
+    best: Choice
+    runners_up: tuple[Choice, ...]
+    finds: float
+    notes: tuple[str, ...]
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme that is recommended."""
+        return self.best.scheme
+
+    @property
+    def domain(self) -> Domain:
+        """What a user's value may be."""
+        return self.scheme.domain
+
+    def half_width(self, frequency: float | str = 0.0, confidence: float | str = 0.95, *, every: bool = False) -> float:
+        """Half the width of the interval of an item that this share of the users holds, as a share of the users."""
+        share = share_of("frequency", frequency, zero=True)
+        items = (self.domain.size or self.limits.candidates) if every else 1
+        z = two_sided(share_of("confidence", confidence), items)
+        return z * sqrt(Prediction(self.scheme, self.skew).variance(self.users, share)) / self.users
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan with the definition of its scheme, JSON-ready."""
+        return {
+            "users": self.users,
+            "epsilon": str(self.epsilon),
+            "solved": self.solved,
+            "target": None if self.target is None else self.target.text,
+            "limits": self.limits.to_dict(),
+            "skew": self.skew,
+            "recommended": self.best.to_dict(),
+            "half_width": {"nobody": self.half_width(), "1 %": self.half_width(0.01)},
+            "finds": self.finds,
+            "runners_up": [choice.to_dict() for choice in self.runners_up],
+            "notes": list(self.notes),
+            "scheme": self.scheme.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The plan as JSON text; its "scheme" is what ``plausibly.from_json`` reads."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    @property
+    def situation(self) -> str:
+        """What was planned for, in a line."""
+        return f"{describe(self.domain)}, {self.users:,} user{'s' * (self.users != 1)}, ε = {decimal(self.epsilon)}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What to expect, as names and values."""
+        best, costs, n = self.best, self.best.costs, self.users
+        where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
+        if isinstance(self.domain, Strings):
+            where = "for a given string"
+        needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{n:,} users"}
+        found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
+        found += [] if self.target is None else [("target", self.target.text)]
+        confidence = 0.95 if self.target is None else float(self.target.confidence)
+        finds = f"what {percent(self.finds)} of the users hold ({percent(confidence)} confidence)"
+        if self.finds >= 1:
+            finds = "nothing: there are too few users, or ε is too small"
+        state = f"{size_text(costs.state_bytes)} of state{', every report is kept' * costs.keeps_reports}"
+        found += [
+            (
+                "error",
+                f"±{best.error:,.{0 if best.error >= 10 else 1}f} users, {percent(best.error / n)} (RMSE {where})",
+            ),
+            ("95 % interval", f"±{percent(self.half_width())}; ±{percent(self.half_width(0.01))} if 1 % hold the item"),
+            ("finds", finds),
+            ("report", _bytes(costs.report_bytes)),
+            ("server", f"{state}, {costs.time_text} of one core"),
+            ("a fake report", f"moves a count by {best.influence:,.1f} users at most"),
+        ]
+        if Prediction(self.scheme, self.skew).assumes:
+            found.append(("assumed", in_words(self.skew, self.domain.size)))
+        return found
+
+    def __str__(self) -> str:
+        facts = self.facts()
+        width = max(len(name) for name, _ in facts)
+        lines = [f"Recommended: {expression(self.scheme)}", f"  for {self.situation}", ""]
+        lines += [f"  {name:<{width}}  {value}" for name, value in facts]
+        if self.runners_up:
+            rows = [choice.row for choice in self.runners_up]
+            widths = [max(len(row[i]) for row in rows) for i in range(3)]
+            lines += ["", "Why not"]
+            lines += [f"  {a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}  {d}" for a, b, c, d in rows]
+        lines += ["", "In plain words", *(fill(note, _WIDTH, **_BULLET) for note in self.notes)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<plan for {self.situation}: {self.best.name}, ±{self.best.error:,.0f} users>"
+
+
+def smallest_found(prediction: Prediction, n: int, items: int, confidence: float) -> float:
+    """The share of users that makes an item stand out from so many that nobody holds."""
+    z = one_sided(confidence, items) + one_sided(confidence)
+    low, high = 0.0, 1.0
+    rare = prediction.variance(n)
+    if z * sqrt(max(rare, prediction.variance(n, 1.0))) > n:
+        return 1.0
+    for _ in range(50):
+        share = (low + high) / 2
+        enough = z * sqrt(max(rare, prediction.variance(n, share))) <= share * n
+        low, high = (low, share) if enough else (share, high)
+    return high
+
+
+def expression(scheme: Scheme) -> str:
+    """What makes the scheme; a list of labels is left out."""
+    size, domain = scheme.domain.size, scheme.domain
+    named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
+    if not int(named.get("hash_seed", 1)):
+        del named["hash_seed"]
+    oracle = getattr(scheme, "oracle", None)
+    words = [f"oracle={expression(oracle)}"] if isinstance(oracle, Scheme) else [f"epsilon={_argument(scheme.epsilon)}"]
+    words.append("domain=[...]" if isinstance(domain, Labels) else f"domain={domain!r}")
+    if isinstance(domain, Integers):
+        words[-1] = f"domain_size={size}"
+    if isinstance(domain, Keys) and not domain.hash_seed:
+        words[-1] = "domain=Keys()"
+    if isinstance(domain, Strings):
+        # The preset that the plan has used; its parts would fill a page.
+        return f"trellis({_argument(scheme.epsilon)}, domain=Strings(...), users=...)"
+    if isinstance(domain, Labels) and domain.other:
+        words.append("other=True")
+    words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
+    return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
+
+
+def _argument(epsilon: Fraction) -> str:
+    text = decimal(epsilon)
+    return repr(text) if "/" in text else text
+
+
+def describe(domain: Domain) -> str:
+    """A domain in words."""
+    if isinstance(domain, Keys):
+        return "any text, asked about by candidates"
+    if isinstance(domain, Strings):
+        return f"unknown strings of up to {domain.length} of {domain.symbols - 1} characters"
+    other = " and all others" if isinstance(domain, Labels) and domain.other else ""
+    return f"a list of {domain.size:,} items{other}"
+
+
+def decimal(number: Fraction) -> str:
+    """A fraction as people write it: a decimal where that is exact, else a fraction."""
+    text = f"{float(number):.12g}"
+    return text if Fraction(text) == number else str(number)
+
+
+def size_text(count: int) -> str:
+    """A number of bytes to three digits."""
+    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
+        if count >= 1000**power:
+            return f"{count / 1000**power:.3g} {unit}"
+    return _bytes(count)
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} byte{'s' * (count != 1)}"

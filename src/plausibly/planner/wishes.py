@@ -1,0 +1,154 @@
+"""What one may ask of a plan: a target to reach, and limits to keep."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from numbers import Real
+from statistics import NormalDist
+
+from ..core.domain import MAX_DOMAIN_SIZE, whole_number
+from ..core.errors import ParameterError, shown
+from ..core.probability import EpsilonLike, exact_epsilon
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a plan must not exceed.
+
+    ``report_bytes``: of one report; ``memory``: of the server's state, in bytes or as text ("500 MB");
+    ``candidates``: how many items will be asked about, where they cannot be listed; ``epsilon``: the most that may be
+    recommended.
+    """
+
+    report_bytes: int | None = None
+    memory: int | str = 2**30
+    candidates: int = 1000
+    epsilon: EpsilonLike = 10
+
+    def __post_init__(self) -> None:
+        if self.report_bytes is not None:
+            object.__setattr__(self, "report_bytes", whole_number("report_bytes", self.report_bytes, 1, 2**32))
+        object.__setattr__(self, "memory", bytes_of(self.memory))
+        object.__setattr__(self, "candidates", whole_number("candidates", self.candidates, 1, MAX_DOMAIN_SIZE))
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+
+    @property
+    def most_memory(self) -> int:
+        """The memory as a number of bytes."""
+        return bytes_of(self.memory)
+
+    @property
+    def most_epsilon(self) -> Fraction:
+        """The largest epsilon as a fraction."""
+        return exact_epsilon(self.epsilon)
+
+    def to_dict(self) -> dict[str, object]:
+        """The limits, JSON-ready."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return named | {"epsilon": str(self.epsilon)}
+
+
+@dataclass(frozen=True)
+class Within:
+    """Half the width of an interval, as a share of the users (0.005 or "0.5 %"), at a confidence.
+
+    It is that of an item which the share ``frequency`` of the users holds. With ``every`` the intervals of all items
+    hold at once (Bonferroni).
+    """
+
+    share: float | str
+    confidence: float | str = 0.95
+    frequency: float | str = 0.0
+    every: bool = False
+
+    def __post_init__(self) -> None:
+        _settle(self, share=False, confidence=False, frequency=True)
+        if not isinstance(self.every, bool):
+            raise ParameterError(f"every: expected True or False, came {type(self.every).__name__}")
+
+    @property
+    def text(self) -> str:
+        """The target in words."""
+        at = f" for an item held by {percent(self.frequency)}" if self.frequency else ""
+        together = ", all items at once" if self.every else ""
+        return f"±{percent(self.share)} with {percent(self.confidence)} confidence{at}{together}"
+
+
+@dataclass(frozen=True)
+class Above:
+    """Items held by more than this share of the users (0.001 or "0.1 %") are to be found.
+
+    Each of them with a chance of ``confidence``; and with the same one nothing is reported that nobody holds.
+    """
+
+    share: float | str
+    confidence: float | str = 0.95
+
+    def __post_init__(self) -> None:
+        _settle(self, share=False, confidence=False)
+
+    @property
+    def text(self) -> str:
+        """The target in words."""
+        return f"find what {percent(self.share)} of the users hold, with {percent(self.confidence)} confidence"
+
+
+Target = Within | Above
+
+
+def _settle(target: object, **zero_is_fine: bool) -> None:
+    for name, zero in zero_is_fine.items():
+        object.__setattr__(target, name, share_of(name, getattr(target, name), zero=zero))
+
+
+def share_of(name: str, given: object, *, zero: bool = False) -> float:
+    """A share of the users, from a number below 1 or a text such as "0.5 %"."""
+    number = given
+    if isinstance(given, str):
+        match = re.fullmatch(r"\s*±?\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?)\s*(%?)\s*", given)
+        if match is None:
+            raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", came {shown(given)}')
+        number = float(match[1]) / (100 if match[2] else 1)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", came {type(given).__name__}')
+    share = float(number)
+    if not (0 < share < 1 or (zero and share == 0)):
+        hint = (
+            f'; {shown(given)} percent are "{given} %"' if isinstance(given, int | float) and 1 <= given < 100 else ""
+        )
+        raise ParameterError(f"{name}: expected a share between 0 and 1, came {shown(given)}{hint}")
+    return share
+
+
+def bytes_of(given: object) -> int:
+    """A size of memory, from a number of bytes or a text such as "500 MB"."""
+    if not isinstance(given, str):
+        return whole_number("memory", given, 1, 2**60)
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]*)\s*", given)
+    if match is None or match[2].lower() not in _UNITS:
+        raise ParameterError(f'memory: expected bytes or a text such as "500 MB", came {shown(given)}')
+    return whole_number("memory", int(Fraction(match[1]) * _UNITS[match[2].lower()]), 1, 2**60)
+
+
+def two_sided(confidence: float, intervals: int = 1) -> float:
+    """Standard errors of half an interval, if so many of them are to hold at once."""
+    return -NormalDist().inv_cdf((1 - confidence) / (2 * intervals))
+
+
+def one_sided(confidence: float, items: int = 1) -> float:
+    """Standard errors that none of so many items exceeds by chance."""
+    return -NormalDist().inv_cdf((1 - confidence) / items)
+
+
+def percent(share: float | str) -> str:
+    """A share in percent, to two or three digits, never as a power of ten."""
+    number = 100 * float(share)
+    if number >= 100:
+        return f"{number:,.0f} %"
+    digits = 2 if number < 10 else 3
+    text = f"{number:.{digits}g}" if 1e-4 <= number < 90 or not number else f"{number:.8f}".rstrip("0").rstrip(".")
+    return f"{text} %"

@@ -1,0 +1,127 @@
+"""plausibly plan: the planner on the command line, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+import plausibly
+from cases import in_turn
+from plausibly.cli import app
+from plausibly.cli import plan as command
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["plan", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_example_of_the_help_runs_and_explains_itself() -> None:
+    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "Example:" in line)
+    words = shlex.split(example.partition("Example:")[2])
+    assert words[:2] == ["plausibly", "plan"]
+    code, shown, _ = run(*words[2:])
+    assert code == 0
+    for part in (
+        'make("TLH"',
+        "1,000,000 users",
+        "±0.5 % with 95 % confidence",
+        "Why not",
+        "OLH",
+        "Cormode, Maddock and",
+    ):
+        assert part in shown
+    assert max(map(len, shown.splitlines())) <= 110
+    assert "--within" in CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).stdout
+
+
+def test_the_page_about_planning_shows_what_is_printed() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "planning.md").read_text(encoding="utf-8")
+    command, shown = re.findall(r"```(?:sh|text)\n(.*?)\n```", page, flags=re.DOTALL)
+    code, printed, _ = run(*shlex.split(command)[2:])
+    assert code == 0
+    assert [line.rstrip() for line in printed.rstrip().splitlines()] == shown.splitlines()
+
+
+def test_json_is_that_of_the_plan_and_the_saved_scheme_is_ready(tmp_path: Path) -> None:
+    file = tmp_path / "scheme.json"
+    code, shown, _ = run("--items", 50, "--users", 10_000, "--epsilon", "0.5", "--json", "--save", file)
+    assert code == 0
+    expected = plausibly.plan(50, 10_000, epsilon="0.5")
+    assert json.loads(shown) == expected.to_dict()
+    assert plausibly.from_json(file.read_text(encoding="utf-8")) == expected.scheme
+
+
+@in_turn(
+    ("arguments", "name"),
+    [
+        ("--label cat --label dog --users 1000 --epsilon 1", "DE"),
+        ("--keys --users 1000000 --epsilon 3 --candidates 50", "CM"),
+        ("--keys --users 1000000 --epsilon 3 --memory 100MB --skew worst", "OLH"),
+        ("--alphabet abcdefgh --length 6 --epsilon 2 --find 1%", "TRELLIS"),
+        ("--items 1000000 --users 1000000 --epsilon 3 --report-bytes 2 --memory 1MB", "CM"),
+        ("--items 300 --epsilon 1 --within 1% --every --frequency 5% --confidence 99%", "TLH"),
+    ],
+)
+def test_every_kind_of_question(arguments: str, name: str) -> None:
+    code, shown, stderr = run(*arguments.split(), "--json")
+    assert (code, stderr) == (0, "")
+    assert json.loads(shown)["scheme"]["scheme"] == name
+    code, shown, _ = run(*arguments.split())
+    assert code == 0
+    assert "Why not" in shown
+
+
+def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "pets.txt"
+    file.write_text("cat\ndog\n\nfish\n", encoding="utf-8")
+    code, shown, _ = run("--labels", file, "--users", 1000, "--epsilon", 1, "--json")
+    assert code == 0
+    assert json.loads(shown)["scheme"]["domain"]["labels"] == ["cat", "dog", "fish"]
+    code, shown, _ = run("--labels", file, "--other", "--users", 1000, "--epsilon", 1, "--json")
+    assert json.loads(shown)["scheme"]["domain"]["other"] is True
+
+
+@in_turn(
+    ("arguments", "message"),
+    [
+        ("--users 10 --epsilon 1", "expected one of --items, --label, --keys, --alphabet, came none"),
+        ("--items 5 --keys --users 10 --epsilon 1", "came --items and --keys"),
+        ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
+        ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, came both"),
+        ("--items 5 --other --users 10 --epsilon 1", "--other is for --label and --labels"),
+        ("--items 5 --users 10", "expected two of users, epsilon and target"),
+        ("--items 5 --users 0 --epsilon 1", "users: expected 1 to"),
+        ("--items 5 --users 10 --epsilon much", "epsilon: expected a finite positive number"),
+        ("--items 5 --users 10 --within 1% --find 1%", "expected one target, came --within and --find"),
+        ("--items 5 --users 10 --epsilon 1 --every", "--frequency and --every are for --within"),
+        ("--items 5 --users 10 --within lots", "share: expected a share such as"),
+        ("--items 1000000 --users 10 --epsilon 1 --report-bytes 1", "report_bytes=2 would do"),
+        ("--items 5 --users 10 --epsilon 1 --skew odd", "skew: expected the exponent"),
+        ("--items 5 --users 10 --epsilon 1 --memory big", "memory: expected bytes"),
+    ],
+)
+def test_what_cannot_be_meant_ends_with_2_and_a_message(arguments: str, message: str) -> None:
+    code, shown, stderr = run(*arguments.split())
+    assert (code, shown) == (2, "")
+    assert message in stderr
+
+
+def test_a_file_that_is_not_text_or_not_there_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "pets.txt"
+    file.write_bytes(b"cat\n\xff\xfe")
+    code, _, stderr = run("--labels", file, "--users", 10, "--epsilon", 1)
+    assert code == 2
+    assert "pets.txt: expected UTF-8 text, byte 4 is not" in stderr
+    file.write_text("cat\ncat\n", encoding="utf-8")
+    code, _, stderr = run("--labels", file, "--users", 10, "--epsilon", 1)
+    assert code == 2
+    assert "some lines occur more than once" in stderr
+    code, _, stderr = run("--labels", tmp_path / "none.txt", "--users", 10, "--epsilon", 1)
+    assert code == 1
+    assert "none.txt" in stderr
