@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import goals, jobs, limits, report, run, sketches, timing
+from bench import collect, goals, jobs, limits, report, run, sketches, timing
 from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job
 
@@ -232,3 +232,14 @@ def test_a_run_without_peers_measures_our_half_and_says_so(
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert f"]({picture.name})" in page
     assert str(ROOT) not in page + json.dumps(results)
+
+
+@pytest.mark.full
+def test_collecting_is_measured_beside_plain_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    collect.main(["--reports", "30000", "--rounds", "1", "--schemes", "TLH", "--folder", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "TLH: " in said
+    for label in collect.WAYS.values():
+        assert f"  {label}" in said
+    assert said.count("of it") == 2
+    assert list(tmp_path.iterdir()) == []

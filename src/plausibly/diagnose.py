@@ -22,7 +22,7 @@ from .core.parallel import thread_count
 from .core.randomness import Layout, SecureRandom, SeededRandom
 from .core.scheme import Scheme, required
 
-EXTRAS = {"plots": "matplotlib", "frames": "pandas", "rappor": "scikit-learn"}
+EXTRAS = {"plots": "matplotlib", "frames": "pandas", "files": "pyarrow", "rappor": "scikit-learn"}
 """Optional extras by the distribution that makes them work."""
 
 _USERS = 100_000

@@ -34,6 +34,20 @@ def test_any_given_hash_and_window_equal_the_slow_twin(hash_bits: int, window: i
     assert_equals_twin(scheme, crowd(size, 25))
 
 
+@in_turn(("hash_bits", "window"), SHAPES[:5])
+@in_turn("size", [2, 13, 33])
+def test_reports_counted_first_give_the_cells_of_reports_taken_one_by_one(
+    hash_bits: int, window: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = make("TLH", epsilon=2, domain_size=size, hash_bits=hash_bits, window=window)
+    reports = scheme.privatize(crowd(size, 300), rng=SeededRandom(3))
+    wanted, found = (np.ones(scheme.cell_shape, dtype=np.int64) for _ in range(2))
+    scheme.fold(wanted, reports[:200])
+    monkeypatch.setattr(toeplitz_hashing, "_EACH", 0)
+    scheme.fold(found, reports[:200])
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("own", [{}, {"hash_bits": 1}, {"hash_bits": 6, "window": 20}, {"hash_bits": 12}])
 def test_on_keys_candidates_are_decoded_as_by_naive_hashing(own: dict[str, Any]) -> None:
     scheme = make("TLH", epsilon=2, domain=Keys(hash_seed=9), **own)

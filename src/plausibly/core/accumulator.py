@@ -67,6 +67,11 @@ class Accumulator(ABC):
     def _evidence(self) -> Cells:
         """What an estimator reads: the cells, or the reports."""
 
+    @property
+    def cells(self) -> int:
+        """The number of counters; none where reports are kept."""
+        return 0
+
     def _numbers(self) -> Any:
         """How many reports that evidence is made of; one number for each channel, where there are channels."""
         return len(self)
@@ -76,6 +81,12 @@ class Accumulator(ABC):
         accepted = self.scheme.accept(reports)
         self._check_room(len(accepted))
         self._absorb(accepted)
+
+    def add_here(self, reports: object) -> None:
+        """As ``add``, on the calling thread, for whoever shares out the work; an interrupt leaves a state to drop."""
+        accepted = self.scheme.accept(reports)
+        self._check_room(len(accepted))
+        self._absorb_here(accepted)
 
     def merge(self, other: Accumulator) -> None:
         """Adds everything another accumulator of the same scheme holds."""
@@ -171,6 +182,10 @@ class CellAccumulator(Accumulator):
 
     def __len__(self) -> int:
         return int(self.n.sum())
+
+    @property
+    def cells(self) -> int:
+        return self.state.size
 
     def _absorb(self, reports: Reports) -> None:
         # Folded apart and added at the end: whatever interrupts the fold, the state is as before.

@@ -257,6 +257,11 @@ class SeededRandom:
 RandomLike = SecureRandom | SeededRandom
 
 
+def seeded(rng: RandomLike | None) -> bool:
+    """Whether the reports made with this source are a simulation."""
+    return isinstance(rng, SeededRandom)
+
+
 def open_stream(rng: RandomLike | None) -> Stream:
     """The stream for one bulk call: secure unless a seeded source is handed in on purpose."""
     if rng is None:

@@ -23,7 +23,7 @@ from .errors import DomainError, ParameterError, ReportError, StateError, neares
 from .laws import Cells, Decoder
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
-from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream
+from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
 
 FORMAT_VERSION = 1
 
@@ -184,7 +184,7 @@ class Scheme(ABC):
     def _privatize(self, values: Encoded, rng: RandomLike | None, first_report: int) -> Reports:
         first_report = whole_number("first_report", first_report, 0, MAX_REPORTS - len(values))
         stream = open_stream(rng)
-        reports = np.empty(len(values), dtype=self._tagged_dtype)
+        reports = np.empty(len(values), dtype=self._simulated_dtype if seeded(rng) else self._tagged_dtype)
 
         def work(first: int, last: int) -> None:
             self._respond_exactly(values[first:last], stream, first_report + first, reports[first:last])
@@ -236,9 +236,14 @@ class Scheme(ABC):
         dtype = self.report_dtype
         return np.dtype(dtype, metadata={"plausibly": self.fingerprint()})
 
-    def tag(self, reports: Reports) -> Reports:
-        """The same reports, marked as this scheme's."""
-        return reports.view(self._tagged_dtype)
+    @cached_property
+    def _simulated_dtype(self) -> np.dtype[np.void]:
+        # Likewise that whoever knows the seed can read the values off these reports.
+        return np.dtype(self.report_dtype, metadata={"plausibly": self.fingerprint(), "simulated": True})
+
+    def tag(self, reports: Reports, *, simulated: bool = False) -> Reports:
+        """The same reports, marked as this scheme's, and as simulated if they are."""
+        return reports.view(self._simulated_dtype if simulated else self._tagged_dtype)
 
     def _respond_exactly(self, values: Encoded, stream: Stream, first: int, out: Reports) -> None:
         # below(m) refuses a word once in 2^64/m draws; those reports are made again by the scalar code, which
@@ -360,6 +365,11 @@ def required(kind: type[Scheme]) -> set[str]:
     """The parameters of a scheme that have no default, its domain aside."""
     needed = {f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING}
     return needed - {"domain"}
+
+
+def is_simulated(reports: Reports) -> bool:
+    """Whether these reports are marked as made with a seeded source; joining them to others loses the mark."""
+    return "simulated" in (reports.dtype.metadata or ())
 
 
 def expect_scheme(given: object) -> None:

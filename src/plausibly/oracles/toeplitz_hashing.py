@@ -19,6 +19,9 @@ from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
 
+_EACH = 8
+"""How often each possible report must be there on average for counting them first to be faster."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TLH(Scheme):
@@ -122,7 +125,19 @@ class TLH(Scheme):
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         weights = window_weights(self.t, self.w)
-        cells += kernels.toeplitz_scatter(reports["matrix"], reports["hash"], self.item_bits, weights)
+        if len(reports) < _EACH * self._matrices * self.g:
+            cells += kernels.toeplitz_scatter(reports["matrix"], reports["hash"], self.item_bits, weights)
+            return
+        # Every possible report is there several times: counted first, the g places of each are visited once.
+        counts = np.zeros((self._matrices, self.g), dtype=np.int64)
+        kernels.histogram(fields_of(reports), counts)
+        kernels.walsh_hadamard(counts)
+        matrices, places = np.arange(self._matrices), np.zeros((self.g, self._matrices), dtype=np.int64)
+        for step in range(1, self.g):
+            lowest = step & -step
+            row = matrices >> lowest.bit_length() - 1 & (1 << self.item_bits) - 1
+            places[step] = places[step ^ lowest] ^ row
+            np.add.at(cells, places[step], weights[step] * counts[:, step])
 
     def check_cells(self, cells: Cells, n: int) -> None:
         # The places of one report that share a cell are a coset of characters, whose weights add up to g at most.

@@ -50,6 +50,10 @@ class SearchTally(Accumulator):
     def __len__(self) -> int:
         return int(self.n.sum())
 
+    @property
+    def cells(self) -> int:
+        return sum(part.cells for part in self.parts)
+
     def search(self, **options: Any) -> HeavyHitters:
         """The heavy hitters; the choices are those of the scheme's ``search``: ``tally.search(k=10)``."""
         valid = [name for name in inspect.signature(self.scheme.search).parameters if name != "tally"]

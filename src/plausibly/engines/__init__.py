@@ -1,0 +1,1 @@
+"""Engines: the same two functions, fold and merge, wherever the reports are."""

@@ -1,0 +1,361 @@
+"""Report files: Parquet with one record in each row, the scheme in the metadata, and checksums over all of it.
+
+The format is described byte by byte in docs/files.md, the reasons in docs/adr/0013-files.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..catalog import from_json
+from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
+from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from .whole import replacing
+
+VERSION = "1"
+COLUMN = "report"
+COMPRESSIONS = ("none", "zstd")
+_PARQUET = b"PAR1"
+_TAIL = struct.Struct("<I4s")
+_GROUP_BYTES = 1 << 22
+_GROUP_REPORTS = 1 << 20
+_MOST_FOOTER = 1 << 28
+_UNSEALED = b"0" * 64
+# A text of 64 characters after its key, as Parquet's metadata write them: a control character cannot be part of JSON.
+_SEAL = b"plausibly.checksum\x18\x40"
+
+
+class DamagedError(ReportError):
+    """A report file, or one row group of it, that cannot be taken; says which, and why."""
+
+    def __init__(self, path: str, group: int | None, reason: str, reports: int | None = None) -> None:
+        self.path, self.group, self.reason, self.reports = path, group, reason, reports
+        super().__init__(path, group, reason, reports)
+
+    def __str__(self) -> str:
+        place = self.path if self.group is None else f"{self.path}, row group {self.group}"
+        return f"{place}: {self.reason}"
+
+
+@contextmanager
+def report_writer(
+    path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd"
+) -> Iterator[ReportWriter]:
+    """A writer of reports of one scheme; the file gets its name when the ``with`` block has ended well.
+
+    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves.
+    """
+    expect_scheme(scheme)
+    if compression not in COMPRESSIONS:
+        raise ParameterError(f"compression: unknown {shown(compression)}; {nearest(compression, COMPRESSIONS)}")
+    path, owner = Path(path), os.getpid()
+    _refuse_overwriting(path)
+    with replacing(path) as unfinished:
+        with _Sink(unfinished, "xb") as sink:
+            writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression)
+            try:
+                yield writer
+                if os.getpid() != owner:
+                    return  # a fork's copy: the file is its parent's
+                _refuse_overwriting(path)
+                writer.finish()
+            finally:
+                writer.abandon()
+        _seal(unfinished)
+
+
+def write_reports(path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False) -> None:
+    """A file of these reports."""
+    with report_writer(path, scheme, simulated=simulated) as writer:
+        writer.write(reports)
+
+
+class ReportWriter:
+    """Takes reports in batches of any size and writes them in row groups of one size."""
+
+    def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str) -> None:
+        self.scheme, self.simulated = scheme, simulated
+        self._sink = sink
+        self._groups: list[tuple[int, int]] = []
+        self._buffer = np.empty(group_reports(scheme), dtype=scheme.report_dtype)
+        self._buffered = 0
+        self._failed = False
+        arrow, parquet = _pyarrow()
+        kind = arrow.binary(scheme.report_dtype.itemsize)
+        self._schema = arrow.schema([arrow.field(COLUMN, kind, nullable=False)])
+        self._parquet = parquet.ParquetWriter(
+            sink,
+            self._schema,
+            compression=compression,
+            compression_level=1 if compression == "zstd" else None,
+            use_dictionary=False,
+            write_statistics=False,
+            write_page_index=False,
+            store_schema=False,
+        )
+
+    def write(self, reports: object) -> None:
+        """Adds reports; refuses all of them if one is not the scheme's."""
+        if not self._sink.own or not self._parquet.is_open:
+            raise StateError("this file of reports is not open for writing here")
+        accepted = self.scheme.accept(reports)
+        self.simulated |= is_simulated(accepted)
+        failed, self._failed = self._failed, True
+        self._take(accepted)
+        self._failed = failed
+
+    def finish(self) -> None:
+        """Writes what is left, and what the file says of itself."""
+        if self._failed:
+            raise StateError("an earlier write failed, and which reports are missing is not known")
+        if self._buffered:
+            self._flush(self._buffer[: self._buffered])
+        self._parquet.add_key_value_metadata(
+            {
+                "plausibly.version": VERSION,
+                "plausibly.scheme": self.scheme.to_json(),
+                "plausibly.fingerprint": self.scheme.fingerprint(),
+                "plausibly.simulated": json.dumps(self.simulated),
+                # Users may well have sent the same reports as others: without this their files would be one.
+                "plausibly.file": os.urandom(16).hex(),
+                "plausibly.groups": json.dumps(self._groups, separators=(",", ":")),
+                "plausibly.checksum": _UNSEALED.decode(),
+            }
+        )
+        self._parquet.close()
+
+    def abandon(self) -> None:
+        """Ends the writing; without ``finish`` nothing of use has been written."""
+        self._parquet.close()
+
+    def _take(self, reports: Reports) -> None:
+        room = len(self._buffer)
+        while len(reports):
+            if not self._buffered and len(reports) >= room:
+                self._flush(reports[:room])
+                reports = reports[room:]
+                continue
+            taken = min(room - self._buffered, len(reports))
+            self._buffer[self._buffered : self._buffered + taken] = reports[:taken]
+            self._buffered += taken
+            reports = reports[taken:]
+            if self._buffered == room:
+                self._flush(self._buffer)
+                self._buffered = 0
+
+    def _flush(self, reports: Reports) -> None:
+        arrow, _ = _pyarrow()
+        content = reports.view(np.uint8)
+        column = arrow.FixedSizeBinaryArray.from_buffers(
+            self._schema.field(COLUMN).type, len(reports), [None, arrow.py_buffer(content)]
+        )
+        self._parquet.write_table(arrow.Table.from_arrays([column], schema=self._schema), row_group_size=len(reports))
+        self._groups.append((len(reports), zlib.crc32(content.data)))
+
+
+class ReportFile:
+    """A report file whose metadata have been checked; its row groups are checked as they are read.
+
+    ``identity`` names the content: a copy has the same, and no other file has.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        self._source: Any = None
+        self._parquet: Any = None
+        arrow, parquet = _pyarrow()
+        footer, self.identity = self._footer()
+        try:
+            whole = arrow.BufferReader(_PARQUET + footer + _TAIL.pack(len(footer), _PARQUET))
+            self._metadata = parquet.read_metadata(whole)
+            said = {key.decode(): value.decode() for key, value in self._metadata.metadata.items()}
+        except (arrow.ArrowException, OSError, ValueError):
+            raise self.damaged("the metadata cannot be read") from None
+        self._describe(said)
+
+    def _describe(self, said: dict[str, str]) -> None:
+        if said.get("plausibly.version") != VERSION:
+            version = shown(said.get("plausibly.version"))
+            raise self.damaged(f"expected version {VERSION} of the format, came {version}")
+        try:
+            self.scheme = _scheme(said["plausibly.scheme"])
+            self.simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
+            groups = [(int(count), int(checksum)) for count, checksum in json.loads(said["plausibly.groups"])]
+            fingerprint = said["plausibly.fingerprint"]
+        except (KeyError, TypeError, ValueError):  # the errors of a scheme among them
+            raise self.damaged("the metadata do not describe reports of a scheme known here") from None
+        self.groups = tuple(count for count, _ in groups)
+        """The number of reports of each row group."""
+        self._checksums = tuple(checksum for _, checksum in groups)
+        held = self._metadata
+        size = self.scheme.report_dtype.itemsize
+        columns = [held.schema.column(i) for i in range(held.num_columns)]
+        right = [(each.name, each.physical_type, each.length, each.max_definition_level) for each in columns]
+        if fingerprint != self.scheme.fingerprint() or right != [(COLUMN, "FIXED_LEN_BYTE_ARRAY", size, 0)]:
+            raise self.damaged(f"expected one column of {self.scheme.name} records of {size} bytes, came another")
+        if self.groups != tuple(held.row_group(i).num_rows for i in range(held.num_row_groups)):
+            raise self.damaged("the row groups are not those that were written")
+
+    def __len__(self) -> int:
+        return sum(self.groups)
+
+    def __repr__(self) -> str:
+        kind = "simulated reports" if self.simulated else "reports"
+        return f"<file of {len(self):,} {kind} of {self.scheme!r}>"
+
+    def __iter__(self) -> Iterator[Reports]:
+        """The reports, row group by row group."""
+        return map(self.read, range(len(self.groups)))
+
+    def read(self, group: int) -> Reports:
+        """The reports of a row group as Arrow has them in memory; they cannot be written to, and are not yet checked.
+
+        That these are the bytes that were written is certain; ``add`` looks whether they are reports.
+        """
+        arrow, _ = _pyarrow()
+        count, size = self.groups[group], self.scheme.report_dtype.itemsize
+        try:
+            column = self._opened().read_row_group(group, use_threads=False).column(0)
+            held = column.chunk(0) if column.num_chunks == 1 else arrow.concat_arrays(column.chunks)
+        except (arrow.ArrowException, OSError, ValueError):
+            raise self.damaged("the pages cannot be read", group) from None
+        if len(held) != count or held.null_count:
+            raise self.damaged(f"expected {count} reports, came {len(held)}", group)
+        content = memoryview(held.buffers()[1]).toreadonly()[held.offset * size : (held.offset + count) * size]
+        if zlib.crc32(content) != self._checksums[group]:
+            raise self.damaged("the checksum does not fit; the bytes are damaged", group)
+        return self.scheme.tag(np.frombuffer(content, dtype=self.scheme.report_dtype), simulated=self.simulated)
+
+    def close(self) -> None:
+        """Closes the file, which ``read`` would open again."""
+        if self._source is not None:
+            self._source.close()
+            self._source = self._parquet = None
+
+    def __enter__(self) -> ReportFile:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def damaged(self, reason: str, group: int | None = None) -> DamagedError:
+        """The error that says what is wrong with this file, or with one row group of it."""
+        return DamagedError(self.path, group, reason, None if group is None else self.groups[group])
+
+    def _opened(self) -> Any:
+        if self._parquet is None:
+            arrow, parquet = _pyarrow()
+            self._source = arrow.OSFile(self.path)
+            self._parquet = parquet.ParquetFile(self._source, metadata=self._metadata, pre_buffer=False)
+        return self._parquet
+
+    def _footer(self) -> tuple[bytes, str]:
+        # With its checksum, which is looked at before anything interprets the rest.
+        try:
+            with open(self.path, "rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(0)
+                first = file.read(len(_PARQUET))
+                if size < len(_PARQUET) + _TAIL.size:
+                    raise self.damaged(f"not a file of reports: it has {size} bytes")
+                file.seek(size - _TAIL.size)
+                length, last = _TAIL.unpack(file.read(_TAIL.size))
+                if (first, last) != (_PARQUET, _PARQUET):
+                    raise self.damaged("not a whole Parquet file: one of its marks is missing")
+                if length > min(size - len(_PARQUET) - _TAIL.size, _MOST_FOOTER):
+                    raise self.damaged("the metadata are cut off")
+                start = file.seek(size - _TAIL.size - length)
+                footer = file.read(length)
+        except OSError as error:
+            raise self.damaged(error.strerror or "cannot be read") from None
+        place = _seal_of(footer)
+        if place is None:
+            raise self.damaged("a Parquet file, but not of reports")
+        checksum = _checksum(footer, place, start)
+        if footer[place : place + len(_UNSEALED)] != checksum.encode():
+            raise self.damaged("the checksum of the metadata does not fit")
+        return footer, checksum
+
+
+def group_reports(scheme: Scheme) -> int:
+    """How many reports a row group has: a few megabytes of them."""
+    return max(1, min(_GROUP_REPORTS, _GROUP_BYTES // scheme.report_dtype.itemsize))
+
+
+class _Sink(io.FileIO):
+    """A file that only the process that opened it writes to: what a forked copy of a writer does has no effect."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        super().__init__(path, mode)
+        self._owner = os.getpid()
+
+    @property
+    def own(self) -> bool:
+        return self._owner == os.getpid()
+
+    def write(self, content: Any) -> int:
+        view = memoryview(content).cast("B")
+        written = 0
+        while self.own and written < len(view):
+            written += super().write(view[written:]) or 0
+        return len(view)
+
+
+def _seal_of(footer: bytes) -> int | None:
+    # Where the checksum is, if there is one.
+    place = footer.find(_SEAL)
+    found = place >= 0 and footer.find(_SEAL, place + 1) < 0 and len(footer) >= place + len(_SEAL) + len(_UNSEALED)
+    return place + len(_SEAL) if found else None
+
+
+def _checksum(footer: bytes, place: int, start: int) -> str:
+    # Of all metadata, with zeros where it stands itself, and of where they begin: nothing was put in before them.
+    plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :]
+    return hashlib.sha256(plain + struct.pack("<Q", start)).hexdigest()
+
+
+def _seal(path: Path) -> None:
+    # The checksum of the metadata stands within them, and can be computed only when they are written.
+    with path.open("r+b") as file:
+        end = file.seek(-_TAIL.size, os.SEEK_END)
+        length, _ = _TAIL.unpack(file.read(_TAIL.size))
+        start = file.seek(end - length)
+        footer = file.read(length)
+        place = _seal_of(footer)
+        if place is None or len(footer) > _MOST_FOOTER:
+            raise StateError(f"{path.name}: the metadata were not written as expected")
+        file.seek(start + place)
+        file.write(_checksum(footer, place, start).encode())
+
+
+def _refuse_overwriting(path: Path) -> None:
+    if path.exists():
+        raise ParameterError(f"{path}: there is a file of this name already, and reports are not overwritten")
+
+
+@lru_cache(maxsize=16)
+def _scheme(text: str) -> Scheme:
+    # Many files of few reports have the same one, and its thresholds take a moment to compute.
+    return from_json(text)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
+        raise ImportError(f"files of reports need {needed}") from error
+    return pyarrow, parquet
