@@ -251,7 +251,7 @@ def test_findings_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_without_matplotlib_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plausibly.cli.reproduce.find_spec", lambda name: None)
+    monkeypatch.setattr("plausibly.cli.common.find_spec", lambda name: None)
     code, _, told = run("fig1", "--out", tmp_path / "out")
     assert code == 1
     assert "pip install matplotlib" in told
@@ -318,7 +318,7 @@ def tiny(figure: Figure) -> Figure:
 
 
 def test_without_scikit_learn_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plausibly.cli.reproduce.find_spec", lambda name: None if name == "sklearn" else name)
+    monkeypatch.setattr("plausibly.cli.common.find_spec", lambda name: None if name == "sklearn" else name)
     code, _, told = run("fig1a", "fig6", "--out", tmp_path / "out")
     assert code == 1
     assert "pip install scikit-learn" in told

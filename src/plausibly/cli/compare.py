@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -20,7 +18,9 @@ from ..experiments.comparison import comparison, written
 from ..experiments.figure import wanted
 from ..experiments.results import held
 from ..experiments.runner import run
-from .reproduce import need_pictures, need_regression, told
+from .common import KEPT, echo_json, messages, told
+from .common import results as printing
+from .reproduce import need_pictures, need_regression
 
 _PIPED = 132
 """Columns of a table that no terminal shows."""
@@ -54,8 +54,8 @@ def compare(
 
     Example: plausibly compare OUE OLH FLH:hashes=500 TLH --epsilon 1 --epsilon 3
     """
-    console = Console(stderr=True)
-    with told(console):
+    console = messages()
+    with told(console, KEPT):
         need_pictures()
         if [data, values, counts].count(None) < 2:
             raise ParameterError("expected one of --data, --values and --counts, came several")
@@ -77,11 +77,9 @@ def compare(
             run(wanted([figure]), results, jobs=jobs, console=console, setup=setup)
             report, lines, sheet = written(figure, results, out, command)
     if as_json:
-        typer.echo(json.dumps(lines, indent=2))
+        echo_json(lines)
         return
-    printed = Console()
-    if not printed.is_terminal:
-        printed = Console(width=_PIPED)
+    printed = printing(_PIPED)
     table = Table(
         title=escape(sheet.title), caption=escape(sheet.caption), box=None, pad_edge=False, caption_justify="left"
     )

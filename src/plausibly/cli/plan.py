@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,10 +14,7 @@ from ..core.errors import ParameterError
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.result import expression
-from .reproduce import told
-
-_PIPED = 110
-"""Columns of a table that no terminal shows."""
+from .common import messages, results, told
 
 
 def plan(
@@ -52,7 +48,7 @@ def plan(
 
     Example: plausibly plan --items 1000 --users 1000000 --within 0.5%
     """
-    with told(Console(stderr=True)):
+    with told(messages()):
         if within is not None and find is not None:
             raise ParameterError("expected one target, came --within and --find")
         if within is None and (every or frequency != "0"):
@@ -131,9 +127,7 @@ def _skew(given: str) -> object:
 
 
 def _print(found: Plan) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPED)
+    console = results()
     console.print(f"[bold]{escape(expression(found.scheme))}[/]", highlight=False)
     console.print(f"for {escape(found.situation)}", highlight=False)
     facts = Table.grid(padding=(0, 2))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.errors import PlausiblyError, StateError
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
@@ -22,6 +18,7 @@ from ..experiments.findings import Outcome
 from ..experiments.reproduction import Plan, plan, written
 from ..experiments.results import held
 from ..experiments.runner import run
+from .common import KEPT, messages, need, told
 
 _COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
 
@@ -57,8 +54,8 @@ def reproduce(
 
     Example: plausibly reproduce fig1 fig5c --quick
     """
-    console = Console(stderr=True)
-    with told(console):
+    console = messages()
+    with told(console, KEPT):
         asked = plan(names or [])
         if aol is not None:
             asked = asked.on_log(aol)
@@ -86,36 +83,15 @@ def reproduce(
     printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
 
 
-@contextmanager
-def told(console: Console) -> Iterator[None]:
-    """Ends a command with a message for people: 2 for what cannot be meant, 1 for what went wrong, 130 if stopped."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        console.print("Interrupted. What is measured is kept; the same command goes on from there.")
-        raise typer.Exit(130) from None
-    except BrokenProcessPool:
-        console.print(
-            "A process that measured has ended: of an error that it told above, or from outside, for want of memory. "
-            "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."
-        )
-        raise typer.Exit(1) from None
-    except (PlausiblyError, OSError) as error:
-        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        console.print(escape(words), style="red", soft_wrap=True, highlight=False)
-        raise typer.Exit(1 if isinstance(error, StateError | OSError) else 2) from None
-
-
 def need_pictures() -> None:
     """Refuses to measure for minutes what cannot be drawn then."""
-    if find_spec("matplotlib") is None:
-        raise StateError("pictures need matplotlib: pip install matplotlib")
+    need("matplotlib", "pictures", "matplotlib")
 
 
 def need_regression(cells: Iterable[Cell]) -> None:
     """Refuses before anything is measured what only scikit-learn can decode."""
-    if find_spec("sklearn") is None and any(cell.scheme == "BLOOM" for cell in cells):
-        raise StateError("Bloom filters (figures 6 and 8) need scikit-learn: pip install scikit-learn scipy")
+    if any(cell.scheme == "BLOOM" for cell in cells):
+        need("sklearn", "Bloom filters (figures 6 and 8)", "scikit-learn scipy")
 
 
 def _listed(asked: Plan) -> Table:

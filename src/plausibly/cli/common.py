@@ -1,0 +1,131 @@
+"""What the commands share: how they end, how they show progress, and how a scheme is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from ..catalog import from_json, make
+from ..core.errors import ParameterError, PlausiblyError, StateError, shown
+from ..core.scheme import Scheme
+
+_PIPED = 110
+"""Columns of a table that no terminal shows."""
+
+KEPT = "Interrupted. What is measured is kept; the same command goes on from there."
+
+Advance = Callable[[int, int | None], None]
+"""Called with what is done, and with the whole if that is known."""
+
+
+def messages() -> Console:
+    """The console for what people read and machines do not: standard error."""
+    return Console(stderr=True)
+
+
+def results(piped: int = _PIPED) -> Console:
+    """The console for results: standard output, as wide as the terminal, or wide enough for a file."""
+    console = Console()
+    return console if console.is_terminal else Console(width=piped)
+
+
+def echo_json(result: object) -> None:
+    """Prints a result for machines: one JSON value on standard output, and nothing else."""
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def told(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
+    """Ends a command with a message for people.
+
+    Exit code 2 for what cannot be meant (as with an unknown option), 1 for what went wrong (data, files, states), 130
+    if it was interrupted.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(interrupted, soft_wrap=True, highlight=False)
+        raise typer.Exit(130) from None
+    except BrokenProcessPool:
+        console.print(
+            "A process that measured has ended: of an error that it told above, or from outside, for want of memory. "
+            "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."
+        )
+        raise typer.Exit(1) from None
+    except (PlausiblyError, OSError, ImportError) as error:
+        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        console.print(escape(words), style="red", soft_wrap=True, highlight=False)
+        raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
+
+
+@contextmanager
+def progress(console: Console, doing: str, unit: str = "reports") -> Iterator[Advance]:
+    """A bar with rate and time left, while it lasts and where somebody can see it; a spinner if the end is unknown."""
+    columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), _Rate(unit), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+class _Rate(ProgressColumn):
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        speed = f", {task.speed:,.0f}/s" if task.speed else ""
+        return Text(f"{int(task.completed):,} {self._unit}{speed}")
+
+
+def scheme_of(named: str) -> Scheme:
+    """A scheme from the file that ``plan --save`` has written, or from words: ``OLH:epsilon=1,domain_size=1000``."""
+    path = Path(named)
+    if path.suffix == ".json" or path.is_file():
+        return _read_scheme(path)
+    name, colon, rest = named.partition(":")
+    if not colon:
+        raise ParameterError(
+            f"{shown(named)}: expected a file of a scheme (plausibly plan … --save scheme.json), "
+            "or words such as OLH:epsilon=1,domain_size=1000"
+        )
+    parameters: dict[str, int | str] = {}
+    for part in rest.split(","):
+        key, equals, value = part.partition("=")
+        if not (key and equals and value) or key in parameters:
+            raise ParameterError(f"{shown(named)}: expected name=value once for each name, came {shown(part)}")
+        parameters[key] = int(value) if value.isdecimal() else value
+    return make(name, **parameters)
+
+
+def _read_scheme(path: Path) -> Scheme:
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path}: expected the JSON text of a scheme, came something that is no text") from None
+    except PlausiblyError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def need(module: str, what: str, install: str) -> None:
+    """Refuses at once what would fail at the end for want of a library, with the line that installs it."""
+    if find_spec(module) is None:
+        raise StateError(f"{what} need {install.partition(' ')[0]}: pip install {install}")
