@@ -47,7 +47,7 @@ bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers
 # From scratch each time: what was read before would not warn again.
 docs: $(VENV)/.dev $(VENV)/.kernels  ## Execute the examples of all pages and build the site: docs/_build/html/index.html
 	$(say) 'executing the examples'
-	@$(PYTEST) tests/test_readme.py -k python_blocks
+	@$(PYTEST) tests/test_readme.py -k blocks_print
 	$(say) 'building the site'
 	@$(PY) -m sphinx -q -n -W -E --keep-going -c docs -d docs/_build/doctrees . docs/_build/html
 	@echo '· docs/_build/html/index.html'

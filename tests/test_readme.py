@@ -13,6 +13,7 @@ import pytest
 
 import plausibly
 from cases import in_turn
+from consoles import agrees, commands, run
 from plausibly import device
 from plausibly.postprocess import STEPS
 
@@ -44,6 +45,20 @@ def test_python_blocks_print_what_they_show(page: Path) -> None:
         failed, attempted = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert attempted == examples(page)
     assert failed == 0
+
+
+CONSOLES = [
+    pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=pytest.mark.full)
+    for page in PAGES
+    if commands(page.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("page", CONSOLES)
+def test_console_blocks_print_what_they_show(page: Path, tmp_path: Path) -> None:
+    for command in commands(page.read_text(encoding="utf-8")):
+        printed = run(command.text, tmp_path)
+        assert agrees(command.output, printed), f"{page.name}, line {command.line}: {command.text}\n{printed}"
 
 
 @pytest.mark.full

@@ -94,7 +94,9 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
         ("--items 5 --keys --users 10 --epsilon 1", "came --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, came both"),
-        ("--items 5 --other --users 10 --epsilon 1", "--other is for --label and --labels"),
+        ("--items 5 --other --users 10 --epsilon 1", "--other is for --label, --labels and --alphabet"),
+        ("--alphabet z-a --length 3 --users 10 --epsilon 1", "alphabet: z-a ends before it begins"),
+        ("--alphabet aa --length 3 --users 10 --epsilon 1", "alphabet: expected distinct characters"),
         ("--items 5 --users 10", "expected two of users, epsilon and target"),
         ("--items 5 --users 0 --epsilon 1", "users: expected 1 to"),
         ("--items 5 --users 10 --epsilon much", "epsilon: expected a finite positive number"),
@@ -125,3 +127,10 @@ def test_a_file_that_is_not_text_or_not_there_is_named(tmp_path: Path) -> None:
     code, _, stderr = run("--labels", tmp_path / "none.txt", "--users", 10, "--epsilon", 1)
     assert code == 1
     assert "none.txt" in stderr
+
+
+def test_an_alphabet_may_have_ranges_and_take_other_characters() -> None:
+    code, shown, _ = run("--alphabet", "a-c0-2.-/", "--length", 4, "--other", "--users", 1000, "--epsilon", 3, "--json")
+    assert code == 0
+    domain = json.loads(shown)["scheme"]["domain"]
+    assert (domain["alphabet"], domain["length"], domain["other"]) == ("abc012.-/", 4, True)

@@ -11,6 +11,7 @@ from . import compare as compare_command
 from . import doctor as doctor_command
 from . import plan as plan_command
 from . import reproduce as reproduce_command
+from . import sample as sample_command
 
 app = typer.Typer(
     name="plausibly",
@@ -19,6 +20,7 @@ app = typer.Typer(
     add_completion=True,
 )
 app.command(name="plan")(plan_command.plan)
+app.command(name="sample")(sample_command.sample)
 app.command(name="doctor")(doctor_command.doctor)
 app.command(name="reproduce")(reproduce_command.reproduce)
 app.command(name="compare")(compare_command.compare)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -21,9 +22,14 @@ def plan(
     items: Annotated[int | None, typer.Option(min=2, help="How many different values there are.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="A value by name; give all of them.")] = None,
     labels: Annotated[Path | None, typer.Option(help="A file of values, one in each line.")] = None,
-    other: Annotated[bool, typer.Option("--other", help="With labels: one more item for every other text.")] = False,
+    other: Annotated[
+        bool, typer.Option("--other", help="With labels: one more item for every other text; or character.")
+    ] = False,
     keys: Annotated[bool, typer.Option("--keys", help="Any text, asked about by name later.")] = False,
-    alphabet: Annotated[str | None, typer.Option(help="Texts to be found: their characters.")] = None,
+    alphabet: Annotated[
+        str | None,
+        typer.Option(help="Texts to be found: their characters; a-z0-9.- has ranges, and a hyphen at its end."),
+    ] = None,
     length: Annotated[int | None, typer.Option(help="Texts to be found: how many characters at most.")] = None,
     users: Annotated[int | None, typer.Option(help="How many users report.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="Privacy, such as 1 or 0.5.")] = None,
@@ -53,11 +59,11 @@ def plan(
             raise ParameterError("expected one target, came --within and --find")
         if within is None and (every or frequency != "0"):
             raise ParameterError("--frequency and --every are for --within, which is not given")
-        if other and not (label or labels):
-            raise ParameterError("--other is for --label and --labels, which are not given")
+        if other and not (label or labels or alphabet):
+            raise ParameterError("--other is for --label, --labels and --alphabet, which are not given")
         target = None if find is None else Above(find, confidence)
         found = planned(
-            _domain(items, _named(label, labels, other), keys, alphabet, length),
+            _domain(items, _named(label, labels, other), Keys() if keys else None, _texts(alphabet, length, other)),
             users,
             epsilon=epsilon,
             target=target if within is None else Within(within, confidence, frequency, every),
@@ -80,24 +86,35 @@ def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | 
     return Labels(tuple(label or _lines(path)), other)
 
 
-def _domain(
-    items: int | None, labels: Labels | None, keys: bool, alphabet: str | None, length: int | None
-) -> Domain | int:
-    given = {
-        "--items": items is not None,
-        "--label": labels is not None,
-        "--keys": keys,
-        "--alphabet": alphabet is not None,
-    }
-    chosen = [name for name, there in given.items() if there]
+def _texts(alphabet: str | None, length: int | None, other: bool) -> Strings | None:
+    if (alphabet is None) != (length is None):
+        raise ParameterError("expected --alphabet and --length together")
+    return None if alphabet is None or length is None else Strings(spelled_out(alphabet), length, other=other)
+
+
+def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: Strings | None) -> Domain | int:
+    given = {"--items": items, "--label": labels, "--keys": keys, "--alphabet": texts}
+    chosen = [name for name, domain in given.items() if domain is not None]
     if len(chosen) != 1:
         came = " and ".join(chosen) or "none"
         raise ParameterError(f"expected one of {', '.join(given)}, came {came}")
-    if (alphabet is None) != (length is None):
-        raise ParameterError("expected --alphabet and --length together")
-    if alphabet is not None and length is not None:
-        return Strings(alphabet, length)
-    return items or labels or Keys()
+    return items or labels or keys or texts or 0
+
+
+def spelled_out(alphabet: str) -> str:
+    """The characters of an alphabet in which a-z, A-Z, 0-9 and parts of them are ranges; other hyphens are hyphens.
+
+    >>> spelled_out("a-f0-3.-/")
+    'abcdef0123.-/'
+    """
+
+    def whole(found: re.Match[str]) -> str:
+        first, last = map(ord, found[0][::2])
+        if last < first:
+            raise ParameterError(f"alphabet: {found[0]} ends before it begins; a hyphen that is no range stands last")
+        return "".join(map(chr, range(first, last + 1)))
+
+    return re.sub("[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]", whole, alphabet)
 
 
 def _lines(path: Path | None) -> list[str]:

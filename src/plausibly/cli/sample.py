@@ -1,0 +1,44 @@
+"""plausibly sample: made-up visits in a CSV file, to try the other commands on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..core.errors import StateError
+from ..experiments.visits import SITES, counts, sites, write_sites, write_visits
+from .common import echo_json, messages, results, told
+
+
+def sample(
+    out: Annotated[Path, typer.Argument(help="The CSV file to write.")] = Path("visits.csv"),
+    users: Annotated[int, typer.Option(help="How many users.")] = 200_000,
+    list_sites: Annotated[
+        Path | None, typer.Option("--sites", help="Also write all sites to this file, one in each line.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Write made-up visits to try things on: a CSV file with a column "site", one line for each user.
+
+    A thousand sites that nobody owns, some of them popular (Zipf's law). They are the same for everybody.
+
+    Example: plausibly sample visits.csv
+    """
+    with told(messages()):
+        top = list(zip(sites()[:3], counts(users).tolist()[:3], strict=True))
+        for path in (out, list_sites):
+            if path is not None and path.exists():
+                raise StateError(f"{path}: exists already; remove it, or name another file")
+        write_visits(out, users)
+        if list_sites is not None:
+            write_sites(list_sites)
+    if as_json:
+        echo_json({"file": str(out), "users": users, "sites": SITES, "top": dict(top)})
+        return
+    printed = results()
+    printed.print(f"{escape(str(out))}: {users:,} made-up users, each with one of {SITES:,} sites.", highlight=False)
+    known = ", ".join(f"{site} {count:,}" for site, count in top)
+    printed.print(f"The truth, which the server is never told, begins: {known} …", highlight=False, soft_wrap=True)
