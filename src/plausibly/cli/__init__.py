@@ -10,6 +10,7 @@ import typer
 from . import compare as compare_command
 from . import doctor as doctor_command
 from . import plan as plan_command
+from . import privatize as privatize_command
 from . import reproduce as reproduce_command
 from . import sample as sample_command
 
@@ -18,9 +19,12 @@ app = typer.Typer(
     help="Learn what is common in a crowd without learning anything about a person.",
     no_args_is_help=True,
     add_completion=True,
+    # After an error of our own the report of it must not show variables: users' values are among them.
+    pretty_exceptions_show_locals=False,
 )
 app.command(name="plan")(plan_command.plan)
 app.command(name="sample")(sample_command.sample)
+app.command(name="privatize")(privatize_command.privatize)
 app.command(name="doctor")(doctor_command.doctor)
 app.command(name="reproduce")(reproduce_command.reproduce)
 app.command(name="compare")(compare_command.compare)

@@ -513,4 +513,6 @@ def _refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None, *, f
     position = int(positions[0])
     more = f" and {positions.size - 1} more" if positions.size > 1 else ""
     came = "a value outside the domain" if items is None else _type_name(items[position])
-    raise DomainError(f"item {first + position}{more}: {expected}, came {came}")
+    error = DomainError(f"item {first + position}{more}: {expected}, came {came}")
+    error.position, error.reason = first + position, f"{expected}, came {came}"
+    raise error

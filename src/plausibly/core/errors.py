@@ -15,7 +15,13 @@ class ParameterError(PlausiblyError, ValueError):
 
 
 class DomainError(PlausiblyError, ValueError):
-    """An item cannot be a value of the domain. Items are named by position only."""
+    """An item cannot be a value of the domain. Items are named by position only.
+
+    ``position`` and ``reason`` are those of the first such item, for whoever knows a better name of its place.
+    """
+
+    position: int | None = None
+    reason: str = ""
 
 
 class ReportError(PlausiblyError, ValueError):

@@ -1,16 +1,24 @@
-"""Files of reports (Parquet) and of tallies, checked and written whole or not at all: docs/files.md."""
+"""Files of users' values, reports (Parquet) and tallies, checked and written whole or not at all: docs/files.md."""
 
+from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .tallies import Collected, Skipped, read_tally, write_tally
+from .text import ValuesError
+from .values import Values, values
 
 __all__ = [
     "Collected",
     "DamagedError",
+    "Privatized",
     "ReportFile",
     "ReportWriter",
     "Skipped",
+    "Values",
+    "ValuesError",
+    "privatize_values",
     "read_tally",
     "report_writer",
+    "values",
     "write_reports",
     "write_tally",
 ]

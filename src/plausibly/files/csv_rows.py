@@ -1,0 +1,138 @@
+"""Rows of CSV files with the numbers of their lines: strict, in constant memory, and never shown in a message."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+
+from ..core.errors import ParameterError, shown
+from .text import LONGEST_LINE, LONGEST_VALUE, Source, Text, ValuesError, differs_little
+
+_USUAL = ",;\t|"
+
+
+class CsvRows:
+    """The rows of a CSV file: pairs of the line where a row begins and of its fields, as many as the first row has.
+
+    ``columns`` are those to take, by name (or by number from 1, without a header); with None there must be just one.
+    ``usual`` is the delimiter if none is given; then a file that seems to have another one is refused.
+    ``places`` says where in a row they are. Empty lines are left out, but in a file of one column: there they are rows
+    with an empty field, up to the last that has something.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        columns: Sequence[str] | None,
+        *,
+        delimiter: str | None = None,
+        usual: str = ",",
+        header: bool = True,
+    ) -> None:
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+            raise ParameterError(f"delimiter: expected one character, came {shown(delimiter)}")
+        # One for all readers of the process: it is raised and never lowered.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
+        self.text = Text(source)
+        self._guess = delimiter is None
+        self._before = self._begun = 0
+        """Where the last row ended: its line, and how much had been read."""
+        self._delimiter = delimiter or usual
+        self._reader = csv.reader(self._lines(), strict=True, delimiter=self._delimiter)
+        first = self._next()
+        if not first:
+            expected = "the names of the columns" if header else "a value"
+            raise self.text.refused(f"expected {expected}, came an empty line", 1)
+        self.places = self._by_name(first, columns) if header else self._by_number(first, columns)
+        self._width = len(first)
+        self._first = None if header else first
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Pairs of line and fields, once."""
+        text, reader, width, empty, before = self.text, self._reader, self._width, 0, self._before
+        if self._first is not None:
+            yield 1, self._first
+        try:
+            for row in reader:
+                line, self._begun = before + 1, text.given
+                before = self._before = reader.line_num
+                if len(row) == width:
+                    if empty:
+                        for each in range(empty, line):
+                            yield each, [""]
+                        empty = 0
+                    yield line, row
+                elif row:
+                    raise text.refused(f"expected as many fields as the first line has, {width}; came {len(row)}", line)
+                elif width == 1:
+                    empty = empty or line
+        except csv.Error as error:
+            raise self._unreadable(error) from None
+
+    def _lines(self) -> Iterator[str]:
+        for line in self.text.lines():
+            yield line
+            if self.text.given - self._begun > LONGEST_LINE:
+                raise self._refused("a row that does not end; is a quotation mark left open?")
+
+    def _next(self) -> list[str]:
+        try:
+            first = next(self._reader, [])
+        except csv.Error as error:
+            raise self._unreadable(error) from None
+        self._before, self._begun = self._reader.line_num, self.text.given
+        return first
+
+    def _refused(self, why: str) -> ValuesError:
+        return self.text.refused(why, self._before + 1)
+
+    def _unreadable(self, error: csv.Error) -> ValuesError:
+        # Python's words are only looked at: not all of them have been read by us.
+        words = str(error)
+        if "unexpected end" in words:
+            return self._refused("a quotation mark that is opened and never closed")
+        if "field larger" in words:
+            return self._refused(f"a field of more than {LONGEST_VALUE:,} characters; is a quotation mark left open?")
+        if "new-line character" in words:
+            return self._refused(
+                "not CSV: a carriage return (CR) within the line; lines must end with LF, or CR and LF"
+            )
+        return self._refused(
+            "not CSV: a quotation mark where none can be; quoted fields have one at each end, and double those within"
+        )
+
+    def _by_name(self, header: list[str], columns: Sequence[str] | None) -> list[int]:
+        # What stands there is not shown: in a file without names of columns it is somebody's value.
+        missing = [] if columns is None else [name for name in columns if header.count(name) != 1]
+        hint = self._other_delimiter(header)
+        if columns is None:
+            if len(header) != 1:
+                raise self.text.refused(f"expected one column, came {len(header)}; name the one to take", 1)
+            if hint:
+                raise self.text.refused(f"one column{hint}, and else {self._delimiter!r}", 1)
+        for name in missing:
+            hint = hint or differs_little(name, header) or "; the first line must name the columns"
+            raise self.text.refused(
+                f"expected one column named {shown(name)}, came {header.count(name)} among {len(header)}{hint}", 1
+            )
+        return [0] if columns is None else [header.index(name) for name in columns]
+
+    def _by_number(self, first: list[str], columns: Sequence[str] | None) -> list[int]:
+        if columns is None and len(first) != 1:
+            raise self.text.refused(f"expected one column, came {len(first)}; give the number of the one to take", 1)
+        for name in columns or []:
+            if not (name.isascii() and name.isdigit() and 1 <= int(name[:9]) <= len(first)):
+                hint = self._other_delimiter(first) if name.isdigit() else ""
+                raise self.text.refused(
+                    f"without a header columns are numbers from 1 to {len(first)}, came {shown(name)}{hint}", 1
+                )
+        return [0] if columns is None else [int(name) - 1 for name in columns]
+
+    def _other_delimiter(self, header: list[str]) -> str:
+        if len(header) == 1 and self._guess:
+            for other in _USUAL:
+                if other in header[0]:
+                    return (
+                        f", but the first line has {other!r}: if columns are separated by it, give it as the delimiter"
+                    )
+        return ""

@@ -1,0 +1,227 @@
+"""Users' values from files: CSV, Parquet, NDJSON or one a line, in chunks and in constant memory.
+
+What is wrong with a file is named by its line, in Parquet by its row. No message shows a value, or any other cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from ..core.domain import Domain, Integers, Strings
+from ..core.errors import DomainError, ParameterError, nearest, shown
+from .csv_rows import CsvRows
+from .json_lines import json_values
+from .parquet_column import ParquetColumn
+from .text import LONGEST_VALUE, Source, Text, ValuesError, plain_lines
+
+FORMATS = ("csv", "tsv", "ndjson", "lines", "parquet")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".txt": "lines",
+    ".parquet": "parquet",
+}
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+_DIGITS = 20
+
+Batch = tuple[list[int], list[Any]]
+"""Where values stand, and what they are: None for a missing one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chunk:
+    """Some users' values, as the domain takes them, and where each of them stands."""
+
+    values: list[Any]
+    _places: list[int]
+    _source: Source
+    _unit: str
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def refused(self, why: str, position: int) -> ValuesError:
+        """The error that says so of the value at this position, by file and line."""
+        return self._source.refused(why, f"{self._unit} {self._places[position]}")
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Has a domain that refuses a value within say where it stands."""
+        try:
+            yield
+        except DomainError as error:
+            if error.position is None:
+                first, last = self._places[0], self._places[-1]
+                raise self._source.refused(str(error), f"{self._unit}s {first} to {last}") from None
+            raise self.refused(error.reason, error.position) from None
+
+
+class Values:
+    """A source's values: chunks of them, to be iterated over once. Made by ``values``."""
+
+    def __init__(
+        self, source: Source, batches: Iterable[Batch], *, unit: str, wanted: str, skip: bool, head: int = 0
+    ) -> None:
+        self._source, self._batches, self._head = source, batches, head
+        self._unit, self._wanted, self._skip = unit, wanted, skip
+        self._kind: type | None = None
+        self.name, self.path = source.name, source.path
+        self.taken = 0
+        """Values that have been read."""
+        self.skipped = 0
+        """Missing ones that have been left out."""
+
+    @property
+    def expected(self) -> int | None:
+        """About how many values there will have been at the end; None where nobody can know."""
+        if isinstance(self._batches, ParquetColumn):
+            return self._batches.rows
+        if not self._source.size or not self._source.read:
+            return None
+        return max(self.taken, self.taken * self._source.size // self._source.read)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """The values in the order of the file."""
+        last = self._head
+        for places, found in self._batches:
+            last = places[-1] if places else last
+            chunk = self._present(Chunk(found, places, self._source, self._unit))
+            if chunk.values:
+                self.taken += len(chunk)
+                yield self._converted(self._alike(chunk))
+        if not self.taken:
+            if self.skipped:
+                why = f"the end of the file, and all {self.skipped:,} values up to here are missing"
+                raise self._source.refused(why, f"{self._unit} {last}")
+            raise self._source.refused("expected values, came the end of the file", f"{self._unit} {last + 1}")
+
+    def _present(self, chunk: Chunk) -> Chunk:
+        if None not in chunk.values:
+            return chunk
+        if not self._skip:
+            raise chunk.refused("no value; leave out users who have none, or skip them", chunk.values.index(None))
+        kept = [place for place, value in enumerate(chunk.values) if value is not None]
+        self.skipped += len(chunk) - len(kept)
+        return self._with([chunk.values[place] for place in kept], [chunk._places[place] for place in kept])
+
+    def _alike(self, chunk: Chunk) -> Chunk:
+        # All of one type: a number among texts is somebody's mistake, and would be another item.
+        self._kind = self._kind or type(chunk.values[0])
+        if set(map(type, chunk.values)) != {self._kind}:
+            position = [type(value) is self._kind for value in chunk.values].index(False)
+            expected, came = ("a text", "a number") if self._kind is str else ("a number", "a text")
+            raise chunk.refused(f"expected {expected} as before, came {came}", position)
+        if self._kind is not int and max(map(len, chunk.values)) > LONGEST_VALUE:
+            position = [len(value) > LONGEST_VALUE for value in chunk.values].index(True)
+            raise chunk.refused(f"a value of more than {LONGEST_VALUE:,} characters", position)
+        return chunk
+
+    def _converted(self, chunk: Chunk) -> Chunk:
+        if self._wanted == "integers" and self._kind is str:
+            return self._with(_integers(chunk), chunk._places)
+        if self._wanted != "integers" and self._kind is int:
+            # As they stand in a CSV file, which does not tell numbers from texts.
+            chunk = self._with(list(map(str, chunk.values)), chunk._places)
+        if self._wanted == "bytes" and self._kind is not bytes:
+            return self._with([value.encode() for value in chunk.values], chunk._places)
+        return chunk
+
+    def _with(self, values: list[Any], places: list[int]) -> Chunk:
+        return Chunk(values, places, self._source, self._unit)
+
+
+def values(
+    source: str | Path | BinaryIO,
+    *,
+    domain: Domain | None = None,
+    column: str | None = None,
+    format: str | None = None,
+    missing: Literal["refuse", "skip"] = "refuse",
+    delimiter: str | None = None,
+    header: bool = True,
+) -> Values:
+    """The values of a file or stream, in chunks of what the domain takes: texts, or numbers for ``Integers``.
+
+    The format is that of the suffix, unless it is given: csv, tsv, ndjson, lines (one value in each) or parquet. Text
+    may be gzip'ed. A column is named, or given by its number from 1 where ``header=False``; if there is only one, it
+    need not be. An empty field or line, null, NaN and an absent field are missing values, refused or skipped; an empty
+    text in NDJSON or Parquet is a value. Nothing is stripped or changed.
+    """
+    given = Source(source)
+    kind = _format(given, format)
+    if missing not in ("refuse", "skip"):
+        raise ParameterError(f'missing: expected "refuse" or "skip", came {shown(missing)}')
+    if kind not in ("csv", "tsv") and (delimiter is not None or not header):
+        raise ParameterError(f"delimiter and header are for csv and tsv, the format is {kind}")
+    if kind == "lines" and column is not None:
+        raise ParameterError("column: a file of one value in each line has none; is it csv or ndjson?")
+    wanted = "integers" if isinstance(domain, Integers) else "text"
+    if isinstance(domain, Strings) and isinstance(domain.alphabet, bytes):
+        wanted = "bytes"
+    batches: Iterable[Batch]
+    if kind == "parquet":
+        batches = ParquetColumn(given, column, binary=wanted == "bytes")
+    elif kind == "ndjson":
+        batches = json_values(Text(given), column)
+    elif kind == "lines":
+        batches = plain_lines(Text(given))
+    else:
+        columns = None if column is None else [column]
+        usual = "\t" if kind == "tsv" else ","
+        batches = _csv_values(CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header))
+    unit = "row" if kind == "parquet" else "line"
+    return Values(
+        given, batches, unit=unit, wanted=wanted, skip=missing == "skip", head=int(kind in ("csv", "tsv") and header)
+    )
+
+
+def _format(source: Source, given: str | None) -> str:
+    if given is not None:
+        if given not in FORMATS:
+            raise ParameterError(f"format: unknown {shown(given)}; {nearest(given, FORMATS)}")
+        return given
+    if source.path is None:
+        return "lines"
+    suffixes = [suffix.lower() for suffix in source.path.suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if found is None:
+        raise ParameterError(
+            f"{source.name}: what is in it cannot be told from its name; give its format, one of {', '.join(FORMATS)}"
+        )
+    return found
+
+
+def _csv_values(rows: CsvRows) -> Iterator[Batch]:
+    # A chunk is what a block of text has: neither many short values nor a few long ones take much memory.
+    (place,), text = rows.places, rows.text
+    places: list[int] = []
+    found: list[str | None] = []
+    block = text.blocks
+    for line, row in rows:
+        if text.blocks != block:
+            yield places, found
+            places, found, block = [], [], text.blocks
+        places.append(line)
+        found.append(row[place] or None)
+    yield places, found
+
+
+def _integers(chunk: Chunk) -> list[int]:
+    together = "".join(chunk.values)
+    plain = together.isascii() and together.isdigit() and "" not in chunk.values
+    if not plain or max(map(len, chunk.values)) > _DIGITS:
+        for position, value in enumerate(chunk.values):
+            if not _WHOLE.fullmatch(value):
+                why = f"expected a whole number, in at most {_DIGITS} of the digits 0 to 9 and nothing else"
+                raise chunk.refused(why, position)
+    return list(map(int, chunk.values))

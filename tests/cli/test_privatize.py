@@ -1,0 +1,205 @@
+"""plausibly privatize: values in, reports out, in order; what is wrong is told by line, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from cases import case, in_turn
+from files.malformed import MALFORMED, SECRET, shows_a_secret
+from plausibly import Keys, SeededRandom, Strings, make, trellis
+from plausibly.cli import app
+from plausibly.core.scheme import Scheme
+from plausibly.files import ReportFile
+from plausibly.files import text as text_module
+
+PETS = make("TLH", epsilon=1.5, domain=["cat", "dog", "fish", "parrot"])
+KEYS = make("CM", oracle=make("TLH", epsilon=1, domain_size=64), rows=4, domain=Keys())
+
+
+def run(*arguments: object, given: str | bytes = b"") -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["privatize", *map(str, arguments)], input=given)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def saved(folder: Path, scheme: Scheme) -> Path:
+    path = folder / "scheme.json"
+    path.write_text(scheme.to_json(), encoding="utf-8")
+    return path
+
+
+def reports_in(path: Path) -> Any:
+    file = ReportFile(path)
+    return np.concatenate([file.read(group) for group in range(len(file.groups))])
+
+
+def test_every_value_becomes_a_report_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pets = ["cat", "dog", "fish", "parrot"] * 300
+    source = tmp_path / "pets.csv"
+    source.write_text("user,pet\n" + "".join(f"{i},{pet}\n" for i, pet in enumerate(pets)))
+    scheme, expected = saved(tmp_path, PETS), PETS.privatize(pets, SeededRandom(7))
+    for block in (50, 1 << 20):  # the same reports, however the file is divided
+        monkeypatch.setattr(text_module, "_BLOCK", block)
+        out = tmp_path / f"reports{block}.parquet"
+        code, shown, told = run(source, "--column", "pet", "--scheme", scheme, "--out", out, "--seed", 7)
+        assert code == 0
+        assert (reports_in(out) == expected).all()
+        assert ReportFile(out).simulated
+        assert "Simulated" in told
+        assert "1,200 of" in shown
+        assert "ε = 1.5" in shown
+        assert f"plausibly collect {out} --out pets.tally --simulated" in shown
+
+
+def test_without_a_seed_noise_is_secure_and_no_two_files_are_alike(tmp_path: Path) -> None:
+    source = tmp_path / "numbers.txt"
+    source.write_text("\n".join("5" * 1000))
+    outs = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for out in outs:
+        code, shown, told = run(source, "--scheme", "DE:epsilon=1,domain_size=9", "-o", out, "--json")
+        assert (code, told) == (0, "")
+        facts = json.loads(shown)
+        assert (facts["reports"], facts["skipped"], facts["simulated"], facts["epsilon"]) == (1000, 0, False, 1.0)
+        assert (facts["input"], facts["out"], facts["bytes"]) == (str(source), str(out), out.stat().st_size)
+        assert not ReportFile(out).simulated
+    first, second = map(reports_in, outs)
+    # Equal with probability below (1/2)^1000.
+    assert (first != second).any()
+
+
+def test_standard_input_has_a_value_in_each_line(tmp_path: Path) -> None:
+    scheme, out = saved(tmp_path, PETS), tmp_path / "r.parquet"
+    code, shown, _ = run("-", "--scheme", scheme, "--out", out, "--missing", "skip", given="cat\n\ndog\n")
+    assert (code, len(reports_in(out))) == (0, 2)
+    assert "2 of standard input" in shown
+    assert "skipped  1 without a value" in shown
+    assert f"plausibly collect {out} --out r.tally" in shown
+    table = b"a\tpet\n1\tcat\n"
+    for number, options in enumerate((["--format", "tsv"], ["--format", "csv", "--delimiter", "tab"])):
+        out = tmp_path / f"{number}.parquet"
+        assert run("-", *options, "--column", "pet", "--scheme", scheme, "--out", out, given=table)[0] == 0
+    out = tmp_path / "no.parquet"
+    assert run("-", "--format", "csv", "--no-header", "--scheme", scheme, "--out", out, given=b"cat\ndog\n")[0] == 0
+    assert len(reports_in(out)) == 2
+
+
+@pytest.mark.full
+def test_whatever_is_wrong_with_a_file_nothing_is_written_and_no_value_is_shown(tmp_path: Path) -> None:
+    scheme = saved(tmp_path, KEYS)
+    for number, one in enumerate(MALFORMED):
+        with case(one):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            (folder / one.name).write_bytes(one.content)
+            options = {f"--{name}": value for name, value in one.options.items() if name != "header"}
+            words = [word for pair in options.items() for word in pair]
+            words += ["--no-header"] * ("header" in one.options)
+            code, shown, told = run(folder / one.name, *words, "--scheme", scheme, "--out", folder / "out.parquet")
+            assert (code, shown) == (1, "")
+            assert told.startswith(str(folder / one.name))
+            assert one.told in told
+            assert not shows_a_secret(told)
+            assert [each.name for each in folder.iterdir()] == [one.name]
+
+
+@in_turn(
+    ("scheme", "told"),
+    [
+        (PETS, "line 3: expected one of the 4 labels"),
+        (make("TLH", epsilon=1, domain_size=9), "line 2: expected a whole number"),
+        (
+            trellis(1, domain=Strings("acdfghiost", 4)),
+            "line 3: exp",
+        ),
+    ],
+)
+def test_a_value_that_the_scheme_does_not_take_is_named_by_its_line(scheme: Scheme, told: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "pets.csv", tmp_path / "out.parquet"
+    source.write_text(f"pet\ncat\n{SECRET}\n{SECRET}\n")
+    code, shown, message = run(source, "--scheme", saved(tmp_path, scheme), "--out", out)
+    assert (code, shown) == (1, "")
+    assert f"pets.csv, {told}" in message
+    assert not shows_a_secret(message)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["pets.csv", "scheme.json"]
+
+
+@in_turn(
+    ("words", "code", "told"),
+    [
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 2, "there is a file of this name already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "none/r.parquet"], 2, "there is no folder none"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 2, "there is a file of this name already"),
+        (["--scheme", "none.json", "--out", "r.parquet"], 1, "none.json: No such file"),
+        (["--scheme", "DE", "--out", "r.parquet"], 2, "expected a file of a scheme"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--format", "xls"], 2, "format: unknown"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--missing", "drop"], 2, "missing: expected"),
+        (
+            ["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--delimiter", ";;"],
+            2,
+            "delimiter: expected",
+        ),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--seed", "x"], 2, "--seed"),
+        (["--scheme", "DE:epsilon=1,domain_size=9"], 2, "--out"),
+        (["--out", "r.parquet"], 2, "--scheme"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(
+    words: list[str], code: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("a.csv", f"n\n3\n{SECRET}\n"), ("old.parquet", "")):
+        Path(name).write_text(content)
+    came, shown, message = run("a.csv", *words)
+    assert (came, shown) == (code, "")
+    assert told in " ".join(message.split())
+    assert not shows_a_secret(message)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.csv", "old.parquet"]
+
+
+def test_missing_or_unreadable_inputs_are_told(tmp_path: Path) -> None:
+    words = ("--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")
+    assert run(tmp_path / "none.csv", *words)[::2] == (1, f"{tmp_path / 'none.csv'}: No such file or directory\n")
+    (tmp_path / "folder.csv").mkdir()
+    assert run(tmp_path / "folder.csv", *words)[::2] == (1, f"{tmp_path / 'folder.csv'}: Is a directory\n")
+    code, _, told = run("-", *words, "--format", "parquet")
+    assert (code, "came a stream" in told) == (2, True)
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.txt").write_text("1\n2\n")
+    monkeypatch.setattr(Scheme, "privatize", interrupted)
+    code, _, told = run(tmp_path / "a.txt", "--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")
+    assert code == 130
+    assert "nothing was written" in told
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_not_even_a_mistake_of_ours_shows_a_value() -> None:
+    assert app.pretty_exceptions_show_locals is False
+
+
+@pytest.mark.full
+def test_it_works_from_the_shell_and_says_whom_it_is_for(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "plausibly", "privatize"]
+    shown = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "gateway that users trust" in " ".join(shown.split())
+    words = ["-", "--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet"]
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (closed.returncode, closed.stderr) == (1, "standard input: closed, nothing can be read from it\n")
+    shown = subprocess.run(
+        [*command, *words], cwd=tmp_path, input="1\n", capture_output=True, text=True, check=True
+    ).stdout
+    assert shown.splitlines()[-1] == "next     plausibly collect r.parquet --out r.tally"

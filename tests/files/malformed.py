@@ -1,0 +1,168 @@
+"""Files of values with something wrong in them: a few bytes each, with a secret in every cell that may have one."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SECRET = "qzxwvkj7"
+S = SECRET.encode()
+OTHER = b"ytrplmgb"
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """The name and content of a file, how it is asked for, and what the message must say."""
+
+    name: str
+    content: bytes
+    told: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"{self.name} {self.content[:60]!r} {self.options}"
+
+
+def shows_a_secret(text: str) -> bool:
+    """Whether four characters in a row of a secret are in a text."""
+    secrets = [SECRET, OTHER.decode()]
+    return any(secret[i : i + 4] in text for secret in secrets for i in range(len(secret) - 3))
+
+
+def parquet(**columns: Any) -> bytes:
+    """The content of a Parquet file."""
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def _twice() -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays([pa.array([SECRET]), pa.array([SECRET])], names=["site", "site"]), sink)
+    return sink.getvalue()
+
+
+def _not_utf8() -> bytes:
+    column = pa.array([S, b"\xff" + S]).view(pa.string())
+    return parquet(site=column)
+
+
+SITE = {"column": "site"}
+LINE = b'{"site": "%s"}\n' % S
+PACKED = gzip.compress(b"site\n" + S + b"\n" + b"".join(b"%d%s\n" % (i * i, S) for i in range(999)), mtime=0)
+DAMAGED = bytearray(parquet(site=[f"{SECRET}{i * i}" for i in range(999)]))
+DAMAGED[20:60] = bytes(40)
+
+MALFORMED = [
+    # Columns.
+    Malformed("a.csv", b"page,day\n%s,1\n" % S, "line 1: expected one column named 'site', came 0 among 2", SITE),
+    Malformed("a.csv", b"%s\n%s\n" % (S, OTHER), "line 1: expected one column named 'site', came 0 among 1", SITE),
+    Malformed(
+        "a.csv", b"Site ,day\n%s,1\n" % S, "line 1: expected one column named 'site', came 0 among 2; one diff", SITE
+    ),
+    Malformed("a.csv", b"%s,%s\n%s,%s\n" % (S, S, S, S), "line 1: expected one column, came 2; name"),
+    Malformed("a.csv", b"site,site\n%s,%s\n" % (S, S), "line 1: expected one column named 'site', came 2", SITE),
+    Malformed("a.csv", b"site;day\n%s;1\n" % S, "line 1: one column, but the first line has ';'"),
+    Malformed(
+        "a.csv", b"site;day\n%s;1\n" % S, "line 1: expected one column named 'site', came 0 among 1, but the", SITE
+    ),
+    Malformed("a.csv", b"site\tday\n%s\t1\n" % S, "has '\\t'"),
+    Malformed("a.tsv", b"site,day\n%s,1\n" % S, "line 1: one column, but the first line has ','"),
+    Malformed("a.csv", b"%s,%s\n" % (S, S), "line 1: expected one column, came 2; give the number", {"header": False}),
+    Malformed("a.csv", b"%s,1\n" % S, "line 1: without a header", {"header": False, "column": "3"}),
+    Malformed("a.csv", b"%s,1\n" % S, "line 1: without a header", {"header": False, "column": "site"}),
+    # Rows.
+    Malformed("a.csv", b"site,day\n%s,1\n%s\n" % (S, S), "line 3: expected as many fields", SITE),
+    Malformed("a.csv", b'site,day\n"%s\n",1\n%s,1,2\n' % (S, S), "line 4: expected as many fields", SITE),
+    Malformed("a.csv", b"site\n%s,%s\n" % (S, S), "line 2: expected as many fields as the first line has, 1; came 2"),
+    Malformed("a.csv", b'site\n%s\n"%s\n%s\n' % (S, S, S), "line 3: a quotation mark that is opened and never closed"),
+    Malformed("a.csv", b'site\n%s\n"%s"%s\n' % (S, S, S), "line 3: not CSV: a quotation mark"),
+    Malformed("a.csv", b'site\n%s\n"%s\n%s\n"%s\n' % (S, S, S, S), "line 3: not CSV: a quotation mark"),
+    Malformed("a.csv", b"site\r%s\r%s\r" % (S, S), "line 1: not CSV: a carriage return"),
+    Malformed("a.csv", b"site\n%s\n%s\r%s\n" % (S, S, S), "line 3: not CSV: a carriage return"),
+    Malformed("a.txt", b"%s\r%s\r" % (S, S), "line 1: a carriage return"),
+    # Bytes.
+    Malformed("a.csv", b"", "line 1: nothing; the file is empty"),
+    Malformed("a.txt", b"", "line 1: nothing; the file is empty"),
+    Malformed("a.ndjson", b"", "line 1: nothing; the file is empty"),
+    Malformed("a.csv", b"\n%s\n" % S, "line 1: expected the names of the columns"),
+    Malformed("a.csv", b"\xef\xbb\xbf", "line 1: expected the names of the columns"),
+    Malformed("a.csv", b"site\n", "line 2: expected values, came the end"),
+    Malformed("a.csv", b"site", "line 2: expected values, came the end"),
+    Malformed("a.csv", b"site,day\n\n\n", "line 2: expected values, came the end", SITE),
+    Malformed("a.txt", b"\n\n", "expected values, came the end"),
+    Malformed("a.csv", b"site\n%s\n\xff%s\n" % (S, S), "line 3: expected text in UTF-8"),
+    Malformed("a.csv", "site\nMünchen-".encode("latin-1") + S + b"\n", "line 2: expected text in UTF-8"),
+    Malformed("a.csv", b"site\n%s\n%s\0\n" % (S, S), "line 3: a NUL byte"),
+    Malformed("a.csv", f"site\n{SECRET}\n".encode("utf-16"), "line 1: text in UTF-16"),
+    Malformed("a.csv", f"site\n{SECRET}\n".encode("utf-16-le"), "line 1: text in UTF-16"),
+    Malformed("a.txt", f"{SECRET}\n".encode("utf-16-be"), "line 1: text in UTF-16"),
+    Malformed("a.csv", parquet(site=[SECRET]), "line 1: a Parquet file; say"),
+    Malformed("a.csv", b"PK\x03\x04" + S, "line 1: a ZIP archive or a workbook"),
+    Malformed("a.csv", b"\x28\xb5\x2f\xfd" + S, "line 1: compressed by zstd"),
+    Malformed("a.csv", gzip.compress(PACKED), "line 1: compressed twice"),
+    Malformed("a.csv.gz", PACKED[:-40], "gzip data that are cut off or damaged"),
+    Malformed("a.csv.gz", PACKED[:-8] + bytes(8), "gzip data that are cut off or damaged"),
+    Malformed("a.csv.gz", PACKED + S, "gzip data that are cut off or damaged"),
+    Malformed("a.csv", PACKED[:9], "line 1: gzip data that are cut off or damaged"),
+    # Values.
+    Malformed("a.csv", b"site,day\n%s,1\n,2\n" % S, "line 3: no value", SITE),
+    Malformed("a.csv", b'site\n%s\n""\n%s\n' % (S, S), "line 3: no value"),
+    Malformed("a.csv", b"site\n%s\n\n\n%s\n" % (S, S), "line 3: no value"),
+    Malformed("a.txt", b"%s\n\r\n\n%s\n" % (S, S), "line 2: no value"),
+    Malformed(
+        "a.csv", b"site,day\n,1\n,2\n", "line 3: the end of the file, and all 2 values", {"missing": "skip", **SITE}
+    ),
+    Malformed("a.csv", b"site\n%s\n%s\n" % (S, S * (2**17 + 1)), "line 3: a field of more than 1,048,576"),
+    Malformed("a.txt", b"%s\n%s\n" % (S, S * (2**17 + 1)), "line 2: a value of more than 1,048,576"),
+    Malformed("a.txt", b"%s\n%s" % (S, S * (2**21 + 2**18)), "line 2: a line of more than 16,777,216 bytes"),
+    Malformed("a.csv", b"site\r%s" % (S * (2**21 + 2**18)), "line 1: a carriage return"),
+    Malformed("a.csv", b'site\n%s\n"%s' % (S, (S + b"\n") * 2**18), "line 3: a field of more than"),
+    # NDJSON.
+    Malformed("a.ndjson", LINE + b'{"page": "%s"}\n' % S, "line 2: no value", SITE),
+    Malformed("a.ndjson", LINE + b'{"Site": "%s"}\n' % S, "line 2: no field 'site'; one differs", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": null, "x": "%s"}\n' % S, "line 2: no value", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": NaN, "x": "%s"}\n' % S, "line 2: no value", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": 777777}\n', "line 2: expected a text as before, came a number", SITE),
+    Malformed("a.ndjson", b"777777\n" + b'"%s"\n' % S, "line 2: expected a number as before, came a text"),
+    Malformed(
+        "a.ndjson", LINE + b'{"site": ["%s"]}\n' % S, "line 2: expected a text or a whole number, came a list", SITE
+    ),
+    Malformed("a.ndjson", LINE + b'{"site": {"%s": 1}}\n' % S, "came an object", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": 1.5, "x": "%s"}\n' % S, "line 2: expected a text or a whole number", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": true}\n', "came true or false", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": "%s", "site": "x"}\n' % S, "line 2: a field that occurs twice", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": "%s", "\\u0073ite": "x"}\n' % S, "line 2: a field that occurs twice", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": "\\ud800%s"}\n' % S, "line 2: expected text that has a UTF-8 form", SITE),
+    Malformed("a.ndjson", LINE + b'{"site": "%s"\n' % S, "line 2: not JSON", SITE),
+    Malformed("a.ndjson", LINE + b"%s\n" % S, "line 2: not JSON", SITE),
+    Malformed("a.ndjson", LINE + LINE.strip() + LINE, "line 2: not JSON", SITE),
+    Malformed("a.ndjson", b"[" * 100_000 + S + b"\n", "line 1: not JSON", SITE),
+    Malformed("a.ndjson", b'{"site": %s}\n' % (b"7" * 5000), "line 1: not JSON", SITE),
+    Malformed("a.ndjson", b'[{"site": "%s"}]\n' % S, "line 1: expected a JSON object", SITE),
+    Malformed("a.ndjson", b'{\n"site": "%s"\n}\n' % S, "line 1: not JSON", SITE),
+    Malformed("a.ndjson", b'{"a": "%s", "%s": 1}\n' % (S, S), "line 1: expected one field, came 2; name"),
+    Malformed("a.jsonl", LINE + b'"%s"\n' % S, "line 2: expected a JSON object"),
+    # Parquet.
+    Malformed("a.parquet", parquet(site=[SECRET, None]), "row 2: no value"),
+    Malformed("a.parquet", parquet(a=[SECRET], b=[SECRET]), "expected one column, came 2; name"),
+    Malformed("a.parquet", parquet(**{SECRET: [SECRET]}), "expected one column named 'site', came 0 among 1", SITE),
+    Malformed("a.parquet", _twice(), "came 2 among 2", SITE),
+    Malformed("a.parquet", parquet(site=[1.5, 777777.0]), "came double; whole numbers with gaps"),
+    Malformed("a.parquet", parquet(site=[S]), "came binary"),
+    Malformed("a.parquet", parquet(site=[{SECRET: 1}]), "came a nested one"),
+    Malformed("a.parquet", parquet(site=[True]), "came bool"),
+    Malformed("a.parquet", parquet(site=pa.array([], pa.string())), "row 1: expected values, came the end"),
+    Malformed("a.parquet", parquet(site=pa.array([None, None])), "row 1: no value"),
+    Malformed("a.parquet", parquet(site=[SECRET, SECRET * (2**17 + 1)]), "row 2: a value of more than 1,048,576"),
+    Malformed("a.parquet", _not_utf8(), "row 2: expected text in UTF-8"),
+    Malformed("a.parquet", parquet(site=[SECRET])[:-9], "a Parquet file whose metadata are cut off"),
+    Malformed("a.parquet", bytes(DAMAGED), "after row 0: cut off or damaged"),
+    Malformed("a.parquet", b"site\n%s\n" % S, "not a Parquet file"),
+    Malformed("a.parquet", b"", "not a Parquet file"),
+]
