@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from . import collect as collect_command
 from . import compare as compare_command
 from . import doctor as doctor_command
+from . import estimate as estimate_command
+from . import merge as merge_command
 from . import plan as plan_command
 from . import privatize as privatize_command
 from . import reproduce as reproduce_command
 from . import sample as sample_command
+from . import search as search_command
 
 app = typer.Typer(
     name="plausibly",
@@ -25,6 +29,10 @@ app = typer.Typer(
 app.command(name="plan")(plan_command.plan)
 app.command(name="sample")(sample_command.sample)
 app.command(name="privatize")(privatize_command.privatize)
+app.command(name="collect")(collect_command.collect)
+app.command(name="merge")(merge_command.merge)
+app.command(name="estimate")(estimate_command.estimate)
+app.command(name="search")(search_command.search)
 app.command(name="doctor")(doctor_command.doctor)
 app.command(name="reproduce")(reproduce_command.reproduce)
 app.command(name="compare")(compare_command.compare)

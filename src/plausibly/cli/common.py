@@ -27,6 +27,7 @@ from rich.text import Text
 from ..catalog import from_json, make
 from ..core.errors import ParameterError, PlausiblyError, StateError, shown
 from ..core.scheme import Scheme
+from ..files.tallies import SimulatedError
 
 _PIPED = 110
 """Columns of a table that no terminal shows."""
@@ -72,6 +73,8 @@ def told(console: Console, interrupted: str = "Interrupted; nothing was written.
         )
         raise typer.Exit(1) from None
     except (PlausiblyError, OSError, ImportError) as error:
+        if isinstance(error, SimulatedError):
+            error = StateError(f"{error.reason}; --simulated takes them all the same")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         console.print(escape(words), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None

@@ -12,10 +12,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from ..core.probability import decimal
 from ..core.scheme import Scheme
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import FORMATS, Values, values
-from ..planner.result import decimal, size_text
+from ..planner.result import size_text
 from .common import echo_json, messages, progress, results, scheme_of, told
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}

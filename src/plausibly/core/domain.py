@@ -384,6 +384,16 @@ class Strings(Domain):
         return fields | {"long": self.long, "other": self.other}
 
 
+def describe(domain: Domain) -> str:
+    """A domain in words."""
+    if isinstance(domain, Keys):
+        return "any text, asked about by candidates"
+    if isinstance(domain, Strings):
+        return f"unknown strings of up to {domain.length} of {domain.symbols - 1} characters"
+    other = " and all others" if isinstance(domain, Labels) and domain.other else ""
+    return f"a list of {domain.size:,} items{other}"
+
+
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
     """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):

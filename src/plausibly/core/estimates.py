@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,9 @@ Floats = npt.NDArray[np.float64]
 
 _SHOWN = 10
 _WIDEST = 40
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# What breaks lines, turns the direction of all that follows, or cannot be written as UTF-8.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,35 +135,59 @@ class Estimates:
             from matplotlib import pyplot
         except ImportError as error:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
-        shown = self.top(k)
+        shown = self.top(k) if len(self) else self
         rows = np.arange(len(shown))
         if ax is None:
-            ax = pyplot.subplots(figsize=(8, 0.3 * len(shown) + 0.9), layout="constrained")[1]
-        ax.barh(rows, shown.values, color="#4477aa", height=0.7)
-        ax.axvline(0, color="#222222", linewidth=0.8)
+            ax = pyplot.subplots(figsize=chart_size(len(shown)), layout="constrained")[1]
+        ax.set_axisbelow(True)
+        ax.grid(axis="x", color=_GRID, linewidth=0.6)
+        ax.barh(rows, shown.values, color=_BARS, height=0.7)
+        ax.axvline(0, color=_INK, linewidth=0.8)
         if shown.variance is not None:
             low, high = shown.interval(level)
             errors = np.stack([shown.values - low, high - shown.values])
-            ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor="#222222", elinewidth=1, capsize=2)
+            ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
             ax.set_xlabel(f"estimated count, {100 * level:g} % interval ({self.n:,} reports)")
         else:
             ax.set_xlabel(f"estimated count ({self.n:,} reports)")
         # A label with dollar signs is a label, not a formula.
-        ax.set_yticks(rows, [label_of(item) for item in shown.items], parse_math=False)
+        ax.set_yticks(rows, [label_of(item) or "(empty)" for item in shown.items], parse_math=False)
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.locator_params(axis="x", nbins=6)
         ax.xaxis.set_major_formatter("{x:,.0f}")
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right", "left"]].set_visible(False)
+        if self.n:
+            _add_shares(ax, self.n)
         return ax
+
+
+def chart_size(bars: int) -> tuple[float, float]:
+    """Inches of a chart with so many bars."""
+    return 8.0, 0.3 * bars + 1.4
+
+
+def _add_shares(ax: Axes, n: int) -> None:
+    # The same scale once more along the top, in percent of the reports.
+    top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
+    top.set_xlabel("share of the reports", color=_FAINT)
+    top.xaxis.set_major_formatter("{x:g} %")
+    top.locator_params(axis="x", nbins=6)
+    top.tick_params(axis="x", colors=_FAINT, length=3)
+    top.spines[:].set_visible(False)
 
 
 def label_of(item: object) -> str:
     """The item as text for tables and pictures."""
-    # Control characters would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
-    text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
+    text = visible(item)
     # Shortened in the middle: long addresses tend to differ at their ends.
     return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+
+
+def visible(item: object) -> str:
+    """The whole item as text on one line, with control characters that can be seen."""
+    # They would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
 
 
 def _numbers(values: Floats, digits: int) -> list[str]:

@@ -124,3 +124,9 @@ def log_upper_bound(ratio: Fraction, ceiling: Fraction) -> Fraction:
 
 def _log1p(ratio: Fraction) -> float:
     return math.log1p(float(ratio - 1))
+
+
+def decimal(number: Fraction) -> str:
+    """A fraction as people write it: a decimal where that is exact, else a fraction."""
+    text = f"{float(number):.12g}"
+    return text if Fraction(text) == number else str(number)

@@ -6,6 +6,7 @@ knows which row groups it is made of, so that none can be counted twice.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_chunks, thread_count
 from ..core.scheme import Scheme
 from ..files.reports import DamagedError, ReportFile
-from ..files.tallies import SIMULATED, Collected, Ranges, Skipped, normal, without
+from ..files.tallies import Collected, Ranges, SimulatedError, Skipped, normal, without
 from ..files.whole import held, sweep
 
 _TASK_REPORTS = 1 << 22
@@ -140,7 +141,7 @@ def collect(
             )
         state = survey.begin(before)
         if state.simulated and not allow_simulated:
-            raise StateError(f"{output}: {SIMULATED}")
+            raise SimulatedError(output)
         if not allow_simulated:
             survey.refuse_simulated()
         saver = _Saver(state, unfinished, save_every)
@@ -162,6 +163,66 @@ def collect(
             saver.state.write(output)
         unfinished.unlink(missing_ok=True)
         return Collection(saver.state, len(survey.files), len(saver.state) - len(state), survey.copies)
+
+
+def merge_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    allow_simulated: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Collected:
+    """Merges tally files into the new one ``output``; what was read stays as it was.
+
+    Refuses mixed schemes, reports that two of the files have, simulated ones unless ``allow_simulated``, and an output
+    that is there already unless ``overwrite``. It must not be one of the inputs: merged once more, their reports would
+    count twice.
+    """
+    output, paths = Path(output), [Path(path) for path in inputs]
+    if not paths:
+        raise ParameterError("expected tally files to merge, came none")
+    for place, path in enumerate(paths):
+        if path.resolve() == output.resolve():
+            raise ParameterError(f"{path}: expected another name for the result than that of a file to merge")
+        if path.resolve() in [earlier.resolve() for earlier in paths[:place]]:
+            raise ParameterError(f"{path}: named twice, and would be counted twice")
+    with held(output):
+        sweep(output)
+        if output.exists() and not overwrite:
+            raise ParameterError(f"{output}: there is a file of this name already")
+        whole: Collected | None = None
+        seen: dict[str, Path] = {}
+        for done, path in enumerate(paths, 1):
+            part = Collected.read(path)
+            if part.simulated and not allow_simulated:
+                raise SimulatedError(path)
+            whole = part if whole is None else _merged(whole, part, path, paths[0])
+            _refuse_copy(part, path, seen)
+            if progress is not None:
+                progress(done, len(paths))
+        assert whole is not None
+        whole.write(output)
+        return whole
+
+
+def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
+    if part.scheme != whole.scheme:
+        expected, came = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
+        raise StateError(f"{path}: expected scheme {expected} as in {first}, came {came}")
+    try:
+        return merge(whole, part)
+    except StateError as error:
+        raise StateError(f"{path}: {str(error).removeprefix('merge: ')}") from None
+
+
+def _refuse_copy(part: Collected, path: Path, seen: dict[str, Path]) -> None:
+    # A tally that was not collected from files knows no row groups, but the same one twice can still be told.
+    if len(part) and not part.files:
+        digest = hashlib.sha256(part.tally.to_bytes()).hexdigest()
+        if digest in seen:
+            raise StateError(f"{path}: has the same reports as {seen[digest]}, which would be counted twice")
+        seen[digest] = path
 
 
 def report_files(inputs: Iterable[str | Path]) -> list[Path]:
@@ -243,7 +304,7 @@ class _Survey:
     def refuse_simulated(self) -> None:
         for found in self.files.values():
             if found.simulated:
-                raise StateError(f"{found.path}: {SIMULATED}")
+                raise SimulatedError(found.path)
 
     def missing(self, state: Collected) -> list[Segment]:
         """The row groups that are not in the state."""

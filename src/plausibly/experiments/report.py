@@ -8,14 +8,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
-from urllib.parse import quote
 
+from ..files.html import Html, document, picture, tag
 from .agreement import Place, agreement
 from .figure import Figure, Sweep, wanted
 from .findings import Finding, Outcome, Verdict
 from .results import Results
 from .sheets import Sheet
-from .stylesheet import CSS
 
 Judged = Sequence[tuple[Finding, Verdict]]
 
@@ -32,8 +31,6 @@ _BADGES = {
 _KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}
 _FEW = 10
 """Values of a sweep that are all written down."""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The page asks no other computer for anything, and the browser sees to it."""
 
 
 @dataclass(frozen=True)
@@ -46,36 +43,11 @@ class Part:
     table: Sheet | None = None
 
 
-class Html(str):
-    """Text that is markup already. All other text is escaped."""
-
-    __slots__ = ()
-
-
-def tag(name: str, /, *children: str, **attributes: str) -> Html:
-    """An element. An attribute's name may end in an underscore, which is dropped; others within become hyphens.
-
-    >>> tag("p", "1 < 2, ", tag("b", "yes"), class_="note")
-    '<p class="note">1 &lt; 2, <b>yes</b></p>'
-    """
-    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
-    inner = "".join(child if isinstance(child, Html) else escape(child) for child in children)
-    return Html(f"<{name}{given}>" + ("" if name in ("img", "meta") else f"{inner}</{name}>"))
-
-
 def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: str = "", quick: bool = False) -> str:
     """The whole page; the same for the same figures and results. Without a title it is the paper's reproduction."""
     title = title or _TITLE
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("title", title),
-        tag("style", Html(CSS)),
-    )
-    body = tag(
-        "body",
+    return document(
+        title,
         _header(title, verdicts, quick=quick),
         tag(
             "main",
@@ -87,7 +59,6 @@ def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: st
         ),
         _footer(title),
     )
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
 _TITLE = "Frequency estimation under local differential privacy, measured again"
@@ -216,23 +187,7 @@ def _picture(figure: Figure, svg: str) -> Html:
         f"{getattr(panel, 'ylabel', 'lines')} over {panel.xlabel}: {panel.title}" for panel in figure.panels
     )
     across = f"across-{min(4, len(figure.panels))}"
-    image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=panels, class_=across)
-    # Where it is wider than the screen it is moved sideways, by keys as well.
-    return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=figure.title)
-
-
-_SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
-
-
-def _lighter(svg: str) -> str:
-    # Half the size, and the same to the eye: no comments, no metadata, coordinates to a hundredth of a point.
-    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\b(d|x|y|transform)="([^"]*)"', lambda found: f'{found[1]}="{_rounded(found[2])}"', svg)
-    return re.sub(r"\s*\n\s*", "\n", svg).strip()
-
-
-def _rounded(numbers: str) -> str:
-    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)
+    return picture(svg, label=figure.title, alt=panels, class_=across)
 
 
 def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:

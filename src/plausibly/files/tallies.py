@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,17 @@ _CHECKSUM = struct.Struct("<I")
 
 Ranges = tuple[tuple[int, int], ...]
 """Row groups [first, last), sorted, with gaps between them."""
+
+
+class SimulatedError(StateError):
+    """Simulated reports where they were not asked for; each way in has words of its own for how to ask."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.reason = f"{path}: simulated reports, which are no users' own"
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        return f"{self.reason}; allow_simulated=True takes them all the same"
 
 
 @dataclass(frozen=True)
@@ -135,11 +146,17 @@ def read_tally(path: str | Path, *, scheme: Scheme | None = None, allow_simulate
     if scheme is not None and scheme != found.scheme:
         raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, came {found.scheme.fingerprint()[:12]}")
     if found.simulated and not allow_simulated:
-        raise StateError(f"{path}: {SIMULATED}")
+        raise SimulatedError(path)
     return found.tally
 
 
-SIMULATED = "simulated reports, which are no users' own; allow_simulated=True takes them all the same"
+def left_out(skipped: Sequence[Skipped]) -> str:
+    """What is missing from a tally, in words."""
+    groups, files = sum(each.group is not None for each in skipped), sum(each.group is None for each in skipped)
+    reports = sum(each.reports or 0 for each in skipped)
+    told = [f"{groups:,} row group{'s' * (groups != 1)} with {reports:,} reports"] * bool(groups)
+    told += [f"{files:,} file{'s' * (files != 1)} that cannot be read"] * bool(files)
+    return " and ".join(told) or "nothing"
 
 
 def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:

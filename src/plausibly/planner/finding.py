@@ -8,6 +8,7 @@ from math import sqrt
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
+from ..core.probability import decimal
 from ..core.scheme import Scheme
 from ..presets import Folded, trellis
 from ..search.trellis import TRELLIS
@@ -15,7 +16,7 @@ from .costs import costs_of, influence
 from .options import Aim
 from .prediction import Prediction
 from .reasons import PAPER
-from .result import Choice, Plan, decimal, size_text, smallest_found
+from .result import Choice, Plan, size_text, smallest_found
 from .searching import LOOKED_FOR, nats_per_character, smallest_share, typical_length
 from .solving import fewest_users, least_epsilon
 from .wishes import Within, percent

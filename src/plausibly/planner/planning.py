@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings, whole_number
 from ..core.errors import ParameterError, shown
-from ..core.probability import EpsilonLike, exact_epsilon
+from ..core.probability import EpsilonLike, decimal, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from .costs import influence
@@ -18,7 +18,7 @@ from .crowd import Skew, checked_skew
 from .finding import planned_search
 from .options import Aim, Option, cheapest
 from .reasons import notes, why_first, why_not
-from .result import Choice, Plan, decimal, smallest_found
+from .result import Choice, Plan, smallest_found
 from .solving import MOST_USERS, fewest_users, least_epsilon
 from .wishes import Above, Limits, Target, Within, percent
 

@@ -9,7 +9,8 @@ from math import sqrt
 from textwrap import fill
 from typing import Any
 
-from ..core.domain import Domain, Integers, Keys, Labels, Strings
+from ..core.domain import Domain, Integers, Keys, Labels, Strings, describe
+from ..core.probability import decimal
 from ..core.scheme import Scheme
 from .costs import Costs
 from .crowd import Skew, in_words
@@ -209,22 +210,6 @@ def expression(scheme: Scheme) -> str:
 def _argument(epsilon: Fraction) -> str:
     text = decimal(epsilon)
     return repr(text) if "/" in text else text
-
-
-def describe(domain: Domain) -> str:
-    """A domain in words."""
-    if isinstance(domain, Keys):
-        return "any text, asked about by candidates"
-    if isinstance(domain, Strings):
-        return f"unknown strings of up to {domain.length} of {domain.symbols - 1} characters"
-    other = " and all others" if isinstance(domain, Labels) and domain.other else ""
-    return f"a list of {domain.size:,} items{other}"
-
-
-def decimal(number: Fraction) -> str:
-    """A fraction as people write it: a decimal where that is exact, else a fraction."""
-    text = f"{float(number):.12g}"
-    return text if Fraction(text) == number else str(number)
 
 
 def size_text(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,11 @@ class Search(Scheme):
     @abstractmethod
     def search(self, tally: SearchTally) -> HeavyHitters:
         """What the reports say is common; the analyst's choices are keywords with defaults."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names of an analyst's choices."""
+        return tuple(name for name in inspect.signature(self.search).parameters if name != "tally")
 
     @property
     def spent(self) -> Fraction:

@@ -62,11 +62,16 @@ class Picture:
         self.more = len(self.found) - len(self.tips)
         self.top, self.bottom = -4.2, max((knot.row for _, knot in self.edges), default=0.0) + 2.2 + bool(self.more)
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Inches that it needs."""
+        return self.right, (self.bottom - self.top) * _ROW
+
     def draw(self, ax: Axes | None) -> Axes:
         """Draws it on these axes, smaller if they are, or on new ones that are large enough."""
         from matplotlib import pyplot
 
-        size, self.scale = (self.right, (self.bottom - self.top) * _ROW), 1.0
+        size, self.scale = self.size, 1.0
         if ax is None:
             ax = pyplot.subplots(figsize=size, layout="constrained")[1]
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from copy import copy
 from types import MappingProxyType
@@ -56,10 +55,9 @@ class SearchTally(Accumulator):
 
     def search(self, **options: Any) -> HeavyHitters:
         """The heavy hitters; the choices are those of the scheme's ``search``: ``tally.search(k=10)``."""
-        valid = [name for name in inspect.signature(self.scheme.search).parameters if name != "tally"]
         for name in options:
-            if name not in valid:
-                raise ParameterError(f"unknown option {shown(name)}; {nearest(name, valid)}")
+            if name not in self.scheme.choices:
+                raise ParameterError(f"unknown option {shown(name)}; {nearest(name, self.scheme.choices)}")
         return self.scheme.search(self, **options)
 
     def estimate_part(

@@ -1,0 +1,48 @@
+"""How estimates and searches are shown on a terminal and written to files."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.estimates import label_of
+from ..files.answers import Answer
+from ..files.estimates import write_estimates, write_tree
+
+
+def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
+    """Writes the files that were asked for; what is to be known about them is said."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for path in paths:
+            write_estimates(path, answer)
+        for path in trees:
+            write_tree(path, answer)
+    for words in dict.fromkeys(str(each.message) for each in caught):
+        console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
+
+
+def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None:
+    """Prints the table, and below it what a reader has to know."""
+    if answer.source.simulated:
+        console.print("[bold yellow]SIMULATED[/] reports: no users' own.\n", highlight=False)
+    first, *others = answer.header()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    for item, *texts in answer.lines():
+        table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
+    console.print(table if len(answer.estimates) else "Nothing was found.", highlight=False)
+    scheme, made = answer.source.scheme, answer.estimates
+    of = f"{made.n:,} reports of {scheme.name}, {answer.privacy.partition(':')[0]}."
+    steps = [step for step in made.history if not step.startswith(("top ", "search "))]
+    after = [f"After {' and '.join(steps)}."] if steps else []
+    console.print(f"\n{escape(' '.join([of, *after, *answer.notes()]))}", highlight=False)
+    for path in written:
+        console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

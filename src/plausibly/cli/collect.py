@@ -1,0 +1,78 @@
+"""plausibly collect: files of reports to one tally, each report once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..engines.local import Collection
+from ..engines.local import collect as collected
+from ..files.tallies import left_out
+from .common import echo_json, messages, progress, results, scheme_of, told
+
+_KEPT = "Interrupted. What was collected is kept; the same command goes on from there."
+
+
+def collect(
+    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders with some.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file; what is in it already is kept.")],
+    scheme: Annotated[str | None, typer.Option(help="Take reports of this scheme only: a file or words.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out what is damaged, and list it.")] = False,
+    simulated: Annotated[bool, typer.Option("--simulated", help="Take simulated reports, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Add up files of reports into a tally file, ready for estimate and search.
+
+    Every report counts once, whatever its file is called: collecting again adds what is new, and after an interrupt
+    or a crash the same command goes on where it was. Reports of another scheme are refused; so is what is damaged, by
+    file and row group, unless --skip-bad leaves it out. Files of reports come from: plausibly privatize.
+
+    Example: plausibly collect reports.parquet --out visits.tally
+    """
+    console = messages()
+    with told(console, _KEPT):
+        expected = None if scheme is None else scheme_of(scheme)
+        with progress(console, "collecting") as advance:
+            found = collected(
+                inputs, out, scheme=expected, skip_bad=skip_bad, allow_simulated=simulated, progress=advance
+            )
+    if found.skipped:
+        console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)
+        for each in found.skipped:
+            place = each.file if each.group is None else f"{each.file}, row group {each.group}"
+            console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
+    if as_json:
+        echo_json(_for_machines(found, out))
+    else:
+        _print(found, out)
+
+
+def _for_machines(found: Collection, out: Path) -> dict[str, object]:
+    return {
+        "out": str(out),
+        "scheme": found.state.scheme.name,
+        "fingerprint": found.state.scheme.fingerprint(),
+        "added": found.added,
+        "reports": len(found.tally),
+        "files": found.files,
+        "copies": list(found.copies),
+        "skipped": [vars(each) for each in found.skipped],
+        "simulated": found.state.simulated,
+    }
+
+
+def _print(found: Collection, out: Path) -> None:
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("added", f"{found.added:,} reports")
+    facts.add_row("in all", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
+    facts.add_row("files", f"{found.files:,}")
+    if found.copies:
+        facts.add_row("copies", f"{len(found.copies):,}, of files that are counted once")
+    facts.add_row("scheme", f"{found.state.scheme.name}, {found.state.scheme.fingerprint()[:12]}")
+    console = results()
+    console.print(facts, highlight=False)
+    console.print(f"Written: {escape(str(out))}", soft_wrap=True, highlight=False)

@@ -1,0 +1,100 @@
+"""plausibly estimate: counts with their intervals, from a tally."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..core.domain import Domain, Strings
+from ..core.errors import ParameterError, StateError, shown
+from ..core.estimates import Estimates
+from ..files.answers import Answer
+from ..files.estimates import check_name
+from ..files.items import items_of, read_lines
+from ..files.tallies import Collected
+from ..postprocess import POSTPROCESS
+from .answers import show, write_all
+from .common import echo_json, messages, progress, results, told
+
+_LARGEST = 20
+
+
+def estimate(
+    tally: Annotated[Path, typer.Argument(help="A tally file, from plausibly collect.")],
+    items: Annotated[list[str] | None, typer.Option(help="Items to count, with commas between them.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="One item, commas and all; may be repeated.")] = None,
+    items_file: Annotated[Path | None, typer.Option(help="Items to count, one in each line of a file.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="The largest so many, printed and written.")] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Print all items, not the 20 largest.")] = False,
+    level: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    postprocess: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Steps in their order: {', '.join(POSTPROCESS)}; with options as name:option=value."),
+    ] = None,
+    combine: Annotated[str | None, typer.Option(help="Rows of a sketch: mean, median, min or peel.")] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines: all items.")] = False,
+) -> None:
+    """Estimate how many users hold each item, with confidence intervals.
+
+    Without items all that the scheme lists are estimated. The table has the 20 largest; files of numbers have all, in
+    the order of the scheme. Items are given as --items a,b, or as --item "a, b" where they have commas, or from a file.
+
+    Example: plausibly estimate visits.tally --items github.com,example.org --out chart.png
+    """
+    console = messages()
+    with told(console):
+        for path in out or ():
+            check_name(path)
+        if show_all and top is not None:
+            raise ParameterError("expected --top or --all, came both")
+        source = Collected.read(tally)
+        asked = _asked(source.scheme.domain, items, item, items_file, tally)
+        if not len(source):
+            raise StateError(f"{tally}: there are no reports in it")
+        with progress(console, "estimating", "items"):
+            made = source.tally.estimate(asked, **({} if combine is None else {"combine": combine}))
+            for step in postprocess or ():
+                made = _processed(made, step)
+            made = made if top is None else made.top(top)
+            largest = max(1, len(made)) if show_all or top is not None else _LARGEST
+            answer = Answer(made, source, level, largest)
+            write_all(console, answer, out or ())
+    if as_json:
+        echo_json(answer.to_dict())
+    else:
+        show(results(), answer, out or ())
+
+
+def _asked(
+    domain: Domain, items: list[str] | None, single: list[str] | None, file: Path | None, tally: Path
+) -> list[Any] | None:
+    texts = [part for words in items or () for part in words.split(",")]
+    if "" in texts:
+        raise ParameterError('--items: expected items with one comma between them; --item "" is the empty text')
+    texts += [*(single or ()), *(read_lines(file) if file is not None else ())]
+    if texts:
+        return items_of(domain, list(dict.fromkeys(texts)))
+    if domain.size is None:
+        way = f", or let plausibly search {tally} find those that are common" * isinstance(domain, Strings)
+        raise ParameterError(f"{tally}: its items cannot be listed; name some with --items or --items-file{way}")
+    return None
+
+
+def _processed(made: Estimates, words: str) -> Estimates:
+    name, colon, rest = words.partition(":")
+    options: dict[str, float] = {}
+    for part in rest.split(",") if colon else ():
+        option, equals, value = part.partition("=")
+        try:
+            options[option] = float(value)
+        except ValueError:
+            equals = ""
+        if not (option and equals):
+            raise ParameterError(f"--postprocess {shown(words)}: expected name:option=number, came {shown(part)}")
+    return made.postprocess(name, **options)

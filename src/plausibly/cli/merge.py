@@ -1,0 +1,52 @@
+"""plausibly merge: several tallies to one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..core.errors import ParameterError
+from ..engines.local import merge_files
+from .common import echo_json, messages, progress, results, told
+
+
+def merge(
+    tallies: Annotated[list[Path], typer.Argument(help="Tally files of one scheme.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to write; none of those that are merged.")],
+    simulated: Annotated[bool, typer.Option("--simulated", help="Take tallies of simulated reports, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Merge tally files into a new one: the same as if all their reports had been collected together.
+
+    Tallies know which files of reports they are made of, and two that share some are refused, since those would count
+    twice. So are tallies of different schemes. Tallies come from: plausibly collect.
+
+    Example: plausibly merge visits.tally more.tally --out all.tally
+    """
+    console = messages()
+    with told(console):
+        if out.exists() and not force:
+            raise ParameterError(f"{out}: there is a file of this name already; --force replaces it")
+        with progress(console, "merging", "files") as advance:
+            whole = merge_files(tallies, out, allow_simulated=simulated, overwrite=force, progress=advance)
+    if as_json:
+        echo_json(
+            {
+                "out": str(out),
+                "scheme": whole.scheme.name,
+                "fingerprint": whole.scheme.fingerprint(),
+                "tallies": len(tallies),
+                "reports": len(whole),
+                "skipped": [vars(each) for each in whole.skipped],
+                "simulated": whole.simulated,
+            }
+        )
+        return
+    printed = results()
+    reports = f"{len(whole):,} reports{' (simulated)' * whole.simulated} of {whole.scheme.name}"
+    printed.print(f"{reports} from {len(tallies):,} tallies.", highlight=False)
+    printed.print(f"Written: {escape(str(out))}", soft_wrap=True, highlight=False)

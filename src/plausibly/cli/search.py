@@ -1,0 +1,102 @@
+"""plausibly search: which strings are common, though nobody has listed them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..core.errors import ParameterError, StateError
+from ..files.answers import Answer
+from ..files.estimates import check_name
+from ..files.items import items_of, read_lines
+from ..files.tallies import Collected
+from ..search.rounds import ROUND
+from ..search.tally import SearchTally
+from .answers import show, write_all
+from .common import echo_json, messages, progress, results, told
+
+_LEVEL = 0.05
+_ROUND = (
+    "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to continue "
+    "in the next round (plausibly.rounds in Python)."
+)
+
+
+def search(
+    tally: Annotated[Path, typer.Argument(help="A tally file, from plausibly collect.")],
+    top: Annotated[int, typer.Option(min=1, help="How many strings at most.")] = 10,
+    level: Annotated[
+        float | None, typer.Option(help="Chance that anything is returned that nobody holds. Default: 0.05.")
+    ] = None,
+    no_level: Annotated[bool, typer.Option("--no-level", help="Return what may be luck, too.")] = False,
+    dictionary: Annotated[
+        Path | None, typer.Option(help="Strings that are publicly known to be likely, one in each line of a file.")
+    ] = None,
+    explain: Annotated[list[str] | None, typer.Option(help="Tell why this string was found or not.")] = None,
+    tree: Annotated[
+        list[Path] | None, typer.Option(help="The search as a tree, .png or .svg; may be repeated.")
+    ] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Find the strings that most users hold, with their counts and how sure it is that they are there.
+
+    For tallies of a scheme that searches, such as plausibly plan recommends for --alphabet and --length. A dictionary
+    is a hint and no limit: what it has is found with less evidence. It must not come from the same users' reports.
+
+    Example: plausibly search visits.tally --out found.html
+    """
+    console = messages()
+    with told(console):
+        for path in out or ():
+            check_name(path)
+        for path in tree or ():
+            check_name(path, pictures=True)
+        source = Collected.read(tally)
+        options = _options(source, tally, top, level, no_level, dictionary)
+        strings = items_of(source.scheme.domain, explain or ())
+        if not len(source):
+            raise StateError(f"{tally}: there are no reports in it")
+        with progress(console, "searching", "strings"):
+            assert isinstance(source.tally, SearchTally)
+            found = source.tally.search(**options)
+            answer = Answer(found, source, significance=options.get("level"), largest=top)
+            write_all(console, answer, out or (), tree or ())
+        told_why = [found.explain(string) for string in strings]
+    if as_json:
+        echo_json(answer.to_dict() | {"explained": dict(zip(explain or (), told_why, strict=True))})
+        return
+    printed = results()
+    show(printed, answer, [*(out or ()), *(tree or ())])
+    if isinstance(source.scheme, ROUND):
+        printed.print(_ROUND, highlight=False)
+    for words in told_why:
+        printed.print(f"\n{escape(words)}", highlight=False)
+
+
+def _options(
+    source: Collected, tally: Path, top: int, level: float | None, no_level: bool, dictionary: Path | None
+) -> dict[str, Any]:
+    if not isinstance(source.tally, SearchTally):
+        raise ParameterError(
+            f"{tally}: reports of {source.scheme.name}, which counts items that are named and does not search; "
+            f"plausibly estimate {tally} does that"
+        )
+    if no_level and level is not None:
+        raise ParameterError("expected --level or --no-level, came both")
+    takes = source.tally.scheme.choices
+    for option, given in (("level", level), ("dictionary", dictionary)):
+        if given is not None and option not in takes:
+            raise ParameterError(f"--{option}: a search by {source.scheme.name} has no use for it; leave it out")
+    options: dict[str, Any] = {"k": top}
+    if "level" in takes and not no_level:
+        options["level"] = _LEVEL if level is None else level
+    if dictionary is not None:
+        options["dictionary"] = items_of(source.scheme.domain, read_lines(dictionary))
+    return options

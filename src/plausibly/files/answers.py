@@ -1,0 +1,188 @@
+"""What an analyst takes away: estimates, together with what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.domain import describe
+from ..core.estimates import Estimates, Floats
+from ..core.probability import decimal
+from ..search.result import HeavyHitters
+from .tallies import Collected, left_out
+
+VERSION = 1
+_MANY = 1000
+_CERTAIN = 1e-99
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Estimates, the tally they were made of, and how they are to be shown.
+
+    ``level`` is that of the intervals. People are shown the ``largest`` so many of longer lists; programs get all.
+    ``significance`` is the level of a search that returned only what is significant.
+    """
+
+    estimates: Estimates
+    source: Collected
+    level: float = 0.95
+    largest: int = 20
+    significance: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.estimates.variance is not None:
+            self.interval  # noqa: B018  refuses a level that is none
+
+    @cached_property
+    def interval(self) -> tuple[Floats, Floats] | None:
+        """Lower and upper ends, where there is a variance."""
+        return None if self.estimates.variance is None else self.estimates.interval(self.level)
+
+    @property
+    def found(self) -> HeavyHitters | None:
+        """The estimates, if a search has returned them."""
+        return self.estimates if isinstance(self.estimates, HeavyHitters) else None
+
+    @property
+    def privacy(self) -> str:
+        """The epsilon of the scheme, and what it promises."""
+        epsilon = self.source.scheme.epsilon
+        most = exp(float(epsilon))
+        return (
+            f"ε = {decimal(epsilon)}: whatever a user holds, no report becomes more than {most:,.3g} times as likely "
+            "as if it were anything else"
+        )
+
+    @property
+    def places(self) -> npt.NDArray[np.intp]:
+        """Which estimates are shown to people: all of a search in its order, else the largest, largest first."""
+        if self.found is not None:
+            return np.arange(len(self.estimates))
+        return np.argsort(-self.estimates.values, kind="stable")[: self.largest]
+
+    @property
+    def picked(self) -> bool:
+        """Whether what is shown was picked for being large."""
+        steps = self.estimates.history
+        return self.found is not None or self.largest < len(self.estimates) or any(s.startswith("top ") for s in steps)
+
+    def columns(self) -> dict[str, npt.NDArray[Any] | None]:
+        """The numbers by their names; None for those that there are not."""
+        made = self.estimates
+        low, high = self.interval or (None, None)
+        columns = {
+            "estimate": made.values,
+            "standard_error": None if made.variance is None else np.sqrt(made.variance),
+            "low": low,
+            "high": high,
+            "share": made.fractions if made.n else None,
+        }
+        return columns if self.found is None else columns | {"p_value": self.found.p_values}
+
+    def facts(self) -> dict[str, Any]:
+        """Everything but the numbers, JSON-ready."""
+        scheme, made = self.source.scheme, self.estimates
+        return {
+            "version": VERSION,
+            "kind": "estimates" if self.found is None else "search",
+            "scheme": scheme.name,
+            "fingerprint": scheme.fingerprint(),
+            "epsilon": str(scheme.epsilon),
+            "reports": made.n,
+            "simulated": self.source.simulated,
+            "complete": made.complete,
+            "level": self.level,
+            **({} if self.found is None else {"significance": self.significance}),
+            "history": list(made.history),
+            "skipped": [vars(each) for each in self.source.skipped],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-ready; the items in their own order."""
+        names = ["item", *(columns := self.columns())]
+        lists = [column.tolist() if column is not None else [None] * len(self.estimates) for column in columns.values()]
+        rows = zip(plain_items(self.estimates), *lists, strict=True)
+        return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]}
+
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns that people are shown."""
+        interval = f"{100 * self.level:g} % interval"
+        tested = self.found is not None and self.found.p_values is not None
+        return ("item", "estimate", "share", *[interval] * (self.interval is not None), *["p-value"] * tested)
+
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """What people are shown of each item: the item itself, and texts."""
+        made, p_values = self.estimates, None if self.found is None else self.found.p_values
+        digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
+        shown = self.places
+        ends = [] if self.interval is None else [[_number(end[i], digits) for i in shown] for end in self.interval]
+        widths = [max(map(len, texts), default=0) for texts in ends]
+        for place, i in enumerate(shown):
+            value = float(made.values[i])
+            texts = [_number(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
+            if ends:
+                # Figures below figures, with blanks as wide as a figure.
+                low, high = (f"{own[place]:>{width}}" for own, width in zip(ends, widths, strict=True))
+                texts.append(f"[{low}, {high}]")
+            if p_values is not None:
+                texts.append(f"{p_values[i]:.1g}" if p_values[i] >= _CERTAIN else f"< {_CERTAIN:g}")
+            yield made.items[i], *texts
+
+    def about(self) -> dict[str, str]:
+        """What the estimates rest on, by name, in words."""
+        scheme, made = self.source.scheme, self.estimates
+        definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
+        told = {
+            "Scheme": f"{scheme.name}. {definition}",
+            "Values": describe(scheme.domain),
+            "Privacy": self.privacy,
+            "Reports": f"{made.n:,}",
+            "Items": f"{len(made):,}{', all that there are' * made.complete}",
+            "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none, for want of a variance",
+            "Steps": ", ".join(made.history) or "unbiased estimates, as they are",
+        }
+        if self.found is not None and self.found.p_values is not None:
+            level = self.significance
+            told["Significance"] = f"{100 * level:g} %" if level is not None else "not asked for: some may be luck"
+        if self.source.skipped:
+            told["Left out"] = left_out(self.source.skipped)
+        return told | {"Fingerprint": scheme.fingerprint()}
+
+    def notes(self) -> list[str]:
+        """What a reader of the table has to know, in sentences."""
+        made, told = self.estimates, []
+        if self.found is None and self.largest < len(made):
+            told.append(f"The {self.largest:,} largest of {len(made):,} items.")
+        if self.interval is None:
+            steps = [step for step in made.history if not step.startswith("top ")]
+            told.append(f"There is no variance after {' and '.join(steps)}, hence no interval.")
+        elif self.picked and len(made):
+            told.append(
+                "Each interval is that of an item named beforehand. What is picked for being large tends to be "
+                "estimated too large."
+            )
+        if self.significance is not None:
+            told.append(
+                f"The chance is at most {100 * self.significance:g} % that anything is listed that nobody holds."
+            )
+        elif self.found is not None and len(made):
+            told.append("Not everything listed needs to be held by somebody: some of it may be luck.")
+        if self.source.skipped:
+            told.append(f"Left out when collecting: {left_out(self.source.skipped)}.")
+        return told
+
+
+def plain_items(estimates: Estimates) -> list[Any]:
+    """The items as JSON and CSV have them: integers and texts as they are, bytes in hexadecimal."""
+    return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:z,.{digits}f}"

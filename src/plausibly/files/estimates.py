@@ -1,0 +1,132 @@
+"""Estimates as files, by the ending of their name: tables for programs, pictures and pages for people.
+
+What is in them is described in docs/files.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ParameterError, StateError, nearest
+from .answers import Answer, plain_items
+from .page import page
+from .pictures import chart, save, tree
+from .whole import folder_of, replacing
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
+"""What a cell begins with that a spreadsheet takes for a formula, in narrow and in wide letters; and the apostrophe, so
+that it can be taken off again."""
+
+
+def write_estimates(path: str | Path, answer: Answer) -> None:
+    """Writes or replaces a file of estimates, whole or not at all: .csv, .parquet, .json, .png, .svg or .html."""
+    path = check_name(path)
+    with replacing(path) as unfinished:
+        _WRITERS[path.suffix.lower()](answer, unfinished)
+
+
+def write_tree(path: str | Path, answer: Answer) -> None:
+    """Writes or replaces the picture of a search, .png or .svg."""
+    path = check_name(path, pictures=True)
+    with replacing(path) as unfinished:
+        _write_picture(tree(answer), unfinished, path.suffix.lower()[1:])
+
+
+def check_name(path: str | Path, *, pictures: bool = False) -> Path:
+    """The path, refused if no such file can be written: now, rather than when everything is computed."""
+    path = Path(path)
+    ending = path.suffix.lower()
+    valid = [".png", ".svg"] if pictures else list(_WRITERS)
+    if ending not in valid:
+        raise ParameterError(f"{path}: unknown ending {ending!r}; {nearest(ending, valid)}")
+    folder_of(path)
+    needed, extra = _NEEDS.get(ending, ("", ""))
+    if needed and find_spec(needed) is None:
+        raise StateError(f"{path}: needs {needed}, which comes with plausibly[{extra}]: pip install {needed}")
+    return path
+
+
+def safe_cell(item: Any) -> Any:
+    """The item for a CSV file: a text that a spreadsheet might run as a formula gets an apostrophe in front.
+
+    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
+    ("'=1+1", "''quoted'", 'a=b', -5)
+    """
+    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
+
+
+def _write_csv(answer: Answer, path: Path) -> None:
+    columns = answer.columns()
+    constant: dict[str, Any] = {"level": answer.level if answer.interval else None, "reports": answer.estimates.n}
+    constant["simulated"] = "true" if answer.source.simulated else "false"
+    lists = [column.tolist() if column is not None else [None] * len(answer.estimates) for column in columns.values()]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        # Texts in quotes: a spreadsheet that cuts at semicolons would find cells of its own in them.
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(["item", *columns, *constant])
+        for item, *numbers in zip(plain_items(answer.estimates), *lists, strict=True):
+            writer.writerow([safe_cell(item), *numbers, *constant.values()])
+
+
+def _write_parquet(answer: Answer, path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    items = answer.estimates.items.tolist()
+    kinds = {type(item) for item in items}
+    if len(kinds) > 1:
+        raise ParameterError("items: expected one type for a Parquet file, came several; .json takes them")
+    given = answer.columns()
+    empty = pyarrow.nulls(len(items), pyarrow.float64())
+    columns = {name: empty if column is None else pyarrow.array(column) for name, column in given.items()}
+    try:
+        names = pyarrow.array(items) if items else pyarrow.array([], pyarrow.string())
+    except (OverflowError, pyarrow.ArrowInvalid):  # integers beyond 64 bits
+        names = pyarrow.array(list(map(str, items)))
+    table = pyarrow.table({"item": names, **columns})
+    table = table.replace_schema_metadata({"plausibly.estimates": json.dumps(answer.facts(), ensure_ascii=False)})
+    parquet.write_table(table, path)
+
+
+def _write_json(answer: Answer, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(answer.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+
+
+def _write_html(answer: Answer, path: Path) -> None:
+    path.write_text(page(answer), encoding="utf-8")
+
+
+def _write_png(answer: Answer, path: Path) -> None:
+    _write_picture(chart(answer), path, "png")
+
+
+def _write_svg(answer: Answer, path: Path) -> None:
+    _write_picture(chart(answer), path, "svg")
+
+
+def _write_picture(figure: Any, path: Path, kind: str) -> None:
+    with path.open("wb") as file:
+        save(figure, file, kind)
+
+
+_WRITERS: dict[str, Callable[[Answer, Path], None]] = {
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+    ".json": _write_json,
+    ".html": _write_html,
+    ".png": _write_png,
+    ".svg": _write_svg,
+}
+_NEEDS = {
+    ".parquet": ("pyarrow", "files"),
+    ".html": ("matplotlib", "plots"),
+    ".png": ("matplotlib", "plots"),
+    ".svg": ("matplotlib", "plots"),
+}

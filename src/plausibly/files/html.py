@@ -1,0 +1,62 @@
+"""HTML pages that need nothing else: text that cannot become markup, pictures within, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from urllib.parse import quote
+
+from .stylesheet import CSS
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""The page asks no other computer for anything, and the browser sees to it."""
+_SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
+_ROUND = re.compile(r'\b(d|x|y|transform)="([^"]*)"')
+
+
+class Html(str):
+    """Text that is markup already. All other text is escaped."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: str, **attributes: str) -> Html:
+    """An element. An attribute's name may end in an underscore, which is dropped; others within become hyphens.
+
+    >>> tag("p", "1 < 2, ", tag("b", "yes"), class_="note")
+    '<p class="note">1 &lt; 2, <b>yes</b></p>'
+    """
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    inner = "".join(child if isinstance(child, Html) else escape(child) for child in children)
+    return Html(f"<{name}{given}>" + ("" if name in ("img", "meta") else f"{inner}</{name}>"))
+
+
+def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
+    """A whole page in the common look; ``style`` and ``policy`` add to what is there."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY + policy),
+        tag("title", title),
+        tag("style", Html(CSS + style)),
+    )
+    return f"<!doctype html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
+
+
+def picture(svg: str, *, label: str, alt: str, class_: str) -> Html:
+    """A drawing within the page."""
+    image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=alt, class_=class_)
+    # Where it is wider than the screen it is moved sideways, by keys as well.
+    return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=label)
+
+
+def _lighter(svg: str) -> str:
+    # Half the size, and the same to the eye: no comments, no metadata, coordinates to a hundredth of a point.
+    svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<[^>]+>", lambda found: _ROUND.sub(lambda pair: f'{pair[1]}="{_rounded(pair[2])}"', found[0]), svg)
+    return re.sub(r"\s*\n\s*", "\n", svg).strip()
+
+
+def _rounded(numbers: str) -> str:
+    return re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)

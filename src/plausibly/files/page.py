@@ -1,0 +1,172 @@
+"""Estimates on one HTML page: picture, table, what they rest on, and how to read them."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..core.estimates import visible
+from .answers import Answer
+from .html import Html, document, picture, tag
+from .pictures import chart, svg_of, tree
+
+MOST_ROWS = 1000
+
+
+def page(answer: Answer) -> str:
+    """The whole page; the same for the same estimates. Of long lists it has the thousand largest."""
+    table = replace(answer, largest=min(len(answer.estimates), MOST_ROWS))
+    title = "Estimated counts" if answer.found is None else "What is common"
+    return document(
+        title,
+        _header(title, answer),
+        tag("main", *_pictures(answer), _table(table), _reading(answer), _rests_on(answer)),
+        tag("footer", tag("p", "Written by plausibly.")),
+        tag("script", Html(_SCRIPT)),
+        style=_STYLE,
+        policy=f"; script-src 'sha256-{b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'",
+    )
+
+
+def _header(title: str, answer: Answer) -> Html:
+    made, scheme = answer.estimates, answer.source.scheme
+    said = [tag("h1", title)]
+    if answer.source.simulated:
+        said.append(tag("p", tag("b", "Simulated"), " These reports are no users' own.", class_="simulated"))
+    items = f"{len(made):,} item{'s' * (len(made) != 1)}"
+    said.append(tag("p", f"{items} from {made.n:,} randomized reports, {scheme.name}.", class_="lede"))
+    return tag("header", *said)
+
+
+def _pictures(answer: Answer) -> Iterator[Html]:
+    if len(answer.estimates):
+        alt = "Bar chart of the largest estimates; the numbers are in the table below"
+        drawn = picture(svg_of(chart(answer)), label="Estimates", alt=alt, class_="chart")
+        yield tag("section", tag("h2", "The largest estimates"), drawn, id="chart")
+    if answer.found is not None and answer.found.trace:
+        alt = "Tree of the steps of the search, from left to right, with what was found at its tips"
+        drawn = picture(svg_of(tree(answer)), label="Search", alt=alt, class_="tree")
+        said = "Every column is a step: which characters its users reported, how many users these were, how many "
+        said += "candidates it looked at and kept. At each step stands what it adds to a string."
+        yield tag("section", tag("h2", "How it was found"), tag("p", said, class_="about"), drawn, id="tree")
+
+
+def _table(answer: Answer) -> Html:
+    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in answer.notes())]
+    if not len(answer.estimates):
+        return tag("section", *said, tag("p", "There is nothing to list.", class_="about"), id="numbers")
+    first, *others = answer.header()
+    head = tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))
+    keys = _keys(answer)
+    rows = []
+    for (item, *texts), own in zip(answer.lines(), keys, strict=True):
+        cells = [tag("td", text, class_="figure", data_key=key) for text, key in zip(texts, own, strict=True)]
+        rows.append(tag("tr", tag("td", _item(item)), *cells))
+    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="sorts")
+    return tag("section", *said, tag("div", table, class_="wide"), id="numbers")
+
+
+def _keys(answer: Answer) -> Iterator[list[str]]:
+    # What the columns of figures are sorted by: an interval by its lower end.
+    columns = answer.columns()
+    used = [columns["estimate"], columns["estimate"], columns["low"], columns.get("p_value")]
+    for i in answer.places:
+        yield [repr(float(column[i])) for column in used if column is not None]
+
+
+def _item(item: object) -> Html:
+    # Isolated: a name that is read from right to left does not turn its neighbours.
+    return tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
+
+
+def _reading(answer: Answer) -> Html:
+    share = f"{100 * answer.level:g}"
+    said = ["Estimates are counts of users. Each is right on average, and may be below zero: noise goes both ways."]
+    if answer.estimates.variance is None:
+        said = [_CHANGED]
+    else:
+        said.append(
+            f"Of all intervals that are made in this way, {share} % contain the true count among those who reported. "
+            "They account for the noise that protects the users, and for what hashing adds to it; not for users who "
+            "did not report. One that contains zero belongs to an item that may well be nobody's."
+        )
+    if answer.picked and answer.estimates.variance is not None:
+        said.append(
+            "That holds for an item that was named beforehand. Items that were picked because their estimates are "
+            "large tend to be estimated too large, and their intervals hold less often; among many items of like "
+            "counts the largest estimates are mostly luck."
+        )
+    if answer.found is not None and answer.found.p_values is not None:
+        said.append(
+            "A p-value is the chance that this string, or any other that nobody holds, would have looked as common; it "
+            "is adjusted for all strings that there are."
+        )
+    return tag(
+        "section", tag("h2", "How to read it"), tag("ul", *(tag("li", sentence) for sentence in said)), id="reading"
+    )
+
+
+_CHANGED = (
+    "These estimates were changed to be more plausible. They are no longer right on average, and nothing honest can be "
+    "said of the error of each."
+)
+
+
+def _rests_on(answer: Answer) -> Html:
+    rows = [tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()]
+    said = [tag("h2", "What it rests on"), tag("table", tag("tbody", *rows), class_="facts")]
+    if answer.source.skipped:
+        heads = tag("tr", *(tag("th", name) for name in ("File", "Row group", "Reports", "Why")))
+        lines = []
+        for each in answer.source.skipped:
+            group = "all" if each.group is None else str(each.group)
+            reports = "unknown" if each.reports is None else f"{each.reports:,}"
+            lines.append(tag("tr", *(tag("td", visible(text)) for text in (each.file, group, reports, each.reason))))
+        said.append(tag("h3", "Left out when collecting"))
+        said.append(tag("div", tag("table", tag("thead", heads), tag("tbody", *lines)), class_="wide"))
+    return tag("section", *said, id="facts")
+
+
+_STYLE = """
+.simulated { border: 3px double var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; max-width: none; }
+.simulated b { display: block; font: 700 2.4rem/1.2 var(--sans); letter-spacing: 0.08em; text-transform: uppercase; }
+.simulated b { color: var(--turned); }
+.picture img.chart { width: 100%; max-width: 46rem; }
+.picture img.tree { width: auto; max-width: none; }
+td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
+td.figure { white-space: pre; }
+.facts th { width: 9rem; }
+.facts td { overflow-wrap: anywhere; }
+.sorts { width: auto; min-width: min(46rem, 100%); }
+.sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+.sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
+.sorts th[aria-sort="descending"] button::after { content: " ↓"; }
+@media print { .picture img.tree { max-width: 100%; } }
+"""
+
+# Clicking on the head of a column sorts by it. The table is there without, too.
+_SCRIPT = """
+for (const table of document.querySelectorAll("table.sorts")) {
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const before = head.getAttribute("aria-sort");
+      const down = before ? before === "ascending" : column > 0;
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...body.rows].map((row) => {
+        const cell = row.cells[column];
+        return [cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key), row];
+      });
+      const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
+      rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
+      body.append(...rows.map((row) => row[1]));
+    });
+  });
+}
+"""

@@ -1,0 +1,93 @@
+"""Pictures of estimates and of searches, with nothing of a screen about them."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..core.errors import StateError
+from ..core.estimates import chart_size
+from ..core.probability import decimal
+from ..search.picture import Picture
+from .answers import Answer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_BARS = 60
+_OTHERS = 6
+_BAND = 0.35
+"""Inches above a tree for the words that its reports are simulated."""
+_MARGIN = 0.12
+_DPI = 200
+_FAINT, _ALARM = "#666666", "#a33000"
+_SIMULATED = "SIMULATED: no users' own reports"
+# Texts stay texts: they can be searched, and whatever shows them has fonts for more scripts than matplotlib.
+_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "plausibly"}
+
+
+def chart(answer: Answer) -> Figure:
+    """The bar chart of what people are shown, with a line about what it is of."""
+    from matplotlib.figure import Figure
+
+    bars = min(answer.largest, len(answer.estimates), MOST_BARS)
+    width, height = chart_size(max(bars, 1))
+    figure = Figure(figsize=(width, height + 0.3 + _BAND * answer.source.simulated), layout="constrained")
+    answer.estimates.plot(figure.subplots(), k=max(bars, 1), level=answer.level)
+    figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=8, color=_FAINT, parse_math=False)
+    if answer.source.simulated:
+        figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=12)
+    return figure
+
+
+def tree(answer: Answer) -> Figure:
+    """The picture of a search."""
+    from matplotlib.figure import Figure
+
+    if answer.found is None:
+        raise StateError("there is a tree of a search only, and these are estimates of given items")
+    picture = Picture(answer.found, _OTHERS)
+    width, height = picture.size
+    wide, high = width + 2 * _MARGIN, height + 2 * _MARGIN + _BAND * answer.source.simulated
+    figure = Figure(figsize=(wide, high))
+    picture.draw(figure.add_axes((_MARGIN / wide, _MARGIN / high, width / wide, height / high)))
+    if answer.source.simulated:
+        top = 1 - _MARGIN / high
+        figure.text(0.5, top, _SIMULATED, color=_ALARM, fontweight="bold", fontsize=10, ha="center", va="top")
+    return figure
+
+
+def svg_of(figure: Figure) -> str:
+    """The picture as text."""
+    content = io.BytesIO()
+    save(figure, content, "svg")
+    return content.getvalue().decode()
+
+
+def save(figure: Figure, where: BinaryIO, kind: str) -> None:
+    """Writes the picture; the same picture has the same bytes."""
+    import matplotlib as mpl
+
+    given: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": _DPI}
+    with mpl.rc_context(_STYLE), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        content = io.BytesIO()
+        figure.savefig(content, format=kind, **given)
+    # Blanks are as many as there are.
+    where.write(content.getvalue().replace(b"*{stroke-linejoin", b"text{white-space:pre} *{stroke-linejoin", 1))
+    boxes = [each for each in caught if "missing from font" in str(each.message)]
+    for each in caught:
+        if each not in boxes:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if boxes and kind == "png":
+        words = "some characters are in none of matplotlib's fonts, and drawn as boxes; .svg and .html show them"
+        warnings.warn(words, stacklevel=2)
+
+
+def _caption(answer: Answer, bars: int) -> str:
+    made, scheme = answer.estimates, answer.source.scheme
+    told = [f"{scheme.name}, ε = {decimal(scheme.epsilon)}"]
+    told += [f"the {bars:,} largest of {len(made):,} items"] * (bars < len(made))
+    told += [step for step in made.history if not step.startswith(("top ", "search by "))]
+    return "; ".join(told)

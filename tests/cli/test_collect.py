@@ -1,0 +1,123 @@
+"""plausibly collect: what was added, what was left out, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from contract.entries import other_than, reports_of
+from files.making import SMALL, damage_group, group_size, small_file
+from plausibly.cli import app
+from plausibly.cli import collect as command
+from plausibly.files import Collected, write_reports
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["collect", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two files of 25 and 40 reports, in row groups of 10."""
+    group_size(monkeypatch, 10)
+    made = tmp_path / "reports"
+    made.mkdir()
+    for seed, count in enumerate([25, 40]):
+        small_file(made / f"{seed}.parquet", count, seed=seed)
+    return made
+
+
+def test_the_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_file(tmp_path / "reports.parquet")
+    monkeypatch.chdir(tmp_path)
+    example = (command.collect.__doc__ or "").partition("Example: plausibly collect ")[2].split()
+    code, shown, told = run(*example)
+    assert (code, told) == (0, "")
+    assert "added   25 reports" in shown
+    assert shown.splitlines()[-1] == "Written: visits.tally"
+    assert len(Collected.read(tmp_path / "visits.tally")) == 25
+
+
+def test_calling_again_adds_what_is_new(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.tally"
+    assert run(folder / "0.parquet", "-o", out)[0] == 0
+    (folder / "copy.parquet").write_bytes((folder / "0.parquet").read_bytes())
+    code, shown, _ = run(folder, "--out", out, "--json")
+    assert code == 0
+    said = json.loads(shown)
+    assert (said["added"], said["reports"], said["files"], said["skipped"]) == (40, 65, 2, [])
+    assert said["copies"] == [str(folder / "copy.parquet")]
+    assert (said["scheme"], said["fingerprint"], said["simulated"]) == ("DE", SMALL.fingerprint(), False)
+    code, shown, _ = run(folder, "--out", out)
+    assert "added   0 reports" in shown
+    assert "copies  1" in shown
+
+
+def test_what_is_damaged_is_refused_by_name_or_left_out_and_told(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.tally"
+    damage_group(folder / "1.parquet", 2)
+    code, shown, told = run(folder, "--out", out)
+    assert (code, shown) == (1, "")
+    assert "1.parquet, row group 2: " in told
+    assert not out.exists()
+    code, shown, told = run(folder, "--out", out, "--skip-bad", "--json")
+    assert code == 0
+    said = json.loads(shown)
+    assert said["reports"] == 55
+    assert [(each["group"], each["reports"]) for each in said["skipped"]] == [(2, 10)]
+    assert "Left out: 1 row group with 10 reports." in told
+    assert "1.parquet, row group 2: " in told
+
+
+def test_simulated_reports_are_refused_in_the_words_of_the_command_line(tmp_path: Path) -> None:
+    write_reports(tmp_path / "s.parquet", SMALL, reports_of(SMALL, 5))
+    code, _, told = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally")
+    assert code == 1
+    assert "s.parquet: simulated reports, which are no users' own; --simulated takes them all the same" in told
+    assert "allow_simulated" not in told
+    code, shown, _ = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally", "--simulated")
+    assert code == 0
+    assert "5 reports (simulated)" in shown
+    code, _, told = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally")
+    assert code == 1
+    assert "x.tally: simulated reports" in told
+
+
+def test_only_the_scheme_that_is_expected_is_taken(folder: Path, tmp_path: Path) -> None:
+    code, _, told = run(folder, "--out", tmp_path / "x.tally", "--scheme", "DE:epsilon=1,domain_size=12")
+    assert code == 1
+    assert "0.parquet: expected scheme" in told
+    (tmp_path / "scheme.json").write_text(SMALL.to_json(), encoding="utf-8")
+    assert run(folder, "--out", tmp_path / "x.tally", "--scheme", tmp_path / "scheme.json")[0] == 0
+    other = other_than(SMALL)
+    write_reports(folder / "2.parquet", other, other.tag(reports_of(other, 5)))
+    code, _, told = run(folder, "--out", tmp_path / "x.tally")
+    assert code == 1
+    assert "2.parquet: expected scheme" in told
+
+
+def test_what_cannot_be_meant_ends_with_2(tmp_path: Path) -> None:
+    code, shown, told = run(tmp_path / "none", "--out", tmp_path / "x.tally")
+    assert (code, shown) == (2, "")
+    assert "none: there is no such file or folder" in told
+    small_file(tmp_path / "reports.parquet")
+    code, _, told = run(tmp_path / "reports.parquet", "--out", tmp_path / "no" / "x.tally")
+    assert code == 2
+    assert "there is no folder" in told
+    assert run(tmp_path / "reports.parquet")[0] == 2
+
+
+def test_an_interrupt_says_that_the_same_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "collected", interrupted)
+    code, shown, told = run(tmp_path, "--out", tmp_path / "x.tally")
+    assert (code, shown) == (130, "")
+    assert "the same command goes on from there" in told

@@ -1,0 +1,282 @@
+"""Estimates as files: every form says the same, nothing becomes a formula or markup, and nothing is half-written."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from base64 import b64encode
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from cases import in_turn
+from plausibly import DomainError, Estimates, Integers, Keys, ParameterError, SeededRandom, StateError, Strings, make
+from plausibly.files import Answer, Collected, Skipped, estimates, write_estimates, write_tree
+from plausibly.files.estimates import check_name, safe_cell
+from plausibly.files.items import items_of, read_lines
+from plausibly.files.page import page
+from plausibly.files.pictures import chart, svg_of, tree
+
+HOSTILE = '</td><script>alert(1)</script>"\' onload=x &amp; x="1.23456"'
+ITEMS = [HOSTILE, "=1+1", "'quoted", "a;b,c\nd", "שלום", "", "-5", "$\\frac$"]
+LOST = (Skipped("b.parquet", 3, 1000, "the checksum does not fit"), Skipped("<i>.parquet", None, None, "cut off"))
+ENDINGS = (".csv", ".parquet", ".json", ".png", ".svg", ".html")
+
+
+def some(items: Any = ITEMS, *, variance: bool = True, **given: Any) -> Answer:
+    names = np.empty(len(items), dtype=object)
+    names[:] = items
+    values = np.linspace(9000.0, -500.0, len(items)) if len(items) else np.zeros(0)
+    scheme = make("TLH", epsilon="1/2", domain=Keys())
+    made = Estimates(names, values, np.full(len(items), 2500.0) if variance else None, 20_000, complete=False,
+                     history=() if variance else ("norm-sub",))  # fmt: skip
+    source = {"simulated": given.pop("simulated", False), "skipped": given.pop("skipped", ())}
+    return Answer(made, Collected(scheme.accumulator(), **source), **given)
+
+
+def searched(k: int = 5, level: float | None = 0.05, count: int = 3000) -> Answer:
+    oracle = make("TLH", epsilon=3, domain_size=2 * 5**2 + 1)
+    scheme = make("ROUND", oracle=oracle, prefixes=["ab", "cd"], stem=2, reach=4, domain=Strings("abcd", 4))
+    tally = scheme.simulate({"abba": count, "cdab": count // 2}, SeededRandom(1))
+    return Answer(tally.search(k=k, level=level), Collected(tally), significance=level)  # type: ignore[attr-defined]
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text outside of style and script; everything must be closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text, self._open = "", [""]
+        self.feed(text)
+        self.close()
+        assert self._open == [""]
+
+    def handle_starttag(self, name: str, attributes: Any) -> None:
+        self.elements.append((name, dict(attributes)))
+        if name not in ("img", "meta"):
+            self._open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self._open.pop() == name
+
+    def handle_data(self, text: str) -> None:
+        if self._open[-1] not in ("style", "script"):
+            self.text += text
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_tables_for_programs_have_all_numbers_unrounded(tmp_path: Path) -> None:
+    answer = some(level=0.9, largest=2)
+    for ending in (".csv", ".parquet", ".json"):
+        write_estimates(tmp_path / f"x{ending}", answer)
+    low, high = answer.estimates.interval(0.9)
+    rows = rows_of(tmp_path / "x.csv")
+    said = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(tmp_path / "x.parquet")
+    frame = table.to_pydict()
+    assert frame["item"] == ITEMS == [each["item"] for each in said["estimates"]]
+    assert [row["item"].removeprefix("'") for row in rows] == ITEMS
+    wanted = {"estimate": answer.estimates.values, "standard_error": np.full(8, 50.0), "low": low, "high": high}
+    wanted["share"] = answer.estimates.values / 20_000
+    for name, numbers in wanted.items():
+        assert [float(row[name]) for row in rows] == numbers.tolist() == frame[name]
+        assert [each[name] for each in said["estimates"]] == numbers.tolist()
+    assert {(row["level"], row["reports"], row["simulated"]) for row in rows} == {("0.9", "20000", "false")}
+    facts = json.loads(table.schema.metadata[b"plausibly.estimates"])
+    del said["estimates"]
+    assert facts == said
+    assert (facts["scheme"], facts["epsilon"], facts["reports"], facts["level"]) == ("TLH", "1/2", 20_000, 0.9)
+    assert facts["fingerprint"] == answer.source.scheme.fingerprint()
+
+
+@pytest.mark.full
+def test_without_a_variance_there_is_no_interval_anywhere(tmp_path: Path) -> None:
+    answer = some(variance=False)
+    for ending in ENDINGS:
+        write_estimates(tmp_path / f"x{ending}", answer)
+    assert {(row["low"], row["standard_error"], row["level"]) for row in rows_of(tmp_path / "x.csv")} == {("", "", "")}
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["estimates"][0]["high"] is None
+    read = Reader((tmp_path / "x.html").read_text(encoding="utf-8"))
+    assert "95 % interval" not in read.text
+    assert "no variance after norm-sub" in read.text
+
+
+def test_no_cell_is_a_formula_and_one_apostrophe_brings_the_item_back(tmp_path: Path) -> None:
+    hostile = [f"{sign}cmd|' /C calc'!A0" for sign in "=+-@\t\r\n＝＋－＠'"] + ["a=b", "", "x'y"]  # noqa: RUF001
+    write_estimates(tmp_path / "x.csv", some(hostile))
+    for row, item in zip(rows_of(tmp_path / "x.csv"), hostile, strict=True):
+        cell = row["item"]
+        assert not cell.startswith(tuple("=+-@\t\r\n＝＋－＠"))  # noqa: RUF001
+        assert cell.removeprefix("'") == item if cell.startswith("'") else cell == item
+    assert safe_cell(-5) == -5
+    # A spreadsheet that cuts at semicolons finds them within quotes.
+    write_estimates(tmp_path / "y.csv", some(["a;=1+1"]))
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8").splitlines()[1].startswith('"a;=1+1",')
+
+
+def test_integers_and_bytes_keep_their_kind(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for items, plain in ([[3, 1], [3, 1]], [[b"\xff\x00", b"a"], ["ff00", "61"]], [[2**70, 1], [2**70, 1]]):
+        write_estimates(tmp_path / "x.json", some(items))
+        write_estimates(tmp_path / "x.parquet", some(items))
+        said = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+        assert [each["item"] for each in said["estimates"]] == plain
+        read = parquet.read_table(tmp_path / "x.parquet")["item"].to_pylist()
+        assert read == ([str(item) for item in items] if 2**70 in items else items)
+    with pytest.raises(ParameterError, match="expected one type"):
+        write_estimates(tmp_path / "x.parquet", some([1, "1"]))
+
+
+def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
+    text = page(some(simulated=True, skipped=LOST, largest=4))
+    read = Reader(text)
+    assert text == page(some(simulated=True, skipped=LOST, largest=4))
+    for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that cannot be read",
+                  "the checksum does not fit", "named beforehand", "95 % interval", "9,000", "[8,902, 9,098]",
+                  "45.00 %", "Toeplitz"):  # fmt: skip
+        assert words in read.text
+    assert {name for name, _ in read.elements} & {"link", "iframe", "object", "base", "form"} == set()
+    assert not re.search(r"@import|url\(|http:", re.sub(r'src="data:[^"]*"', "", text))
+    policy = next(given["content"] for _, given in read.elements if "default-src" in given.get("content", ""))
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.endswith(f"script-src 'sha256-{digest}'"), "the browser runs this script and no other"
+
+
+def test_no_item_becomes_markup() -> None:
+    skipped = (Skipped(HOSTILE, 1, 1, HOSTILE),)
+    read = Reader(page(some(skipped=skipped)))
+    assert [name for name, _ in read.elements].count("script") == 1
+    assert not [name for _, given in read.elements for name in given if name.startswith("on")]
+    assert read.text.count(HOSTILE) == 3
+    (source,) = [given["src"] for name, given in read.elements if name == "img"]
+    texts = [each.text for each in ElementTree.fromstring(unquote(source.partition(",")[2])).iter() if each.text]
+    assert "שלום" in texts  # as text: whatever shows the page knows how to write it
+    assert "(empty)" in texts
+    assert any(text.endswith('x="1.23456"') for text in texts)
+
+
+def test_the_page_of_a_search_has_its_tree_and_level() -> None:
+    answer = searched()
+    read = Reader(page(answer))
+    assert [given["class"] for name, given in read.elements if name == "img"] == ["chart", "tree"]
+    assert "at most 5 % that anything is listed that nobody holds" in read.text
+    assert "abba" in read.text
+    assert "some of it may be luck" in Reader(page(searched(level=None))).text
+
+
+def test_long_lists_are_cut_for_people_and_said_to_be() -> None:
+    answer = some([f"item {i}" for i in range(1500)], largest=20)
+    read = Reader(page(answer))
+    assert sum(name == "tr" for name, _ in read.elements) == 1000 + 1 + len(answer.about())
+    assert "The 1,000 largest of 1,500 items." in read.text
+    assert "the 20 largest of 1,500 items" in svg_of(chart(answer))
+    assert len(list(answer.lines())) == 20
+
+
+@pytest.mark.full
+def test_pictures_are_the_same_every_time_and_say_when_they_are_simulated(tmp_path: Path) -> None:
+    assert svg_of(chart(some())) == svg_of(chart(some()))
+    assert "SIMULATED" not in svg_of(chart(some()))
+    assert "SIMULATED" in svg_of(chart(some(simulated=True)))
+    found = searched()
+    write_tree(tmp_path / "x.png", found)
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert "SIMULATED" in svg_of(tree(Answer(found.estimates, Collected(found.source.tally, True))))
+    with pytest.raises(StateError, match="a tree of a search only"):
+        write_tree(tmp_path / "y.png", some())
+    assert not (tmp_path / "y.png").exists()
+
+
+def test_characters_without_a_font_are_warned_of_where_they_cannot_be_shown(tmp_path: Path) -> None:
+    answer = some(["\N{CUNEIFORM SIGN A}", "b"])
+    with pytest.warns(UserWarning, match="drawn as boxes"):
+        write_estimates(tmp_path / "x.png", answer)
+    write_estimates(tmp_path / "x.svg", answer)
+
+
+def test_nothing_found_is_a_file_too(tmp_path: Path) -> None:
+    empty = searched(count=0)
+    assert len(empty.estimates) == 0
+    for ending in ENDINGS:
+        write_estimates(tmp_path / f"x{ending}", empty)
+    assert rows_of(tmp_path / "x.csv") == []
+    assert "There is nothing to list." in Reader((tmp_path / "x.html").read_text(encoding="utf-8")).text
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    write_estimates(path, some(["a"]))
+    before = path.read_bytes()
+
+    def fail(item: Any) -> Any:
+        raise OSError("full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(estimates, "safe_cell", fail)
+        with pytest.raises(OSError, match="full"):
+            write_estimates(path, some(["b"]))
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.csv"]
+    write_estimates(path, some(["b"]))
+    assert path.read_bytes() != before
+
+
+def test_names_are_refused_before_anything_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, told in (("x.xlsx", "unknown ending '.xlsx'"), ("x", "unknown ending ''"), ("no/x.csv", "no folder")):
+        with pytest.raises(ParameterError, match=told):
+            check_name(tmp_path / name)
+    assert check_name(tmp_path / "X.CSV") == tmp_path / "X.CSV"
+    with pytest.raises(ParameterError, match=r"unknown ending '\.csv'"):
+        check_name(tmp_path / "x.csv", pictures=True)
+    monkeypatch.setattr(estimates, "find_spec", lambda name: None)
+    with pytest.raises(StateError, match=r"needs pyarrow, which comes with plausibly\[files\]"):
+        check_name(tmp_path / "x.parquet")
+    with pytest.raises(ParameterError, match="level"):
+        some(level=1.5)
+
+
+def test_lines_are_read_once_each_and_bad_ones_named(tmp_path: Path) -> None:
+    path = tmp_path / "items.txt"
+    path.write_bytes("\ufeffa b\r\n\nc\u2028d\né\na b\n".encode())
+    assert read_lines(path) == ["a b", "c\u2028d", "é"]
+    path.write_bytes(b"secret\n\xff\n")
+    with pytest.raises(DomainError, match=r"items\.txt, line 2: expected UTF-8 text$"):
+        read_lines(path)
+    path.write_bytes(b"\n\n")
+    with pytest.raises(DomainError, match="has none"):
+        read_lines(path)
+
+
+@in_turn(
+    ("domain", "texts", "items"),
+    [
+        (Integers(10), ["3", "07"], [3, 7]),
+        (Strings("abc", 3), ["ab"], ["ab"]),
+        (Strings(b"abc", 3), ["ab"], [b"ab"]),
+        (Keys(), ["3", "ü"], ["3", "ü"]),
+    ],
+)
+def test_words_become_items_of_the_domain(domain: Any, texts: list[str], items: list[Any]) -> None:
+    assert items_of(domain, texts) == items
+
+
+def test_words_that_are_no_items_are_named_by_position() -> None:
+    for word in ("x", "-1", "1.0", "٣", "1" * 30):
+        with pytest.raises(DomainError, match=r"^item 1: expected an integer in \[0, 10\)$"):
+            items_of(Integers(10), ["1", word])
+    with pytest.raises(DomainError, match="item 0: expected text that has a UTF-8 form"):
+        items_of(Keys(), ["\udcff"])
