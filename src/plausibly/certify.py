@@ -84,6 +84,31 @@ class Certificate:
         """Whether nothing was found wrong."""
         return not self.findings
 
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate, JSON-ready: numbers that must be exact as text, what is infinite as "infinity"."""
+        return {
+            "holds": self.holds,
+            "findings": list(self.findings),
+            "scheme": self.scheme.name,
+            "fingerprint": self.scheme.fingerprint(),
+            "epsilon_asked": str(self.scheme.epsilon),
+            "epsilon_delivered": _text(self.epsilon),
+            "epsilon_rounded_up": _rounded_up(self.epsilon),
+            "worst_ratio": _text(self.worst_ratio),
+            "attained": self.attained,
+            "whole_domain": self.enumerated is self.scheme,
+            "enumerated": self.enumerated.to_dict(),
+            "items": self.items,
+            "paths": self.paths,
+            "public_outcomes": self.public_outcomes,
+            "public_complete": self.public_complete,
+            "tapes": self.tapes,
+            "moment_items": self.moment_items,
+            "unbiased": self.unbiased,
+            "variance_exact": self.variance_exact,
+            "rests_on": self.scheme.unbiased_given,
+        }
+
     def __str__(self) -> str:
         run = f"{self.items} of {self.scheme.domain.size or '2^64'} items"
         if self.enumerated is not self.scheme:
@@ -94,7 +119,7 @@ class Certificate:
         rests = f"given {self.scheme.unbiased_given or 'coins too many to enumerate'}"
         exact = f"exactly, over all coins, on {self.moment_items} items"
         lines = [
-            f"{self.scheme!r} {'holds' if self.holds else 'DOES NOT HOLD'}",
+            f"{_named(self.scheme)} {'holds' if self.holds else 'DOES NOT HOLD'}",
             f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
             f"  client    run on all private coins, {self.paths:,} paths: {run}",
             f"  bulk      compared with the client on {self.tapes} tapes of words",
@@ -177,6 +202,16 @@ def audit(scheme: Scheme) -> Certificate:
 def _rounded_up(epsilon: Fraction | float) -> str:
     # "<=" must stay true of the digits shown.
     return "infinity" if epsilon == math.inf else f"{math.ceil(epsilon * 10**12) / 10**12:.12g}"
+
+
+def _named(scheme: Scheme) -> str:
+    # A search with all its parts would fill a page.
+    text = repr(scheme)
+    return text if len(text) <= 200 else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
+
+
+def _text(number: Fraction | float) -> str:
+    return "infinity" if number == math.inf else str(number)
 
 
 # --- what is run ------------------------------------------------------------------------------------------------
@@ -383,10 +418,15 @@ class StatisticalAudit:
         """Whether the reports are compatible with the privacy the scheme promises."""
         return self.lower_bound <= float(self.scheme.epsilon)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The finding, JSON-ready."""
+        found = {"lower_bound": self.lower_bound, "confidence": self.confidence, "reports": self.reports}
+        return {"consistent": self.consistent, **found, "fingerprint": self.scheme.fingerprint()}
+
     def __str__(self) -> str:
         verdict = "is consistent with" if self.consistent else "VIOLATES"
         shown = f"{self.reports:,} reports show epsilon >= {self.lower_bound:.4g}"
-        return f"{self.scheme!r} {verdict} its epsilon: {shown} with confidence {self.confidence:g}"
+        return f"{_named(self.scheme)} {verdict} its epsilon: {shown} with confidence {self.confidence:g}"
 
 
 def audit_statistically(

@@ -12,6 +12,7 @@ from plausibly.core.errors import ParameterError
 from plausibly.experiments.cells import SOURCES, Cell
 from plausibly.experiments.crowds import CROWDS, crowd
 from plausibly.experiments.csv_files import Held, enter, read_counts, read_values
+from plausibly.files import ValuesError
 
 SECRET = "hiv-clinic"
 
@@ -58,7 +59,7 @@ def test_counts_are_ranked(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named_by_file_and_line_and_not_quoted(text: str | bytes, line: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError) as refused:
+    with pytest.raises(ValuesError) as refused:
         read_counts(written(tmp_path, text))
     told = str(refused.value)
     assert "visits.csv" in told
@@ -76,16 +77,16 @@ def test_what_is_wrong_is_named_by_file_and_line_and_not_quoted(text: str | byte
     ],
 )
 def test_values_likewise(text: str, column: str | None, line: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError) as refused:
+    with pytest.raises(ValuesError) as refused:
         read_values(written(tmp_path, text), column)
     assert line in str(refused.value)
     assert SECRET not in str(refused.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="No such file"):
+    with pytest.raises(ValuesError, match="No such file"):
         read_counts(tmp_path / "none.csv")
-    with pytest.raises(ParameterError, match="directory"):
+    with pytest.raises(ValuesError, match="directory"):
         read_values(tmp_path)
 
 

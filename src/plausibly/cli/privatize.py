@@ -48,7 +48,7 @@ def privatize(
 
     Reports come in the order of the rows. The file appears whole or not at all, and none is overwritten.
 
-    "plausibly sample visits.csv" makes visits up; "plausibly plan --alphabet a-z0-9.- --length 24 --users 200000
+    "plausibly sample visits.csv" makes visits up; "plausibly plan --alphabet a-z0-9./- --length 30 --users 200000
     --epsilon 3 --save scheme.json" the scheme for them.
 
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,44 +64,64 @@ def enter(name: str, crowd: Held) -> None:
     CROWDS[name], SOURCES[name] = crowd, crowd.digest
 
 
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Counts by item, in the order of the file, and the line where each item is first met."""
+
+    name: str
+    items: tuple[str, ...]
+    counts: Counts
+    lines: tuple[int, ...]
+
+
 def read_values(path: str | Path, column: str | None = None) -> Held:
     """The crowd of a file with one user's value in each row; the column need not be named if there is only one."""
-    found: Counter[str] = Counter()
-    with _refused_as_parameter():
-        for chunk in values(path, column=column, format="csv"):
-            found.update(chunk.values)
-    return _held(path, found)
+    return _held(labelled_values(path, column))
 
 
 def read_counts(path: str | Path) -> Held:
     """The crowd of a file with the columns ``item`` and ``count``; others are not looked at."""
+    return _held(labelled_counts(path))
+
+
+def labelled_values(path: str | Path, column: str | None = None) -> Labelled:
+    """As ``read_values``, with the items."""
+    found: Counter[str] = Counter()
+    lines: dict[str, int] = {}
+    for chunk in values(path, column=column, format="csv"):
+        found.update(chunk.values)
+        # Backwards: the first line of each comes last, and stays.
+        own = dict(zip(reversed(chunk.values), reversed(chunk.places), strict=True))
+        lines |= {item: line for item, line in own.items() if item not in lines}
+    return _labelled(path, found, lines)
+
+
+def labelled_counts(path: str | Path) -> Labelled:
+    """As ``read_counts``, with the items."""
     found: dict[str, int] = {}
-    with _refused_as_parameter():
-        rows = CsvRows(Source(path), ["item", "count"])
-        which, many = rows.places
-        for line, row in rows:
-            item, count = row[which], row[many]
-            if not re.fullmatch(r"[0-9]{1,10}", count):
-                raise rows.text.refused("expected a whole number of users as its count", line)
-            if item in found:
-                raise rows.text.refused("an item that another line has already", line)
-            found[item] = int(count)
-    return _held(path, found)
+    lines: dict[str, int] = {}
+    rows = CsvRows(Source(path), ["item", "count"])
+    which, many = rows.places
+    for line, row in rows:
+        item, count = row[which], row[many]
+        if not re.fullmatch(r"[0-9]{1,10}", count):
+            raise rows.text.refused("expected a whole number of users as its count", line)
+        if item in found:
+            raise rows.text.refused("an item that another line has already", line)
+        found[item], lines[item] = int(count), line
+    return _labelled(path, found, lines)
 
 
-@contextmanager
-def _refused_as_parameter() -> Iterator[None]:
-    try:
-        yield
-    except ValuesError as error:
-        raise ParameterError(str(error)) from None
+def _labelled(path: str | Path, found: dict[str, int], lines: dict[str, int]) -> Labelled:
+    counts = np.array([*found.values()], dtype=np.int64)
+    return Labelled(Path(path).name, tuple(found), counts, tuple(lines[item] for item in found))
 
 
-def _held(path: str | Path, found: dict[str, int]) -> Held:
-    counts = np.sort(np.array([*found.values()], dtype=np.int64))[::-1]
+def _held(found: Labelled) -> Held:
+    counts = np.sort(found.counts)[::-1]
     if len(counts) < 2 or not 1 <= counts.sum() <= _MOST:
-        raise ParameterError(
-            f"{path}: expected two different items or more, of 1 to {_MOST:,} users; "
+        raise ValuesError(
+            f"{found.name}: expected two different items or more, of 1 to {_MOST:,} users; "
             f"came {len(counts):,}, of {counts.sum():,}"
         )
     return Held(np.ascontiguousarray(counts))

@@ -62,10 +62,9 @@ class Answer:
 
     @property
     def places(self) -> npt.NDArray[np.intp]:
-        """Which estimates are shown to people: all of a search in its order, else the largest, largest first."""
-        if self.found is not None:
-            return np.arange(len(self.estimates))
-        return np.argsort(-self.estimates.values, kind="stable")[: self.largest]
+        """Which estimates are shown to people: all of a search, else the largest; the largest first."""
+        shown = len(self.estimates) if self.found is not None else self.largest
+        return np.argsort(-self.estimates.values, kind="stable")[:shown]
 
     @property
     def picked(self) -> bool:

@@ -41,7 +41,7 @@ class Chunk:
     """Some users' values, as the domain takes them, and where each of them stands."""
 
     values: list[Any]
-    _places: list[int]
+    places: list[int]
     _source: Source
     _unit: str
 
@@ -50,7 +50,7 @@ class Chunk:
 
     def refused(self, why: str, position: int) -> ValuesError:
         """The error that says so of the value at this position, by file and line."""
-        return self._source.refused(why, f"{self._unit} {self._places[position]}")
+        return self._source.refused(why, f"{self._unit} {self.places[position]}")
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -59,7 +59,7 @@ class Chunk:
             yield
         except DomainError as error:
             if error.position is None:
-                first, last = self._places[0], self._places[-1]
+                first, last = self.places[0], self.places[-1]
                 raise self._source.refused(str(error), f"{self._unit}s {first} to {last}") from None
             raise self.refused(error.reason, error.position) from None
 
@@ -110,7 +110,7 @@ class Values:
             raise chunk.refused("no value; leave out users who have none, or skip them", chunk.values.index(None))
         kept = [place for place, value in enumerate(chunk.values) if value is not None]
         self.skipped += len(chunk) - len(kept)
-        return self._with([chunk.values[place] for place in kept], [chunk._places[place] for place in kept])
+        return self._with([chunk.values[place] for place in kept], [chunk.places[place] for place in kept])
 
     def _alike(self, chunk: Chunk) -> Chunk:
         # All of one type: a number among texts is somebody's mistake, and would be another item.
@@ -126,12 +126,12 @@ class Values:
 
     def _converted(self, chunk: Chunk) -> Chunk:
         if self._wanted == "integers" and self._kind is str:
-            return self._with(_integers(chunk), chunk._places)
+            return self._with(_integers(chunk), chunk.places)
         if self._wanted != "integers" and self._kind is int:
             # As they stand in a CSV file, which does not tell numbers from texts.
-            chunk = self._with(list(map(str, chunk.values)), chunk._places)
+            chunk = self._with(list(map(str, chunk.values)), chunk.places)
         if self._wanted == "bytes" and self._kind is not bytes:
-            return self._with([value.encode() for value in chunk.values], chunk._places)
+            return self._with([value.encode() for value in chunk.values], chunk.places)
         return chunk
 
     def _with(self, values: list[Any], places: list[int]) -> Chunk:

@@ -7,6 +7,7 @@ from math import ceil, log2, prod
 
 from ..core.laws import Estimator
 from ..core.scheme import Scheme
+from ..search.folding import Fold
 from ..search.grouped import Search
 from ..search.parts import Part
 from ..sketches.rows import RowSketch
@@ -109,20 +110,38 @@ def _hash_bits(scheme: Scheme) -> int:
     return int(scheme.parameters["hash_bits" if scheme.name == "TLH" else "coefficients"])
 
 
+def linear(scheme: Scheme) -> bool:
+    """Whether its estimates are sums over reports, with a variance in closed form; those of a regression are not."""
+    return not scheme.estimator().history
+
+
 def influence(scheme: Scheme) -> float:
     """By how much one report more, of whatever content, can move the estimated count of an item.
 
-    A report adds its score less the offset, times the scale. Scores are 0 or 1, or signs where the offset is 0.
+    A report adds its score less the offset, times the scale. Scores are 0 or 1, or signs where the offset is 0. A
+    search counts given strings by those who report whole ones. Only for schemes that are ``linear``.
     """
     if isinstance(scheme, Search):
-        return influence(scheme.parts[scheme.whole].scheme) / _whole_share(scheme)
-    decoder = scheme.oracle.estimator() if isinstance(scheme, RowSketch) else scheme.estimator()
+        whole = scheme.parts[scheme.whole]
+        own = max(map(abs, _debiased(_ends(whole.scheme), whole.scheme.size))) if isinstance(whole, Fold) else None
+        return (influence(whole.scheme) if own is None else own) / _whole_share(scheme)
+    if not isinstance(scheme, RowSketch):
+        return max(map(abs, _ends(scheme)))
+    low, high = _ends(scheme.oracle)
+    if scheme.signed:
+        return high - low  # one cell less another
+    return max(map(abs, _debiased((low, high), scheme.width)))
+
+
+def _ends(oracle: Scheme) -> tuple[float, float]:
+    # The least and the most that a report adds to a count.
+    decoder = oracle.estimator()
     assert isinstance(decoder, Estimator)
     scale, offset = float(decoder.scale), float(decoder.offset)
-    low, high = -scale * (offset or 1.0), scale * (1.0 - offset)
-    if isinstance(scheme, RowSketch) and scheme.signed:
-        return high - low  # one cell less another
-    if isinstance(scheme, RowSketch):
-        c = scheme.width
-        low, high = ((end - 1 / c) * c / (c - 1) for end in (low, high))
-    return max(-low, high)
+    return -scale * (offset or 1.0), scale * (1.0 - offset)
+
+
+def _debiased(ends: tuple[float, float], cells: int) -> tuple[float, float]:
+    # What others are expected to add to a cell is subtracted, for each report.
+    low, high = ((end - 1 / cells) * cells / (cells - 1) for end in ends)
+    return low, high

@@ -1,0 +1,65 @@
+"""plausibly demo: the whole story on made-up data, command by command, with a picture and a page at the end."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..experiments import story
+from .common import messages, need, results, told
+
+
+def demo(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to; made if there is none.")] = Path(
+        "plausibly-demo"
+    ),
+    users: Annotated[int, typer.Option(help="How many made-up users.")] = 1_000_000,
+    seed: Annotated[int | None, typer.Option(help="The same noise every time; without, fresh noise.")] = None,
+) -> None:
+    """Watch a histogram emerge from noise: plan, privatize, collect, estimate and search on made-up visits.
+
+    Runs the other commands as one would type them, about half a minute in all, and leaves their files in a folder. At
+    the end it does what no server can: it looks up the truth.
+
+    Example: plausibly demo
+    """
+    console = results()
+    with told(messages()):
+        need("pyarrow", "files of reports", "pyarrow")
+        need("matplotlib", "pictures", "matplotlib")
+        tale = story.Story(out, users, seed)
+        tale.begin()
+    for step in tale.steps():
+        console.print(f"\n[bold]{escape(step.heading)}[/]", highlight=False)
+        for words in step.commands:
+            console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
+            _run(context, words)
+    with told(messages()):
+        ending = tale.end()
+    _print(console, ending)
+
+
+def _run(context: typer.Context, words: list[str]) -> None:
+    # As if typed: the same parsing, the same messages.
+    code = context.find_root().command.main(words, prog_name="plausibly", standalone_mode=False)
+    if code:
+        raise typer.Exit(code)
+
+
+def _print(console: Console, ending: story.Ending) -> None:
+    console.print("\n[bold]The truth, which only a demo can look up[/]", highlight=False)
+    table = Table(box=None, pad_edge=False)
+    for place, name in enumerate(ending.header):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+    for line in ending.lines:
+        table.add_row(*map(escape, line))
+    console.print(table, *ending.remarks, sep="\n", highlight=False)
+    for kind, path in (("Picture", ending.picture), ("Page", ending.page)):
+        console.print(f"{kind}: {escape(str(path))}", highlight=False, soft_wrap=True)

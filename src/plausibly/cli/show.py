@@ -1,0 +1,46 @@
+"""plausibly show: a scheme in words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..planner.description import USERS, Description
+from .common import echo_json, messages, results, told
+from .naming import scheme_or_file
+
+
+def show(
+    scheme: Annotated[
+        str, typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally).")
+    ],
+    users: Annotated[int | None, typer.Option(min=1, help="How many users report. Default: as in the file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Tell in words what a scheme protects, reveals and costs: for those who must sign it off.
+
+    What a value may be; ε asked for and delivered, and what that means for a suspicion; what a report consists of; the
+    error to expect; what fake reports can do; what the server keeps. Of a file also how many reports it has.
+
+    Example: plausibly show OLH:epsilon=1,domain_size=1000 --users 100000
+    """
+    with told(messages()):
+        made, held = scheme_or_file(scheme)
+        number = users or (held.reports if held is not None else 0)
+        described = Description(made, (number,) if number else USERS)
+        if as_json:
+            echo_json(described.to_dict() | ({} if held is None else {"file": held.to_dict()}))
+            return
+        sections = described.sections()
+    console = results()
+    sections = [*([] if held is None else [("The file", held.facts())]), *sections]
+    width = 2 + max(len(name) for _, facts in sections for name, _ in facts)
+    for heading, facts in sections:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(min_width=width)
+        for name, value in facts:
+            table.add_row(f"  {escape(name)}", escape(value))
+        console.print(f"[bold]{heading}[/]", table, "", sep="\n", highlight=False)

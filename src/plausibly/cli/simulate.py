@@ -1,0 +1,110 @@
+"""plausibly simulate: what accuracy would I get on my histogram?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from ..core.errors import ParameterError
+from ..core.estimates import label_of
+from ..core.scheme import Scheme
+from ..experiments import csv_files, rehearsal_plot
+from ..experiments.rehearsal import Rehearsal, rehearse
+from ..experiments.rehearsal_files import check_name, write
+from ..experiments.truth import Truth, made_up, truth_of
+from .common import echo_json, messages, need, progress, results, told
+from .naming import scheme_or_file
+
+_DATA, _USERS = "zipf-1.1", 100_000
+
+
+def simulate(
+    scheme: Annotated[str, typer.Argument(help="A scheme: its file, or words such as OLH:epsilon=1,domain_size=1000.")],
+    counts: Annotated[Path | None, typer.Option(help="A CSV file with the columns item and count.")] = None,
+    values: Annotated[Path | None, typer.Option(help="A CSV file, one user's value in each row.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column of --values.")] = None,
+    data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform, url-clicks.")] = None,
+    users: Annotated[
+        int | None, typer.Option(min=1, max=2**31 - 1, help="Users. Default: 100,000, or as in the file.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="How often the collection is run.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 1,
+    postprocess: Annotated[str | None, typer.Option(help="A step after each estimate, such as norm-sub.")] = None,
+    top: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the most common items to show.")] = 10,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write .png, .svg, .csv or .json.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Rehearse a collection on known counts: the errors to expect, beside those that the scheme predicts.
+
+    This is a simulation. It has to know the true counts, makes every user's report on this machine, and sends nothing
+    anywhere; it protects nobody's data. Items are matched by name to a scheme with labels, by number to one with
+    numbers; strings have to be found by a search, and a scheme of any texts is asked about those of the file.
+
+    Example: plausibly simulate OLH:epsilon=1,domain_size=100 --data zipf-1.1 --users 50000
+    """
+    console = messages()
+    with told(console):
+        if [counts, values, data].count(None) < 2:
+            raise ParameterError("expected one of --counts, --values and --data, came several")
+        if column is not None and values is None:
+            raise ParameterError("--column is for --values, which is not given")
+        if out is not None:
+            check_name(out)
+            if out.suffix in rehearsal_plot.SUFFIXES:
+                need("matplotlib", "pictures", "matplotlib")
+        made, _ = scheme_or_file(scheme)
+        truth = _truth(made, counts, values, column, data or _DATA, users, seed)
+        with progress(console, "Simulating", "collections") as advance:
+            found = rehearse(made, truth, repeats=repeats, seed=seed, top=top, postprocess=postprocess, advance=advance)
+        if out is not None:
+            write(found, out)
+    if as_json:
+        echo_json(found.to_dict())
+    else:
+        _print(found)
+        if out is not None:
+            results().print(f"Written: {escape(str(out))}", soft_wrap=True, highlight=False)
+
+
+def _truth(
+    scheme: Scheme,
+    counts: Path | None,
+    values: Path | None,
+    column: str | None,
+    data: str,
+    users: int | None,
+    seed: int,
+) -> Truth:
+    if counts is None and values is None:
+        return made_up(scheme, data, users or _USERS, seed)
+    found = csv_files.labelled_counts(counts) if counts is not None else csv_files.labelled_values(values or "", column)
+    truth = truth_of(scheme, found)
+    return truth if users is None or users == truth.n else truth.drawn(users, seed)
+
+
+def _print(found: Rehearsal) -> None:
+    console = results()
+    table = Table(box=None, pad_edge=False, title=escape(_title(found)), title_justify="left")
+    table.add_column("item", overflow="fold")
+    for name in ("true count", "mean estimate", "RMSE", "predicted", "95 % covers", "found in"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in found.top:
+        predicted = "–" if each.predicted is None else f"{each.predicted:,.1f}"
+        coverage = "–" if each.coverage is None else f"{each.coverage:.0%}"
+        numbers = (f"{each.count:,}", f"{each.mean:,.1f}", f"{each.rmse:,.1f}", predicted, coverage)
+        table.add_row(escape(label_of(each.item)), *numbers, f"{each.found:.0%}")
+    console.print(table, "", highlight=False, sep="\n")
+    facts = Table.grid(padding=(0, 2))
+    for name, value in found.facts():
+        facts.add_row(name, escape(value))
+    console.print(facts, highlight=False)
+
+
+def _title(found: Rehearsal) -> str:
+    after = f" + {found.postprocess}" if found.postprocess else ""
+    size = f"{found.truth.n:,} users, {found.repeats:,} simulated collections"
+    return f"{found.scheme.name}{after} on {label_of(found.truth.name)}: {size}"

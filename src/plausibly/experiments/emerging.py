@@ -1,0 +1,136 @@
+"""The picture of the demo: a histogram emerges from noise, and what a server knows in the end beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.estimates import Estimates
+from ..files.reports import ReportFile
+from ..files.whole import replacing
+from .crowds import Counts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INK, _FAINT, _TRUTH, _LISTED, _FOUND = "#1b2a41", "#8d99ae", "#d1495b", "#00798c", "#b8860b"
+_STYLE = {
+    "font.size": 9,
+    "axes.edgecolor": _FAINT,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "plausibly",
+}
+_BARS = 40
+"""Sites of a histogram."""
+_ROWS = 10
+"""Sites whose intervals are drawn."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is true of a made-up crowd: its items, the most common first, and how many users hold each."""
+
+    items: Sequence[str]
+    counts: Counts
+
+    def count(self, item: object) -> int:
+        """Users who hold the item."""
+        return int(self.counts[self.items.index(str(item))]) if item in self.items else 0
+
+    def covered(self, estimates: Estimates, level: float = 0.95) -> int:
+        """How many of the intervals hold the truth."""
+        truth = np.array([self.count(item) for item in estimates.items])
+        low, high = estimates.interval(level)
+        return int(((low <= truth) & (truth <= high)).sum())
+
+
+def growing(file: ReportFile, sizes: Sequence[int]) -> list[Estimates]:
+    """The estimates from the first reports of a file, as many as the sizes say, smallest first."""
+    tally, left, found = file.scheme.accumulator(), list(sizes), []
+    for reports in file:
+        while left and len(tally) + len(reports) >= left[0]:
+            needed = left.pop(0) - len(tally)
+            tally.add(reports[:needed])
+            reports = reports[needed:]
+            found.append(tally.estimate())
+        if not left:
+            break
+        tally.add(reports)
+    return found
+
+
+def draw(path: Path, known: Known, emerging: Sequence[Estimates], found: Estimates, titles: tuple[str, str]) -> None:
+    """Above, histograms from more and more reports; below, intervals of listed and of found items, and the truth."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(11, 7.4), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.2))
+        top, bottom = parts
+        panels = np.atleast_1d(top.subplots(1, len(emerging), sharey=True))
+        for axes, estimates in zip(panels, emerging, strict=True):
+            _histogram(axes, known, estimates)
+        panels[0].set_ylabel("share of users")
+        panels[-1].legend(frameon=False, loc="upper right")
+        top.suptitle("A histogram emerges from noise: every report alone is deniable", fontsize=13, fontweight="bold")
+        left, right = bottom.subplots(1, 2, sharex=True)
+        listed = emerging[-1]
+        order = [list(listed.items).index(item) for item in known.items[:_ROWS]]
+        _intervals(left, known, _part(listed, order), _LISTED, titles[0])
+        _intervals(right, known, found.top(_ROWS), _FOUND, titles[1])
+        with replacing(path) as unfinished:
+            figure.savefig(unfinished, format=path.suffix[1:], dpi=150)
+
+
+def _part(estimates: Estimates, order: Sequence[int]) -> Estimates:
+    assert estimates.variance is not None
+    places = np.asarray(order)
+    return Estimates(
+        estimates.items[places], estimates.values[places], estimates.variance[places], estimates.n, complete=False
+    )
+
+
+def _histogram(axes: Axes, known: Known, estimates: Estimates) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    of = dict(zip(estimates.items.tolist(), estimates.fractions.tolist(), strict=True))
+    rows = np.arange(1, _BARS + 1)
+    axes.bar(rows, [of[item] for item in known.items[:_BARS]], width=0.85, color=_LISTED, label="estimate")
+    axes.plot(rows, known.counts[:_BARS] / known.counts.sum(), color=_TRUTH, linewidth=1.6, label="truth")
+    axes.axhline(0, color=_FAINT, linewidth=0.8)
+    axes.set_title(f"{estimates.n:,} reports")
+    axes.set_xlabel("site, by true rank")
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _intervals(axes: Axes, known: Known, estimates: Estimates, colour: str, title: str) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    rows = np.arange(len(estimates))
+    low, high = estimates.interval(0.95)
+    truth = [known.count(item) for item in estimates.items]
+    axes.hlines(rows, low, high, color=colour, linewidth=6, alpha=0.4)
+    axes.plot(estimates.values, rows, "o", color=colour, markersize=4.5, label="estimate, 95 % interval")
+    axes.vlines(truth, rows - 0.38, rows + 0.38, color=_TRUTH, linewidth=2, label="truth")
+    axes.set_yticks(rows, list(estimates.items), parse_math=False)
+    axes.set_ylim(_ROWS - 0.4, -0.6)
+    axes.set_xlabel(f"users, out of {estimates.n:,}")
+    axes.set_title(title, fontweight="bold", loc="left")
+    if (low > 0).all():
+        # Intervals are narrow where many users are; so the rare ones can be seen, too.
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.legend(frameon=False, loc="lower right")

@@ -1,0 +1,204 @@
+"""The demo's story: which commands it types, and how their answers compare with a truth that no server knows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..core.errors import StateError
+from ..core.estimates import Estimates
+from ..files.html import Html, document, picture, tag
+from ..files.reports import ReportFile
+from ..files.tallies import Collected
+from ..files.whole import replacing
+from . import visits
+from .emerging import Known, draw, growing
+
+LISTED, UNLISTED = "1", "3"
+"""The epsilons of the two collections."""
+_SHOWN = 10
+_FILES = (
+    "visits.csv",
+    "sites.txt",
+    *(f"{kind}{suffix}" for kind in ("listed", "found") for suffix in (".json", ".parquet", ".tally", ".html")),
+    "demo.png",
+    "demo.svg",
+    "demo.html",
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the story: what it is about, and the commands, as words."""
+
+    heading: str
+    commands: tuple[list[str], ...]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What only a demo can tell: a table of estimates beside the truth, remarks, and where picture and page are."""
+
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    remarks: tuple[str, ...]
+    picture: Path
+    page: Path
+
+
+@dataclass(frozen=True)
+class Story:
+    """A demo of so many made-up users in a folder; without a seed the noise is fresh."""
+
+    folder: Path
+    users: int
+    seed: int | None = None
+
+    @cached_property
+    def known(self) -> Known:
+        """The truth."""
+        return Known(visits.sites(), visits.counts(self.users))
+
+    def begin(self) -> None:
+        """Makes the folder, and removes from it what an earlier demo has left; others' files are refused."""
+        assert self.known
+        self.folder.mkdir(parents=True, exist_ok=True)
+        others = {path.name for path in self.folder.iterdir()} - set(_FILES)
+        if others:
+            raise StateError(f"{self.folder}: has other files than those of an earlier demo; name another folder")
+        for name in _FILES:
+            (self.folder / name).unlink(missing_ok=True)
+
+    def steps(self) -> tuple[Step, ...]:
+        """The commands in order."""
+        visited = self._path("visits.csv")
+        sample = ["sample", visited, "--users", str(self.users), "--sites", self._path("sites.txt")]
+        listed = ["--labels", self._path("sites.txt"), "--epsilon", LISTED]
+        unlisted = ["--alphabet", visits.ALPHABET, "--length", str(visits.LENGTH), "--epsilon", UNLISTED]
+        exact = "2. A list of sites is known: which scheme, and how exact will it be?"
+        hidden = "3. Every user's device hides its site in noise; the server adds up what it gets"
+        among = f"6. What is common, found among all strings of up to {visits.LENGTH} characters"
+        answer = ["estimate", self._path("listed.tally"), "--top", "10", "--out", self._path("listed.html")]
+        return (
+            Step("1. Made-up users, each of whom has visited a site", (sample,)),
+            Step(exact, (self._plan("listed", listed),)),
+            Step(hidden, self._counted("listed")),
+            Step("4. The server's answer", (answer,)),
+            Step("5. And if nobody has a list?", (self._plan("found", unlisted), *self._counted("found"))),
+            Step(among, (["search", self._path("found.tally"), "--out", self._path("found.html")],)),
+        )
+
+    def end(self) -> Ending:
+        """Looks up the truth, draws the picture and writes the page."""
+        with ReportFile(self.folder / "listed.parquet") as file:
+            sizes = [10**k for k in range(3, 9) if 10**k < self.users]
+            emerging = growing(file, [*sizes[-3:], self.users])
+        tally = Collected.read(self.folder / "found.tally").tally
+        found = tally.search(k=_SHOWN, level=0.05)  # type: ignore[attr-defined]
+        titles = f"Asked about 1,000 listed sites, ε = {LISTED}", f"Found without a list, ε = {UNLISTED}"
+        for name in ("demo.png", "demo.svg"):
+            draw(self.folder / name, self.known, emerging, found, titles)
+        lines = tuple(self._lines(emerging[-1], found))
+        ending = Ending(
+            ("site", "true", "listed, 95 % interval", "found, 95 % interval"),
+            lines,
+            tuple(self._remarks(emerging[-1], found)),
+            self.folder / "demo.png",
+            self.folder / "demo.html",
+        )
+        with replacing(ending.page) as unfinished:
+            unfinished.write_text(self._page(ending), encoding="utf-8")
+        (self.folder / "demo.svg").unlink()
+        return ending
+
+    def _path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def _plan(self, kind: str, words: list[str]) -> list[str]:
+        return ["plan", *words, "--users", str(self.users), "--save", self._path(f"{kind}.json")]
+
+    def _counted(self, kind: str) -> tuple[list[str], list[str]]:
+        seed = [] if self.seed is None else ["--seed", str(self.seed)]
+        scheme, reports = self._path(f"{kind}.json"), self._path(f"{kind}.parquet")
+        given = ["privatize", self._path("visits.csv"), "--column", "site", "--scheme", scheme, "--out", reports]
+        allowed = [] if self.seed is None else ["--simulated"]
+        return [*given, *seed], ["collect", reports, "--out", self._path(f"{kind}.tally"), *allowed]
+
+    def _lines(self, listed: Estimates, found: Estimates) -> Iterator[tuple[str, ...]]:
+        for site, count in zip(self.known.items[:_SHOWN], self.known.counts[:_SHOWN].tolist(), strict=True):
+            yield site, f"{count:,}", _interval(listed, site), _interval(found, site)
+
+    def _remarks(self, listed: Estimates, found: Estimates) -> Iterator[str]:
+        hits = len({*found.items.tolist()} & {*self.known.items[:_SHOWN]})
+        held = f"{self.known.covered(listed):,} of the {len(listed):,}"
+        yield f"Listed: {held} intervals hold the truth; 95 % should."
+        yield (
+            f"Without a list, {hits} of the {_SHOWN} most visited were found, "
+            f"and {sum(not self.known.count(item) for item in found.items)} that nobody has visited."
+        )
+        both = int(LISTED) + int(UNLISTED)
+        yield f"Here every user has sent two reports, which add up to ε = {both}. A real collection asks for one."
+
+    def _page(self, ending: Ending) -> str:
+        shown = picture(
+            (self.folder / "demo.svg").read_text(encoding="utf-8"),
+            label="What the server sees",
+            alt="Histograms from more and more reports, and intervals beside the truth; the numbers are in the table",
+            class_="chart",
+        )
+        head = tag("tr", *_cells("th", ending.header))
+        rows = [tag("tr", *_cells("td", line)) for line in ending.lines]
+        return document(
+            "A histogram emerges from noise",
+            tag(
+                "header",
+                tag("h1", "A histogram emerges from noise"),
+                tag("p", f"{self.users:,} made-up users, each of whom hides the site they visited.", class_="lede"),
+            ),
+            tag(
+                "main",
+                tag("section", tag("h2", "What the server sees"), shown, id="picture"),
+                tag(
+                    "section",
+                    tag("h2", "Beside the truth"),
+                    tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="wide"),
+                    tag("ul", *(tag("li", remark) for remark in ending.remarks)),
+                    id="truth",
+                ),
+                tag("section", tag("h2", "What was typed"), *self._typed(), id="commands"),
+            ),
+            tag("footer", tag("p", "Written by plausibly.")),
+            style=_STYLE,
+        )
+
+    def _typed(self) -> Iterator[Html]:
+        for step in self.steps():
+            yield tag("h3", step.heading)
+            yield tag("pre", tag("code", "\n".join(f"plausibly {shlex.join(words)}" for words in step.commands)))
+            for words in step.commands:
+                if words[0] in ("estimate", "search"):
+                    yield tag("p", tag("a", "The answer as a page", href=Path(words[-1]).name))
+
+
+_STYLE = """
+.picture img.chart { width: 100%; }
+td.figure { white-space: pre; }
+pre { overflow-x: auto; }
+"""
+
+
+def _cells(kind: str, texts: Sequence[str]) -> Iterator[Html]:
+    first, *figures = texts
+    yield tag(kind, first)
+    yield from (tag(kind, figure, class_="figure") for figure in figures)
+
+
+def _interval(estimates: Estimates, item: str) -> str:
+    places = estimates.items.tolist()
+    if item not in places:
+        return "–"
+    low, high = (end[places.index(item)] for end in estimates.interval())
+    return f"{estimates.values[places.index(item)]:,.0f} [{low:,.0f}, {high:,.0f}]"

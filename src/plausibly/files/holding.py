@@ -1,0 +1,59 @@
+"""What a file holds, without reading its reports: the scheme, and how many reports of whose making."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.scheme import Scheme
+from .reports import ReportFile
+from .tallies import Collected
+
+SUFFIXES = (".parquet", ".tally")
+"""Of the files that hold reports, and tallies of them."""
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A file of reports or a tally of them, as it describes itself."""
+
+    scheme: Scheme
+    kind: str
+    bytes: int
+    reports: int
+    simulated: bool
+    files: int
+    """Files that the reports came from."""
+    skipped: int
+    """Row groups and whole files that were left out."""
+    skipped_reports: int
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The same as names and sentences."""
+        found = [("file", f"a {self.kind}, {self.bytes:,} bytes"), ("reports", f"{self.reports:,}")]
+        if self.kind == "tally" and self.files:
+            found.append(("collected from", f"{self.files:,} file{'s' * (self.files != 1)}"))
+        if self.skipped:
+            found.append(
+                ("left out", f"{self.skipped:,} damaged row groups or files, {self.skipped_reports:,} reports")
+            )
+        if self.simulated:
+            found.append(("simulated", "yes: the reports are no users' own, and whoever knows the seed can read them"))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, JSON-ready, without the scheme."""
+        return {name: value for name, value in vars(self).items() if name != "scheme"}
+
+
+def holding(path: str | Path) -> Holding:
+    """What the file of reports or the tally of this name holds."""
+    path = Path(path)
+    if path.suffix == ".tally":
+        found = Collected.read(path)
+        lost = sum(each.reports or 0 for each in found.skipped)
+        size, files = path.stat().st_size, len(found.files)
+        return Holding(found.scheme, "tally", size, len(found), found.simulated, files, len(found.skipped), lost)
+    with ReportFile(path) as file:
+        return Holding(file.scheme, "file of reports", path.stat().st_size, len(file), file.simulated, 1, 0, 0)

@@ -1,0 +1,466 @@
+"""A scheme in words, for people who must sign it off: what it protects and reveals, how exact it is, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
+from math import exp, floor, log10, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from ..core.domain import OTHER, Domain, Integers, Keys, Labels, Strings
+from ..core.estimates import label_of
+from ..core.probability import decimal
+from ..core.randomness import Layout, SeededRandom
+from ..core.scheme import Scheme
+from ..search.grouped import Search
+from ..search.trellis import TRELLIS
+from .costs import costs_of, influence, linear
+from .crowd import in_words
+from .prediction import Prediction
+from .result import size_text, smallest_found
+from .searching import nats_per_character, smallest_share, typical_length
+from .wishes import percent, two_sided
+
+USERS = (10**4, 10**5, 10**6, 10**7)
+"""Of how many the error is told, if nobody says."""
+CANDIDATES = 1000
+"""Asked about, where items cannot be listed."""
+_SKEW = 1.1
+_CONFIDENCE = 0.95
+_SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
+_SEVERAL = 10
+_SHOWN = 5
+"""Labels that are shown."""
+_DRAWS = 64
+_MOST_WORDS = 4096
+"""Of a client that is run for its fields."""
+_HUGE = 10**9
+"""From here on numbers are written with a power of ten."""
+
+Facts = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the record: public if it was drawn without looking at the value."""
+
+    name: str
+    kind: str
+    public: bool
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """What somebody who believed something of a user believes after a report, at most and at least."""
+
+    before: float
+    most: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Error:
+    """What to expect of n users: counts of users, and the share that an item needs to stand out."""
+
+    users: int
+    standard_error: float
+    half_width: float
+    stands_out: float
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Parts of a search that have the same oracle, or the rows of a sketch."""
+
+    label: str
+    number: int
+    scheme: str
+    epsilon: Fraction
+    share: float
+    """Of all users, who report through one of them."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description:
+    """What a scheme does, in words and numbers; ``users`` are the sizes of collections that errors are told for."""
+
+    scheme: Scheme
+    users: tuple[int, ...] = USERS
+
+    # --- privacy ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ratio(self) -> Fraction:
+        """By how much the odds between two values can shift at most: exactly, from the thresholds of the client."""
+        return self.scheme.randomizer.worst_ratio()
+
+    @property
+    def shift(self) -> float:
+        """The same as a floating-point number, which stops at 1e300."""
+        return float(min(self.ratio, Fraction(10**300)))
+
+    @property
+    def delivered(self) -> Fraction:
+        """The epsilon delivered."""
+        return self.scheme.privacy_loss()
+
+    @property
+    def suspicions(self) -> list[Suspicion]:
+        """What one report can do to a belief about its user."""
+        return [Suspicion(before, *_after(before, self.shift)) for before in _SUSPICIONS]
+
+    # --- the report -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """The fields of the record; those that stay as they are whatever the value and the private coins are public."""
+        return fields_of_record(self.scheme)
+
+    # --- accuracy ---------------------------------------------------------------------------------------------
+
+    @property
+    def has_law(self) -> bool:
+        """Whether the variance of its estimates has a closed form."""
+        return linear(self.scheme)
+
+    @property
+    def errors(self) -> list[Error]:
+        """What to expect, for each number of users; nothing where the variance has no closed form."""
+        if not self.has_law:
+            return []
+        prediction, z = Prediction(self.scheme, _SKEW), two_sided(_CONFIDENCE)
+        asked = self.scheme.domain.size or CANDIDATES
+        found = []
+        for n in self.users:
+            error = sqrt(prediction.variance(n))
+            found.append(Error(n, error, z * error, smallest_found(prediction, n, asked, _CONFIDENCE)))
+        return found
+
+    @property
+    def finds(self) -> list[tuple[int, float]]:
+        """For each number of users, the share that a string needs for TRELLIS to find it; others have no law."""
+        if not isinstance(self.scheme, TRELLIS):
+            return []
+        nats = nats_per_character(self.scheme.strings)[0]
+        return [(n, min(1.0, smallest_share(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
+
+    # --- fakes, costs, parts ----------------------------------------------------------------------------------
+
+    @property
+    def influence(self) -> float | None:
+        """By how many users one fake report can move a count; None where estimates are not sums over reports."""
+        return influence(self.scheme) if self.has_law else None
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The parts of a search, neighbours with the same oracle together, or the rows of a sketch."""
+        return list(_pieces(self.scheme))
+
+    # --- in words ---------------------------------------------------------------------------------------------
+
+    def sections(self) -> list[tuple[str, Facts]]:
+        """All of it as names and sentences, under headings."""
+        found = [
+            ("What a user's value may be", values_in_words(self.scheme.domain)),
+            ("What a report reveals", self._privacy()),
+            ("What a report is", self._report()),
+            ("How exact the estimates are", self._accuracy()),
+            ("What fake reports can do", self._fakes()),
+            ("What the server keeps", self._server()),
+        ]
+        parts = self._parts()
+        return [*found, *([("What it is made of", parts)] if parts else []), ("Identity", self._identity())]
+
+    def _privacy(self) -> Facts:
+        asked, delivered = self.scheme.epsilon, self.delivered
+        used = "all of it" if delivered == asked else _upward(delivered, 17)
+        facts = [
+            ("ε", f"at most {decimal(asked)}; the thresholds of the client deliver {used}"),
+            (
+                "odds",
+                f"between any two values shift at most {_upward(Fraction(self.shift), 4)}-fold, "
+                "whatever else is known of the user",
+            ),
+        ]
+        for each in self.suspicions:
+            after = f"at most {_percent(each.most, up=True)}, at least {_percent(each.least, up=False)}"
+            facts.append((f"a suspicion of {percent(each.before)}", f"becomes {after}"))
+        several = _SEVERAL * float(self.delivered)
+        most = _after(0.5, exp(min(several, 700.0)))[0]
+        doubt = f"a suspicion of 50 % becomes {_percent(most, up=True)} at most"
+        facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
+        return facts
+
+    def _report(self) -> Facts:
+        scheme = self.scheme
+        size = scheme.report_dtype.itemsize
+        one = "the same size whatever the value and the coins"
+        facts = [("size", f"{_bytes(size)} ({_plural(scheme.report_bits, 'bit')} of content), {one}")]
+        for each in self.fields:
+            kind = (
+                "public: drawn without looking at the value" if each.public else "private: says something of the value"
+            )
+            if isinstance(scheme, Search) and each.name == "body":
+                kind = "the records of the group's parts"
+            facts.append((each.name, f"{each.kind}, {kind}"))
+        return facts
+
+    def _accuracy(self) -> Facts:
+        if not self.has_law:
+            return [("error", "no law: items are found by a regression, which has no variance in closed form")]
+        what = "a given text" if self.scheme.domain.size is None else "an item"
+        facts: Facts = []
+        for each in self.errors:
+            half = f"±{_users(each.half_width)} users ({percent(each.half_width / each.users)}) at 95 %"
+            out = f"what {percent(each.stands_out)} hold" if each.stands_out < 1 else "nothing"
+            error = f"standard error {_users(each.standard_error)}"
+            facts.append((f"{each.users:,} users", f"{half}, {error}; {out} stands out"))
+        among = f"{self.scheme.domain.size:,} items" if self.scheme.domain.size else f"{CANDIDATES:,} candidates"
+        told = (
+            f"the error is that of {what} that nobody holds; what that share holds is told from all others of {among}"
+        )
+        facts.append(("", f"{told}, with 95 % confidence"))
+        for n, share in self.finds:
+            length = typical_length(self.scheme.domain) if isinstance(self.scheme.domain, Strings) else 0
+            words = f"a word-like string of {length} characters that {percent(share)} hold" if share < 1 else "nothing"
+            facts.append((f"found, {n:,} users", words))
+        if isinstance(self.scheme, Search) and not self.finds:
+            facts.append(("found", f"no law for {self.scheme.name}: plausibly simulate tells for strings like yours"))
+        if Prediction(self.scheme, _SKEW).assumes:
+            facts.append(("assumed", in_words(_SKEW, self.scheme.domain.size)))
+        return facts
+
+    def _fakes(self) -> Facts:
+        if self.influence is None:
+            return [("one fake report", "no bound: the regression weighs all reports together")]
+        most = self.influence
+        facts = [
+            ("one fake report", f"moves the count of an item by {most:,.1f} users at most"),
+            ("1 % fake users", f"move it by {percent(most / 100)} of the users at most, if they all agree"),
+        ]
+        if isinstance(self.scheme, Search):
+            facts.append(("", "that is the count of a given string; a search can also be led astray by fake prefixes"))
+        return facts
+
+    def _server(self) -> Facts:
+        scheme, most = self.scheme, max(self.users)
+        facts: Facts = []
+        sizes = [costs_of(scheme, n, CANDIDATES) for n in (min(self.users), most)]
+        if sizes[0].state_bytes == sizes[1].state_bytes and not sizes[1].keeps_reports:
+            cells = "" if scheme.cell_shape is None else f" ({_counters(scheme)})"
+            facts.append(
+                ("state", f"{size_text(sizes[1].state_bytes)}{cells}, however many reports; no report is kept")
+            )
+        else:
+            kept = "every report is kept" if sizes[1].keeps_reports else "some parts keep their reports"
+            facts.append(("state", f"{size_text(sizes[1].state_bytes)} for {most:,} users: {kept}"))
+        facts.append(("time", f"{sizes[1].time_text} of one core for {most:,} users"))
+        return facts
+
+    def _parts(self) -> Facts:
+        facts: Facts = []
+        for each in self.pieces:
+            told = f"{each.scheme}, ε = {decimal(each.epsilon)}, {percent(each.share)} of the users"
+            more = f" ({percent(each.share / each.number)} each)" if each.number > 1 else ""
+            facts.append((label_of(each.label), f"{told}{more}"))
+        if isinstance(self.scheme, Search) and any(len(group) > 1 for group in self.scheme.groups):
+            facts.append(("", "a user reports through several of them, and their ε add up to that of the scheme"))
+        elif facts:
+            facts.append(("", "a user reports through one of them, drawn in public, once"))
+        return facts
+
+    def _identity(self) -> Facts:
+        hashes = getattr(self.scheme, "hash_seed", None)
+        facts = [("scheme", self.scheme.name), ("fingerprint", self.scheme.fingerprint())]
+        return facts if hashes is None else [*facts, ("hash_seed", f"{hashes} (public: all clients hash alike)")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-ready; numbers that must be exact as text."""
+        costs = costs_of(self.scheme, max(self.users), CANDIDATES)
+        size, several = self.scheme.domain.size, _SEVERAL * float(self.delivered)
+        return {
+            "scheme": self.scheme.name,
+            "fingerprint": self.scheme.fingerprint(),
+            "domain": {"kind": type(self.scheme.domain).__name__, "size": size},
+            "epsilon_asked": str(self.scheme.epsilon),
+            "epsilon_delivered": str(self.delivered),
+            "odds_shift": self.shift,
+            "suspicions": [asdict(each) for each in self.suspicions],
+            "reports_add_up": {"reports": _SEVERAL, "epsilon": several},
+            "report": {
+                "bytes": self.scheme.report_dtype.itemsize,
+                "bits": self.scheme.report_bits,
+                "fields": [asdict(each) for each in self.fields],
+            },
+            "errors": [asdict(each) for each in self.errors],
+            "finds": [{"users": n, "share": share} for n, share in self.finds],
+            "influence": self.influence,
+            "server": {
+                "users": max(self.users),
+                "state_bytes": costs.state_bytes,
+                "keeps_reports": costs.keeps_reports,
+                "time": costs.time_text,
+            },
+            "parts": [asdict(each) | {"epsilon": str(each.epsilon)} for each in self.pieces],
+            "words": [{"heading": name, "facts": [list(fact) for fact in facts]} for name, facts in self.sections()],
+            "definition": self.scheme.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        sections = self.sections()
+        width = max(len(name) for _, facts in sections for name, _ in facts)
+        lines = [
+            "\n".join([heading, *(f"  {name:<{width}}  {value}".rstrip() for name, value in facts)])
+            for heading, facts in sections
+        ]
+        return "\n\n".join(lines)
+
+    __repr__ = __str__
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+def values_in_words(domain: Domain) -> Facts:
+    """What a user's value may be, and what becomes of other values."""
+    if isinstance(domain, Integers):
+        return [
+            ("values", f"the whole numbers 0 to {domain.size - 1:,}"),
+            ("others", "refused: a client has to say which number stands for a value that is none of these"),
+        ]
+    if isinstance(domain, Labels):
+        more = ", …" if len(domain.labels) > _SHOWN else ""
+        named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
+        others = "refused; on a device not to report says something too: other=True takes them as one more item"
+        if domain.other:
+            others = f'every other text is reported as the item "{OTHER}"'
+        return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
+    if isinstance(domain, Keys):
+        known = "any text, as a 64-bit hash of it; the server can count what it can name"
+        return [("values", known), ("others", "there are none")]
+    assert isinstance(domain, Strings)
+    unit = "characters" if isinstance(domain.alphabet, str) else "bytes"
+    several = f"texts of up to {domain.length} {unit} of an alphabet of {len(domain.alphabet)}"
+    long = f"cut after {domain.length} {unit}" if domain.long == "truncate" else "refused"
+    others = "texts with them are refused; on a device not to report says something too: other=True takes them"
+    if domain.other:
+        others = "each is reported as the one symbol for all others"
+    shown = "" if isinstance(domain.alphabet, bytes) else f": {label_of(domain.alphabet)}"
+    return [("values", f"{several}{shown}"), ("longer texts", long), (f"other {unit}", others)]
+
+
+# --- the record -------------------------------------------------------------------------------------------------
+
+
+def fields_of_record(scheme: Scheme) -> list[Field]:
+    """The fields of the record in their order, each public or private: found out by running the client.
+
+    Given its public coins, the client is run on items from all over the domain and on many private coins. What never
+    changes was drawn in public.
+    """
+    # A record of a million bits has the fields of one of 64.
+    small = scheme if scheme.randomizer.words <= _MOST_WORDS else scheme.cut(64)
+    client, layout = small.randomizer, Layout(dense=small.randomizer.words)
+    stream = SeededRandom(0).replay(0)
+    items = [small.domain.number(code) for code in small.domain.spread(8)]
+    changed = np.zeros(small.report_dtype.itemsize, dtype=np.bool_)
+    for first in range(2):
+        public = client.public(stream.source(layout, first))
+        records = [client.perturb(items[i % len(items)], public, stream.source(layout, 2 + i)) for i in range(_DRAWS)]
+        rows = np.frombuffer(b"".join(records), dtype=np.uint8).reshape(len(records), -1)
+        changed |= (rows != rows[0]).any(axis=0)
+    private = {name for name, kind, start in _flat(small.report_dtype) if changed[start : start + kind.itemsize].any()}
+    return [Field(name, _kind(kind), name not in private) for name, kind, _ in _flat(scheme.report_dtype)]
+
+
+def _flat(dtype: np.dtype[Any], prefix: str = "", start: int = 0) -> Iterator[tuple[str, np.dtype[Any], int]]:
+    assert dtype.names is not None
+    assert dtype.fields is not None
+    for name in dtype.names:
+        kind, place = dtype.fields[name][:2]
+        if kind.names is not None:
+            yield from _flat(kind, f"{prefix}{name}.", start + place)
+        else:
+            yield f"{prefix}{name}", kind, start + place
+
+
+def _kind(dtype: np.dtype[Any]) -> str:
+    count = prod(dtype.shape)
+    plain = f"unsigned integer of {_bytes(dtype.base.itemsize)}"
+    if dtype.shape == () or count == 1:
+        return plain
+    return _bytes(count) if dtype.base.itemsize == 1 else f"{count} of them, each an {plain}"
+
+
+# --- parts ------------------------------------------------------------------------------------------------------
+
+
+def _pieces(scheme: Scheme) -> Iterator[Piece]:
+    if isinstance(scheme, Search):
+        numbered = [(part.role, _name(part.scheme), i) for i, part in enumerate(scheme.parts)]
+        for (_, name), several in groupby(numbered, key=lambda each: each[:2]):
+            numbers = [i for _, _, i in several]
+            parts = [scheme.parts[i] for i in numbers]
+            first, last = parts[0].label, parts[-1].label
+            label = first if first == last else f"{first} … ({len(parts)})"
+            share = float(sum(map(scheme.share, numbers)))
+            yield Piece(label, len(parts), name, parts[0].scheme.epsilon, share)
+        return
+    oracle = getattr(scheme, "oracle", None)
+    if isinstance(oracle, Scheme):
+        assert scheme.channels is not None
+        yield Piece(f"{scheme.channels:,} rows", scheme.channels, _name(oracle), oracle.epsilon, 1.0)
+
+
+def _name(scheme: Scheme) -> str:
+    oracle = getattr(scheme, "oracle", None)
+    size = f" on {scheme.domain.size:,} items" if scheme.domain.size is not None else " on any texts"
+    return f"{scheme.name}{size}" + (f", over {_name(oracle)}" if isinstance(oracle, Scheme) else "")
+
+
+def _counters(scheme: Scheme) -> str:
+    shape: Sequence[int] = scheme.cell_shape or ()
+    return f"{prod(shape) * (scheme.channels or 1):,} counters"
+
+
+# --- numbers as text --------------------------------------------------------------------------------------------
+
+
+def _after(before: float, ratio: float) -> tuple[float, float]:
+    # Bayes: the odds become at most, and at least, so many times what they were.
+    return before * ratio / (1 - before + before * ratio), before / (before + (1 - before) * ratio)
+
+
+def _upward(number: Fraction, digits: int) -> str:
+    # "At most" must stay true of the digits shown.
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    rounded = context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize()
+    return f"{rounded:,f}" if rounded < _HUGE else f"{rounded:e}"
+
+
+def _percent(share: float, *, up: bool) -> str:
+    # In percent to two digits of what is left to certainty, rounded so that "at most" and "at least" stay true.
+    left = min(share, 1 - share) * 100
+    if left < 1e-9:
+        return "practically 100 %" if share > 0.5 else "practically 0 %"
+    step = Decimal(10) ** (min(floor(log10(left)), 0) - 1)
+    rounded = (Decimal(share) * 100).quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{rounded.normalize():f} %"
+
+
+def _users(number: float) -> str:
+    return f"{number:,.{0 if number >= 10 else 1}f}"
+
+
+def _bytes(count: int) -> str:
+    return _plural(count, "byte")
+
+
+def _plural(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'s' * (count != 1)}"

@@ -1,0 +1,90 @@
+"""plausibly show: schemes by file, in words, and from files of reports and tallies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cases import in_turn
+from plausibly import SeededRandom, make
+from plausibly.cli import app
+from plausibly.files import write_reports, write_tally
+
+WORDS = "OLH:epsilon=1,domain_size=1000"
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["show", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_scheme_in_words_is_told_in_words() -> None:
+    code, shown, said = run(WORDS, "--users", 100_000)
+    assert (code, said) == (0, "")
+    for words in ("the whole numbers 0 to 999", "at most 73.2 %", "9 bytes", "±1,191 users", "3.3 users at most"):
+        assert words in shown
+    assert "1,000,000 users" not in shown
+
+
+def test_a_file_of_a_scheme_gives_a_table_over_several_crowds(tmp_path: Path) -> None:
+    (tmp_path / "scheme.json").write_text(make("SS", epsilon=2, domain=["[b]x", "y", "z"]).to_json(), encoding="utf-8")
+    code, shown, _ = run(tmp_path / "scheme.json")
+    assert code == 0
+    assert "10,000,000 users" in shown
+    assert "[b]x, y, z" in shown
+
+
+def test_json_is_all_there_is_on_stdout() -> None:
+    code, shown, said = run(WORDS, "--json")
+    found = json.loads(shown)
+    assert (code, said, found["scheme"], found["epsilon_asked"]) == (0, "", "OLH", "1")
+    assert [error["users"] for error in found["errors"]] == [10**4, 10**5, 10**6, 10**7]
+    assert "file" not in found
+
+
+@pytest.mark.full
+def test_files_of_reports_and_tallies_say_what_they_hold(tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=1, domain_size=5)
+    reports = scheme.privatize([1, 2, 3] * 100, SeededRandom(1))
+    write_reports(tmp_path / "reports.parquet", scheme, reports)
+    tally = scheme.accumulator()
+    tally.add(reports)
+    write_tally(tmp_path / "visits.tally", tally)
+    for name, simulated in (("reports.parquet", True), ("visits.tally", False)):
+        code, shown, _ = run(tmp_path / name)
+        assert code == 0
+        assert ["reports", "300"] in [line.split() for line in shown.splitlines()]
+        assert "300 users" in shown
+        assert ("no users' own" in shown) == simulated
+        found = json.loads(run(tmp_path / name, "--json")[1])
+        assert (found["file"]["reports"], found["file"]["simulated"]) == (300, simulated)
+        assert found["file"]["bytes"] == (tmp_path / name).stat().st_size
+        assert found["errors"][0]["users"] == 300
+
+
+@in_turn(
+    ("arguments", "code", "told"),
+    [
+        (["OLH"], 2, "expected a file of a scheme"),
+        (["OLH:epsilon=0,domain_size=9"], 2, "positive"),
+        ([WORDS, "--users", "0"], 2, ""),
+        (["none.json"], 1, "No such file"),
+        (["none.parquet"], 1, "No such file"),
+        (["none.tally"], 2, "No such file"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(arguments: list[str], code: int, told: str) -> None:
+    found, shown, said = run(*arguments)
+    assert (found, shown) == (code, "")
+    assert told in said
+
+
+def test_a_damaged_tally_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "visits.tally").write_bytes(b"not a tally at all")
+    code, shown, said = run(tmp_path / "visits.tally")
+    assert (code, shown) == (1, "")
+    assert "visits.tally: not a tally file" in said.replace("\n", "")

@@ -1,0 +1,175 @@
+"""A scheme in words: true of every entry of the catalogue, and what one fake report can do by brute force."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import copy
+from fractions import Fraction
+from math import exp
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plausibly
+from cases import case, in_turn
+from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports_of, sized
+from plausibly import Keys, Labels, Strings, make
+from plausibly.core.scheme import RefusedReportsError
+from plausibly.planner.costs import influence, linear
+from plausibly.planner.description import Description, fields_of_record, values_in_words
+
+SMALL = {f"{name}-small": build(name, sized(name, 6), 1) for name in NAMES}
+
+
+def neighbours(scheme: Any, count: int, most: int) -> Any:
+    """All records that the server takes and that differ in one byte at most from those of some users."""
+    size = scheme.report_dtype.itemsize
+    raw = np.frombuffer(reports_of(scheme, count).tobytes(), np.uint8).reshape(-1, size)
+    every = [raw]
+    for place in range(size):
+        more = np.repeat(raw, 256, axis=0)
+        more[:, place] = np.tile(np.arange(256, dtype=np.uint8), len(raw))
+        every.append(more)
+    records = np.unique(np.concatenate(every), axis=0).reshape(-1).view(scheme.report_dtype)
+    while True:
+        try:
+            scheme.check(records)
+            break
+        except RefusedReportsError as error:
+            records = records[~error.wrong]
+    # Spread over all of them: neighbours in this order are alike.
+    return records[:: 1 + len(records) // most]
+
+
+def most_moved(scheme: Any, records: Any) -> float:
+    items = items_of(scheme)
+    before = scheme.accumulator()
+    before.add(reports_of(scheme, 40))
+    known = before.estimate(items).values
+    most = 0.0
+    for i in range(len(records)):
+        after = copy(before)
+        after.add(records[i : i + 1])
+        most = max(most, float(np.abs(after.estimate(items).values - known).max()))
+    return most
+
+
+def check_influence(label: str, scheme: Any) -> None:
+    with case(label):
+        assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(influence(scheme), rel=1e-9)
+
+
+def test_no_report_moves_a_count_further_than_stated_and_some_report_does_for_every_entry() -> None:
+    for label, scheme in SMALL.items():
+        if is_linear(scheme):
+            check_influence(label, scheme)
+
+
+@pytest.mark.full
+def test_no_report_moves_a_count_further_than_stated_on_any_domain_and_over_any_oracle() -> None:
+    for label, scheme in SCHEMES.items():
+        if is_linear(scheme):
+            check_influence(label, scheme)
+
+
+def test_every_entry_is_described_in_words_and_as_json() -> None:
+    check_descriptions(SMALL)
+
+
+@pytest.mark.full
+def test_every_entry_is_described_on_every_domain() -> None:
+    check_descriptions(SCHEMES)
+
+
+def check_descriptions(schemes: dict[str, Any]) -> None:
+    for label, scheme in schemes.items():
+        with case(label):
+            found = Description(scheme, (1000, 10**6))
+            text, fields = str(found), json.loads(json.dumps(found.to_dict(), allow_nan=False))
+            assert scheme.fingerprint() in text
+            assert plausibly.from_json(json.dumps(fields["definition"])) == scheme
+            assert Fraction(fields["epsilon_delivered"]) == scheme.privacy_loss() <= scheme.epsilon
+            assert fields["report"]["bytes"] == scheme.report_dtype.itemsize
+            assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
+            assert ("no law" in text) == (
+                not linear(scheme) or (scheme.name != "TRELLIS" and hasattr(scheme, "groups"))
+            )
+            assert "nan" not in re.split(r"\W+", text)
+
+
+def test_beliefs_after_a_report_are_those_of_the_worst_likelihoods() -> None:
+    scheme = make("DE", epsilon=1, domain_size=2)
+    tables = [[scheme.likelihood(record, item) for item in (0, 1)] for record in records_of(scheme, 2)]
+    for each in Description(scheme).suspicions:
+        prior = Fraction(each.before).limit_denominator(100)
+        after = [prior * p / (prior * p + (1 - prior) * q) for p, q in tables]
+        assert each.most == pytest.approx(float(max(after)), rel=1e-12)
+        assert each.least == pytest.approx(float(min(after)), rel=1e-12)
+
+
+def records_of(scheme: Any, count: int) -> Any:
+    return np.arange(count, dtype=np.uint8).view(scheme.report_dtype)
+
+
+@in_turn("epsilon", ["0.000001", "0.1", "1", "3", "10", "40", "1000"])
+def test_what_is_said_to_be_the_most_is_not_less_than_it_is(epsilon: str) -> None:
+    found = Description(make("DE", epsilon=epsilon, domain_size=8))
+    facts = dict(found.sections()[1][1])
+    delivered = float(found.delivered)
+    odds = float(re.search(r"at most ([0-9,.e+-]+)-fold", facts["odds"])[1].replace(",", ""))  # type: ignore[index]
+    assert odds >= exp(delivered) * (1 - 1e-9)
+    for each in found.suspicions:
+        said = next(
+            value for name, value in facts.items() if name == f"a suspicion of {each.before:.0%}".replace("%", " %")
+        )
+        shown = [float(number) for number in re.findall(r"([0-9.]+) %", said)]
+        assert shown[0] / 100 >= each.most - 1e-11
+        assert shown[1] / 100 <= each.least + 1e-11
+
+
+def test_fields_are_public_if_they_were_drawn_before_the_value_was_seen() -> None:
+    def public(scheme: Any) -> dict[str, bool]:
+        return {field.name: field.public for field in fields_of_record(scheme)}
+
+    assert public(make("OLH", epsilon=1, domain_size=9)) == {"seed": True, "hash": False}
+    assert public(make("HM", epsilon=9, domain_size=900)) == {"rows": True, "signs": False}
+    assert public(make("DE", epsilon=30, domain_size=2**20)) == {"item": False}
+    assert public(make("OUE", epsilon=1, domain_size=10**5)) == {"bits": False}  # of so many bits a few stand for all
+    sketch = make("CM", oracle=make("FLH", epsilon=1, domain_size=64), rows=8, domain=Keys())
+    assert public(sketch) == {"row": True, "report.index": True, "report.hash": False}
+
+
+def test_expected_errors_are_those_of_the_variance() -> None:
+    scheme = make("OUE", epsilon=1, domain_size=100)
+    (error,) = Description(scheme, (5000,)).errors
+    assert error.standard_error == pytest.approx(scheme.variance(5000) ** 0.5)
+    assert error.half_width == pytest.approx(1.959964 * error.standard_error, rel=1e-6)
+    assert error.half_width < error.stands_out * 5000 < 6 * error.standard_error
+
+
+@in_turn(
+    ("domain", "said"),
+    [
+        (Labels(("a", "b"), other=True), 'every other text is reported as the item "other"'),
+        (Labels(tuple("abcdefgh")), "8 labels: a, b, c, d, e, …"),
+        (Labels(("a\x1b[31m", "b")), "2 labels: a\\x1b[31m, b"),
+        (Keys(), "any text, as a 64-bit hash"),
+        (Strings("ab", 7), "cut after 7 characters"),
+        (Strings("ab", 7, long="refuse"), "refused"),
+        (Strings("ab", 7, other=True), "the one symbol for all others"),
+        (Strings(bytes(range(256)), 7), "texts of up to 7 bytes of an alphabet of 256"),
+    ],
+)
+def test_values_are_told_in_words(domain: Any, said: str) -> None:
+    assert any(said in value for _, value in values_in_words(domain))
+
+
+def test_parts_of_a_search_share_out_its_users() -> None:
+    found = Description(plausibly.trellis(3, domain=Strings("abcdefgh", 6), users=10_000))
+    assert sum(piece.share for piece in found.pieces) == pytest.approx(1)
+    assert sum(piece.number for piece in found.pieces) == len(found.scheme.parts)  # type: ignore[attr-defined]
+    assert [n for n, _ in found.finds] == list(found.users)
+    shares = [share for _, share in found.finds]
+    assert shares == sorted(shares, reverse=True)
