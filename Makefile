@@ -28,8 +28,8 @@ help:  ## Show this list
 	@echo 'plausibly: frequency estimation under local differential privacy'; echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then watch a histogram emerge from noise
-	@$(PY) examples/demo.py
+demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then the whole story: a histogram emerges from noise
+	@$(VENV)/bin/plausibly demo
 
 test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
@@ -105,8 +105,8 @@ $(VENV)/.python:
 
 # No build isolation: setuptools is already here, and one download less is one thing less to fail.
 $(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
-	$(say) 'installing plausibly and matplotlib'
-	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[plots]')
+	$(say) 'installing plausibly, matplotlib and pyarrow'
+	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[plots,files]')
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml setup.py | $(VENV)/.python

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import patch
 
@@ -15,6 +14,7 @@ import plausibly
 from cases import in_turn
 from consoles import agrees, commands, run
 from plausibly import device
+from plausibly.experiments.visits import counts, sites
 from plausibly.postprocess import STEPS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,23 +62,35 @@ def test_console_blocks_print_what_they_show(page: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.full
-def test_demo_prints_the_shown_table_and_draws_a_picture(tmp_path: Path) -> None:
-    picture = tmp_path / "demo.png"
-    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--seed", "7", "--output", str(picture)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
-    printed = [line.rstrip() for line in run.stdout.splitlines()]
-    shown = [line.rstrip() for block in blocks("text") for line in block.splitlines()]
-    assert shown
+def test_the_demo_prints_the_shown_table(tmp_path: Path) -> None:
+    printed = [line.rstrip() for line in run("plausibly demo --seed 7", tmp_path).splitlines()]
+    shown = [line.rstrip() for line in blocks("text")[0].splitlines()]
+    assert len(shown) == 4
     assert [line for line in shown if line not in printed] == []
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.full
-def test_demo_refuses_a_crowd_too_small_with_a_helpful_message(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--users", "5"]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, encoding="utf-8")
-    assert run.returncode == 2
-    assert "at least 1000 users" in run.stderr
+def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp_path: Path) -> None:
+    section = README.partition("\n## From a file to an answer\n")[2].partition("\n## ")[0]
+    typed = re.findall(r"```sh\n(.*?)```", section, flags=re.DOTALL)[0].splitlines()
+    names = [line.split()[1] for line in typed]
+    assert names == ["sample", "plan", "privatize", "collect", "search", "estimate"]
+    printed = {name: run(line, tmp_path) for name, line in zip(names, typed, strict=True)}
+    assert not any("[exit code" in text for text in printed.values()), printed
+    header, *rows = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)[0].splitlines()
+    lines = printed["search"].splitlines()
+    assert header in lines
+    assert [line.split()[0] for line in lines[1:4]] == [row.split()[0] for row in rows]
+    # The noise is fresh. Six standard errors, for a dozen items at most: exceeded by chance once in 40 million runs.
+    truth = dict(zip(sites(), counts(200_000).tolist(), strict=True))
+    asked = json.loads(run(f"{typed[5]} --json", tmp_path))["estimates"]
+    found = json.loads(run("plausibly search visits.tally --json", tmp_path))["estimates"]
+    assert [line["item"] for line in asked] == ["amber-atlas.example", "iris-jobs.example"]
+    for line in asked + [line for line in found if line["item"] in truth]:
+        assert abs(line["estimate"] - truth[line["item"]]) <= 6 * line["standard_error"], line
+        assert line["high"] - line["low"] == pytest.approx(2 * 1.959964 * line["standard_error"], rel=1e-6)
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+    assert "amber-atlas.example" in (tmp_path / "found.html").read_text(encoding="utf-8")
 
 
 def test_shown_make_targets_exist() -> None:

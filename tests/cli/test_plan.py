@@ -134,3 +134,10 @@ def test_an_alphabet_may_have_ranges_and_take_other_characters() -> None:
     assert code == 0
     domain = json.loads(shown)["scheme"]["domain"]
     assert (domain["alphabet"], domain["length"], domain["other"]) == ("abc012.-/", 4, True)
+
+
+def test_the_same_hash_seed_makes_the_same_scheme() -> None:
+    asked = ("--alphabet", "a-c", "--length", 4, "--users", 1000, "--epsilon", 3, "--json")
+    schemes = [json.loads(run(*asked, *seed)[1])["scheme"] for seed in ([], [], ["--hash-seed", 7], ["--hash-seed", 7])]
+    assert schemes[0] != schemes[1]
+    assert schemes[2] == schemes[3]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..experiments import story
-from .common import messages, need, results, told
+from .common import echo_json, messages, need, results, told
 
 
 def demo(
@@ -22,6 +24,7 @@ def demo(
     ),
     users: Annotated[int, typer.Option(help="How many made-up users.")] = 1_000_000,
     seed: Annotated[int | None, typer.Option(help="The same noise every time; without, fresh noise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; the story goes to stderr.")] = False,
 ) -> None:
     """Watch a histogram emerge from noise: plan, privatize, collect, estimate and search on made-up visits.
 
@@ -30,20 +33,24 @@ def demo(
 
     Example: plausibly demo
     """
-    console = results()
     with told(messages()):
         need("pyarrow", "files of reports", "pyarrow")
         need("matplotlib", "pictures", "matplotlib")
         tale = story.Story(out, users, seed)
         tale.begin()
-    for step in tale.steps():
-        console.print(f"\n[bold]{escape(step.heading)}[/]", highlight=False)
-        for words in step.commands:
-            console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
-            _run(context, words)
+    with redirect_stdout(sys.stderr if as_json else sys.stdout):
+        console = results()
+        for step in tale.steps():
+            console.print(f"\n[bold]{escape(step.heading)}[/]", highlight=False)
+            for words in step.commands:
+                console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
+                _run(context, words)
     with told(messages()):
         ending = tale.end()
-    _print(console, ending)
+    if as_json:
+        echo_json(ending.to_dict())
+    else:
+        _print(results(), ending)
 
 
 def _run(context: typer.Context, words: list[str]) -> None:

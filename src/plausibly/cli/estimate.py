@@ -45,7 +45,7 @@ def estimate(
     Without items all that the scheme lists are estimated. The table has the 20 largest; files of numbers have all, in
     the order of the scheme. Items are given as --items a,b, or as --item "a, b" where they have commas, or from a file.
 
-    Example: plausibly estimate visits.tally --items github.com,example.org --out chart.png
+    Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
     console = messages()
     with told(console):

@@ -45,6 +45,9 @@ def plan(
     skew: Annotated[
         str, typer.Option(help="How uneven the data are: exponent of a power law, 0 for even, or worst.")
     ] = "1.1",
+    hash_seed: Annotated[
+        int | None, typer.Option(help="Of public hash functions. Default: a fresh one for every plan.")
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the scheme to this file, for clients and server.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -52,7 +55,9 @@ def plan(
 
     Says how exact it will be, what it costs, and why the others are not recommended. No data are needed.
 
-    Example: plausibly plan --items 1000 --users 1000000 --within 0.5%
+    With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
+
+    Example: plausibly plan --alphabet a-z0-9./- --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
     with told(messages()):
         if within is not None and find is not None:
@@ -69,6 +74,7 @@ def plan(
             target=target if within is None else Within(within, confidence, frequency, every),
             limits=Limits(report_bytes=report_bytes, memory=memory, candidates=candidates, epsilon=max_epsilon),
             skew=_skew(skew),  # type: ignore[arg-type]
+            hash_seed=hash_seed,
         )
         if save is not None:
             _write(save, found.scheme.to_json())

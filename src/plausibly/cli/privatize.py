@@ -48,8 +48,7 @@ def privatize(
 
     Reports come in the order of the rows. The file appears whole or not at all, and none is overwritten.
 
-    "plausibly sample visits.csv" makes visits up; "plausibly plan --alphabet a-z0-9./- --length 30 --users 200000
-    --epsilon 3 --save scheme.json" the scheme for them.
+    "plausibly sample visits.csv" makes visits up; the example of "plausibly plan --help" a scheme for them.
 
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """

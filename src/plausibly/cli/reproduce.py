@@ -18,7 +18,7 @@ from ..experiments.findings import Outcome
 from ..experiments.reproduction import Plan, plan, written
 from ..experiments.results import held
 from ..experiments.runner import run
-from .common import KEPT, messages, need, told
+from .common import KEPT, echo_json, messages, need, told
 
 _COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
 
@@ -46,6 +46,7 @@ def reproduce(
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="List what there is, and measure nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Measure figures and tables of the paper, check its findings, and write a report.
 
@@ -65,7 +66,10 @@ def reproduce(
         if quick:
             asked = asked.quick()
         if show:
-            Console().print(_listed(asked))
+            if as_json:
+                echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
+            else:
+                Console().print(_listed(asked))
             return
         need_pictures()
         cells = wanted(asked.figures)
@@ -74,6 +78,13 @@ def reproduce(
         with held(rows or out / "rows.jsonl") as results:
             run(cells, results, jobs=jobs, console=console, setup=asked.setup)
             report, verdicts = written(asked, results, out)
+    if as_json:
+        found = [
+            {"finding": finding.name, "outcome": verdict.outcome.value, "numbers": verdict.numbers}
+            for finding, verdict in verdicts
+        ]
+        echo_json({"report": str(report), "findings": found})
+        return
     printed = Console()
     if verdicts:
         table = Table("finding", "verdict", box=None, pad_edge=False)

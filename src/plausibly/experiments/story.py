@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import StateError
 from ..core.estimates import Estimates
@@ -47,6 +48,11 @@ class Ending:
     remarks: tuple[str, ...]
     picture: Path
     page: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-ready."""
+        rows = [dict(zip(self.header, line, strict=True)) for line in self.lines]
+        return {"rows": rows, "remarks": list(self.remarks), "picture": str(self.picture), "page": str(self.page)}
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,8 @@ class Story:
         return str(self.folder / name)
 
     def _plan(self, kind: str, words: list[str]) -> list[str]:
-        return ["plan", *words, "--users", str(self.users), "--save", self._path(f"{kind}.json")]
+        seed = [] if self.seed is None else ["--hash-seed", str(self.seed)]
+        return ["plan", *words, "--users", str(self.users), *seed, "--save", self._path(f"{kind}.json")]
 
     def _counted(self, kind: str) -> tuple[list[str], list[str]]:
         seed = [] if self.seed is None else ["--seed", str(self.seed)]

@@ -1,0 +1,53 @@
+"""plausibly demo: the whole story runs and ends with a picture and a page; nobody else's files are touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from plausibly.cli import app
+from plausibly.experiments.story import Story
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["demo", *map(str, arguments)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.full
+def test_the_story_ends_with_the_truth_a_picture_and_a_page(tmp_path: Path) -> None:
+    code, shown, _ = run("--out", tmp_path / "d", "--users", 20_000, "--seed", 7)
+    assert code == 0
+    for step in Story(tmp_path / "d", 20_000, 7).steps():
+        assert step.heading in shown
+    assert "amber-atlas.example" in shown.partition("The truth")[2]
+    assert (tmp_path / "d" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "d" / "demo.html").read_text(encoding="utf-8")
+    assert page.count("<tr>") == 11
+    assert 'href="found.html"' in page
+    assert not (tmp_path / "d" / "demo.svg").exists()
+    for name in ("listed.html", "found.html"):
+        assert "Simulated" in (tmp_path / "d" / name).read_text(encoding="utf-8")
+    # Once more into the same folder, with fresh noise: then nothing is simulated.
+    code, shown, told = run("--out", tmp_path / "d", "--users", 20_000, "--json")
+    assert code == 0
+    assert "4. The server's answer" in told
+    assert "SIMULATED" not in told
+    ending = json.loads(shown)
+    assert ending["rows"][0]["site"] == "amber-atlas.example"
+    assert Path(ending["page"]).exists()
+
+
+def test_folders_with_other_files_and_tiny_crowds_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    code, _, told = run("--out", tmp_path)
+    assert code == 1
+    assert "other files" in told
+    code, _, told = run("--out", tmp_path / "d", "--users", 5)
+    assert code == 2
+    assert "users: expected 1000 to" in told
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -1,0 +1,75 @@
+"""Every command's --help ends with an example, and the examples run, one after the other, as they stand."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from consoles import run
+from plausibly.cli import app
+
+LONG = {"demo", "reproduce", "compare"}
+"""Whose examples take longer than a test may; their own tests run smaller ones."""
+ORDER = (
+    *("doctor", "sample", "plan", "show", "audit", "simulate", "privatize", "collect", "merge", "estimate", "search"),
+    *sorted(LONG),
+)
+MORE = """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
+plausibly collect more.parquet --out more.tally"""
+"""What the example of merge adds to the files of the others."""
+
+
+def commands() -> list[str]:
+    return list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def example(command: str) -> str:
+    found = [
+        line.partition("Example: ")[2]
+        for line in str(typer.main.get_command(app).commands[command].help).splitlines()  # type: ignore[attr-defined]
+        if "Example: " in line
+    ]
+    assert len(found) == 1, command
+    return found[0]
+
+
+def test_every_command_has_an_example_and_a_place_in_the_order() -> None:
+    assert sorted(commands()) == sorted(ORDER)
+    for command in commands():
+        assert shlex.split(example(command))[:2] == ["plausibly", command]
+
+
+def test_every_command_speaks_json() -> None:
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        assert any("--json" in parameter.opts for parameter in command.params), name
+
+
+def test_help_is_there_for_all() -> None:
+    for command in commands():
+        shown = CliRunner().invoke(app, [command, "--help"])
+        assert shown.exit_code == 0
+        assert "Example:" in shown.stdout
+
+
+@pytest.mark.full
+def test_examples_run_as_they_stand(tmp_path: Path) -> None:
+    for command in ORDER:
+        if command in LONG:
+            continue
+        lines = [*(MORE.splitlines() if command == "merge" else ()), example(command)]
+        for line in lines:
+            printed = run(line, tmp_path)
+            assert "[exit code" not in printed, printed
+    made = {path.name for path in tmp_path.iterdir()}
+    assert {"scheme.json", "visits.csv", "reports.parquet", "visits.tally", "all.tally"} <= made
+    assert {"chart.png", "found.html"} <= made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", sorted(LONG))
+def test_long_examples_run_as_they_stand(command: str, tmp_path: Path) -> None:
+    assert "[exit code" not in run(example(command), tmp_path)
