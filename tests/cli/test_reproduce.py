@@ -385,3 +385,9 @@ def alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_the_list_is_there_for_machines_too() -> None:
+    code, shown, _ = run("fig1", "fig2", "--list", "--json")
+    assert code == 0
+    assert [figure["name"] for figure in json.loads(shown)] == ["fig1", "fig2"]
