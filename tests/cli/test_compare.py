@@ -173,3 +173,17 @@ def test_it_works_from_the_shell_and_says_that_it_only_simulates(tmp_path: Path)
     assert "This is a simulation." in shown.stdout
     shown = subprocess.run([*command, "OUE", "TLH", *SMALL], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert shown.stdout.splitlines()[-1] == "Report: comparison/report.html"
+
+
+@pytest.mark.full
+def test_names_with_dollars_and_long_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a$x_{$.csv").write_text("item,count\nant,30\nbee,20\n", encoding="utf-8")
+    long = "CM:oracle=TLH,width=16,rows=2,combine=median"
+    asked = ("--counts", tmp_path / "a$x_{$.csv", "--epsilon", 1, "--repeats", 1, "--jobs", 1)
+    for schemes, legend in ((["OUE", "OLH"], False), (["OUE", long], True)):
+        code, _, told = run(*schemes, *asked, "--out", tmp_path / "out")
+        assert code == 0, told
+        drawn = (tmp_path / "out" / "comparison.svg").read_text(encoding="utf-8")
+        assert "a$x_{$.csv" in drawn
+        # At the axis in each of three panels, or once in the legend.
+        assert drawn.count(f">{schemes[1]}<") == (1 if legend else 3)

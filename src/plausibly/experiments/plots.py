@@ -12,6 +12,7 @@ from .figure import Dots, Figure, Panel, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
 INK, GRID = "#222222", "#dddddd"
 STYLE: dict[Any, Any] = {
@@ -59,6 +60,8 @@ _ACROSS = 4
 """Panels side by side; more are drawn below."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
 """Inches of a panel."""
+_AT_THE_AXIS = 12
+"""Letters of a name at an axis; longer ones are in the legend."""
 _NAMES = {"epsilon": "ε"}
 
 
@@ -74,7 +77,7 @@ def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
         width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels))
         height = max(_height(panel, rows) for panel in figure.panels)
         canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
-        canvas.suptitle(figure.title, fontweight="bold", fontsize=11)
+        canvas.suptitle(figure.title, fontweight="bold", fontsize=11, parse_math=False)
         places = canvas.subplots(down, across, squeeze=False).ravel()
         for place in places[len(figure.panels) :]:
             place.remove()
@@ -85,12 +88,12 @@ def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
         ]
         most = max(legends, key=len)
         if all(legend.keys() <= most.keys() for legend in legends):
-            columns = int(width / (0.5 + 0.08 * max(map(len, most))))  # inches of a mark and of a letter
-            canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most)))
+            columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches of a mark and of a letter
+            _plain(canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most))))
         else:
             for place, legend in zip(places, legends, strict=False):
                 below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
-                place.legend(legend.values(), legend.keys(), **below)
+                _plain(place.legend(legend.values(), legend.keys(), **below))
         for path in paths:
             # Without a date: the same rows give the same file.
             canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
@@ -120,11 +123,13 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         level = panel.x == "label" and means  # the same for all
         drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
         legend["optimum of large domains"] = drawn_line
-    if panel.x == "label":
-        legend = {name: drawn for name, drawn in legend.items() if name not in groups}  # at the axis already
+    if panel.x == "label" and max(len(str(name)) for name in groups) > _AT_THE_AXIS:
+        axes.set_xticks([])
+    elif panel.x == "label":
+        legend = {name: drawn for name, drawn in legend.items() if name not in groups}
         axes.tick_params(axis="x", rotation=30)
         for tick in axes.get_xticklabels():
-            tick.set_horizontalalignment("right")
+            tick.set(horizontalalignment="right", parse_math=False)
     elif panel.logx:
         axes.set_xscale("log", base=panel.logx)
     elif len(places := sorted({row[panel.x] for row in drawn if panel.x in row})) <= 8 and max(places, default=0) < 100:
@@ -132,13 +137,22 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     else:
         axes.locator_params(axis="x", nbins=6)
         axes.xaxis.set_major_formatter("{x:,g}")
+    if panel.x == "label":
+        axes.margins(x=0.15)
     if panel.logy:
         axes.set_yscale("log")
     title = f"({letter}) {panel.title}" if letter else panel.title
-    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel, title=f"{title}\n{_setting(panel, drawn)}")
+    axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
+    axes.set_title(f"{title}\n{_setting(panel, drawn)}", parse_math=False)
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _plain(legend: Legend) -> None:
+    # A file's name with dollar signs is a name, not a formula.
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict[str, Any]:
@@ -168,7 +182,7 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(groups) - 0.3), xlabel=dots.xlabel)
     title = f"({letter}) {dots.title}" if letter else dots.title
-    axes.set_title(f"{title}\n{_setting(dots, own)}")
+    axes.set_title(f"{title}\n{_setting(dots, own)}", parse_math=False)
     axes.grid(axis="both", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
