@@ -73,3 +73,11 @@ def test_examples_run_as_they_stand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", sorted(LONG))
 def test_long_examples_run_as_they_stand(command: str, tmp_path: Path) -> None:
     assert "[exit code" not in run(example(command), tmp_path)
+
+
+@pytest.mark.full
+def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    asked = 'COMP_WORDS="plausibly pl" COMP_CWORD=1 _PLAUSIBLY_COMPLETE=complete_bash plausibly'
+    assert run(asked, tmp_path).split() == ["plan"]
+    asked = 'COMP_WORDS="plausibly collect --sk" COMP_CWORD=2 _PLAUSIBLY_COMPLETE=complete_bash plausibly'
+    assert run(asked, tmp_path).split() == ["--skip-bad"]
