@@ -390,8 +390,9 @@ def describe(domain: Domain) -> str:
         return "any text, asked about by candidates"
     if isinstance(domain, Strings):
         return f"unknown strings of up to {domain.length} of {domain.symbols - 1} characters"
-    other = " and all others" if isinstance(domain, Labels) and domain.other else ""
-    return f"a list of {domain.size:,} items{other}"
+    if isinstance(domain, Labels) and domain.other:
+        return f"a list of {domain.size - 1:,} item{'s' * (domain.size > 2)} and all others"
+    return f"a list of {domain.size:,} items"
 
 
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
