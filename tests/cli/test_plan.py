@@ -21,9 +21,9 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_the_example_of_the_help_runs_and_explains_itself() -> None:
-    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "Example:" in line)
-    words = shlex.split(example.partition("Example:")[2])
+def test_the_target_of_the_help_runs_and_explains_itself() -> None:
+    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "With a target:" in line)
+    words = shlex.split(example.partition("With a target:")[2])
     assert words[:2] == ["plausibly", "plan"]
     code, shown, _ = run(*words[2:])
     assert code == 0

@@ -25,7 +25,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
 def test_a_scheme_in_words_is_told_in_words() -> None:
     code, shown, said = run(WORDS, "--users", 100_000)
     assert (code, said) == (0, "")
-    for words in ("the whole numbers 0 to 999", "at most 73.2 %", "9 bytes", "±1,191 users", "3.3 users at most"):
+    for words in ("the whole numbers 0 to 999", "at most 73.2 %", "9 bytes", "±1,191 users", "3.4 users at most"):
         assert words in shown
     assert "1,000,000 users" not in shown
 

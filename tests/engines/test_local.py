@@ -334,7 +334,7 @@ def test_a_bad_row_group_is_named_and_what_was_done_is_kept(
     assert names(tmp_path) == ["out.unfinished", "reports"]
     kept = len(Collected.read(tmp_path / "out.unfinished", complete=False))
     found = collect([folder], output, skip_bad=True)
-    assert (len(found.tally), found.added) == (58, 58 - kept)
+    assert (len(found.tally), found.added, found.resumed) == (58, 58 - kept, kept)
     assert names(tmp_path) == ["out", "reports"]
 
 

@@ -57,6 +57,7 @@ def _for_machines(found: Collection, out: Path) -> dict[str, object]:
         "scheme": found.state.scheme.name,
         "fingerprint": found.state.scheme.fingerprint(),
         "added": found.added,
+        "resumed": found.resumed,
         "reports": len(found.tally),
         "files": found.files,
         "copies": list(found.copies),
@@ -68,6 +69,8 @@ def _for_machines(found: Collection, out: Path) -> dict[str, object]:
 def _print(found: Collection, out: Path) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_row("added", f"{found.added:,} reports")
+    if found.resumed:
+        facts.add_row("resumed", f"{found.resumed:,} reports, read by a call that was stopped")
     facts.add_row("in all", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
     facts.add_row("files", f"{found.files:,}")
     if found.copies:

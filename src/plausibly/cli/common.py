@@ -123,9 +123,9 @@ def _read_scheme(path: Path) -> Scheme:
     try:
         return from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
-        raise ParameterError(f"{path}: expected the JSON text of a scheme, came something that is no text") from None
+        raise StateError(f"{path}: expected the JSON text of a scheme, came something that is no text") from None
     except PlausiblyError as error:
-        raise ParameterError(f"{path}: {error}") from None
+        raise StateError(f"{path}: {error}") from None
 
 
 def need(module: str, what: str, install: str) -> None:

@@ -52,6 +52,8 @@ class Collection:
     """Report files that were found, copies of others aside."""
     added: int
     """Reports that this call has added; the others were there from earlier calls."""
+    resumed: int
+    """Reports that a call which was stopped had read already, and that the output has got only now."""
     copies: tuple[str, ...]
     """Files with the same content as another one, which is counted once."""
 
@@ -128,7 +130,7 @@ def collect(
         sweep(output)
         unfinished = output.with_name(f"{output.name}.unfinished")
         sweep(unfinished)
-        before, begun = _earlier(output, unfinished)
+        before, begun, resumed = _earlier(output, unfinished)
         if before is not None:
             if scheme is not None and scheme != before.scheme:
                 came = before.scheme.fingerprint()[:12]
@@ -162,7 +164,8 @@ def collect(
         if before is None or saver.state is not before or unfinished.exists() or not output.exists():
             saver.state.write(output)
         unfinished.unlink(missing_ok=True)
-        return Collection(saver.state, len(survey.files), len(saver.state) - len(state), survey.copies)
+        added = len(saver.state) - len(state)
+        return Collection(saver.state, len(survey.files), added, resumed, survey.copies)
 
 
 def merge_files(
@@ -404,15 +407,17 @@ class _Saver:
             self._save()
 
 
-def _earlier(output: Path, unfinished: Path) -> tuple[Collected | None, set[str]]:
-    # What there is to go on from, and the files that a call which was stopped has begun and the output has not.
+def _earlier(output: Path, unfinished: Path) -> tuple[Collected | None, set[str], int]:
+    # What there is to go on from, and the files and reports that a call which was stopped has and the output has not.
     done = Collected.read(output) if output.exists() else None
     begun = Collected.read(unfinished, complete=False) if unfinished.exists() else None
     if begun is None:
-        return done, set()
+        return done, set(), 0
     if done is None:
-        return begun, set(begun.files)
+        return begun, set(begun.files), len(begun)
     if done.scheme != begun.scheme or not (done.covers(begun) or begun.covers(done)):
         raise StateError(f"{unfinished}: begun for another file than {output} is now; move one of them away")
     # A call that was killed between its last two steps leaves both files, and then the output has it all.
-    return (done, set()) if done.covers(begun) else (begun, begun.files.keys() - done.files.keys())
+    if done.covers(begun):
+        return done, set(), 0
+    return begun, begun.files.keys() - done.files.keys(), len(begun) - len(done)

@@ -23,7 +23,7 @@ from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words
 from .prediction import Prediction
-from .result import size_text, smallest_found
+from .result import at_most, size_text, smallest_found
 from .searching import nats_per_character, smallest_share, typical_length
 from .wishes import percent, two_sided
 
@@ -241,8 +241,8 @@ class Description:
             return [("one fake report", "no bound: the regression weighs all reports together")]
         most = self.influence
         facts = [
-            ("one fake report", f"moves the count of an item by {most:,.1f} users at most"),
-            ("1 % fake users", f"move it by {percent(most / 100)} of the users at most, if they all agree"),
+            ("one fake report", f"moves the count of an item by {at_most(most)} users at most"),
+            ("1 % fake users", f"move it by {at_most(most)} % of the users at most, if they all agree"),
         ]
         if isinstance(self.scheme, Search):
             facts.append(("", "that is the count of a given string; a search can also be led astray by fake prefixes"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import ceil, sqrt
 from textwrap import fill
 from typing import Any
 
@@ -148,7 +148,7 @@ class Plan:
             ("finds", finds),
             ("report", _bytes(costs.report_bytes)),
             ("server", f"{state}, {costs.time_text} of one core"),
-            ("a fake report", f"moves a count by {best.influence:,.1f} users at most"),
+            ("a fake report", f"moves a count by {at_most(best.influence)} users at most"),
         ]
         if Prediction(self.scheme, self.skew).assumes:
             found.append(("assumed", in_words(self.skew, self.domain.size)))
@@ -210,6 +210,11 @@ def expression(scheme: Scheme) -> str:
 def _argument(epsilon: Fraction) -> str:
     text = decimal(epsilon)
     return repr(text) if "/" in text else text
+
+
+def at_most(number: float) -> str:
+    """A bound to one decimal, rounded up so that it still is one."""
+    return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
 
 
 def size_text(count: int) -> str:
