@@ -1,6 +1,7 @@
 """Blocks of ``console`` on a page, run like a person would: commands after ``$``, and below each what it prints.
 
-All blocks of a page share a folder, which begins empty. A line of three dots stands for any lines.
+All blocks of a page share a folder, which begins empty. A line of three dots stands for any lines. A block of Python
+that begins with a comment of a file's name, ``# mine.py``, is that file: it is written when the page comes to it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ class Command:
 def commands(page: str) -> list[Command]:
     """The commands of all console blocks; one that ends with a backslash goes on in the next line."""
     found: list[Command] = []
-    for block in re.finditer(r"^```console\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE):
+    for block in re.finditer(r"^```(?:console|python)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE):
         first = page.count("\n", 0, block.start()) + 2
+        if block[0].startswith("```python"):
+            if named := re.match(r"# (\w+\.py)\n", block[1]):
+                found.append(Command(first, f"cat > {named[1]} <<'END OF FILE'\n{block[1]}END OF FILE", ""))
+            continue
         command: list[str] = []
         output: list[str] = []
         start = first

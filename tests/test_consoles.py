@@ -20,7 +20,23 @@ $ true
 $ not this
 ```
 
+```python
+# shout.py
+print("$1")
+
+print("loud")
+```
+
+```python
+>>> 1 + 1
+2
+
+```
+
 ```console
+$ python shout.py
+$1
+loud
 $ false
 [exit code 1]
 ```
@@ -31,7 +47,9 @@ def test_commands_are_found_with_their_output() -> None:
     assert commands(PAGE) == [
         Command(4, "echo one \\\n  two", "one two"),
         Command(7, "true", ""),
-        Command(15, "false", "[exit code 1]"),
+        Command(15, 'cat > shout.py <<\'END OF FILE\'\n# shout.py\nprint("$1")\n\nprint("loud")\nEND OF FILE', ""),
+        Command(28, "python shout.py", "$1\nloud"),
+        Command(31, "false", "[exit code 1]"),
     ]
 
 

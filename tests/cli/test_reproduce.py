@@ -21,8 +21,9 @@ from typer.testing import CliRunner
 from cases import in_turn
 from plausibly.cli import app
 from plausibly.core.errors import ParameterError
+from plausibly.core.steps import STEPS
 from plausibly.experiments import aol, findings, reproduction
-from plausibly.experiments.cells import SCHEMES, SOURCES
+from plausibly.experiments.cells import SCHEMES, SOURCES, view
 from plausibly.experiments.crowds import CROWDS
 from plausibly.experiments.figure import Figure, wanted
 from plausibly.experiments.figures import FIGURES
@@ -69,9 +70,9 @@ FIGURE = Figure(
 
 @pytest.fixture(autouse=True)
 def nothing_of_ones_own_stays(monkeypatch: pytest.MonkeyPatch) -> Any:
-    before = [dict(each) for each in (SCHEMES, CROWDS, SOURCES)]
+    before = [dict(each) for each in (SCHEMES, CROWDS, SOURCES, STEPS)]
     yield
-    for each, kept in zip((SCHEMES, CROWDS, SOURCES), before, strict=True):
+    for each, kept in zip((SCHEMES, CROWDS, SOURCES, STEPS), before, strict=True):
         each.clear()
         each.update(kept)
 
@@ -179,6 +180,30 @@ def test_a_changed_scheme_is_another_and_a_changed_sweep_is_not(tmp_path: Path) 
     assert keys(OWN.replace("[4, 8, 16]", "[4, 8, 16, 32]")) > first
     assert keys(OWN.replace("def halves", "# as in Solomon's case\ndef halves")) == first
     assert not keys(OWN.replace("Pause(0.02)", "Pause(0.03)")) & first
+
+
+STEP = """
+from plausibly.core.steps import register
+from plausibly.experiments.cells import view
+from plausibly.experiments.figure import Figure, Sweep, line
+
+register("half", lambda values: values / 2)
+FIGURE = Figure(name="own", title="", sweeps=[Sweep(name="s", lines=[line("OLH", view=view("norm-sub", "half"))])])
+"""
+
+
+def test_a_changed_step_is_another_while_reports_stay_the_same(tmp_path: Path) -> None:
+    def keys(text: str) -> tuple[set[str], set[str]]:
+        found = wanted(load(own(tmp_path, 2, text)))
+        return {cell.key for cell in found}, {view.key for views in found.values() for view in views}
+
+    cells, views = keys(STEP)
+    assert {view.rpartition(" ")[0] for view in views} == {"norm-sub, half"}
+    assert keys(STEP.replace('"own"', '"other"')) == (cells, views)
+    same, changed = keys(STEP.replace("values / 2", "values / 3"))
+    assert same == cells
+    assert not changed & views
+    assert view("norm-sub").key == "norm-sub"
 
 
 @in_turn(

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,14 @@ def test_what_is_missing_is_measured_and_kept(tmp_path: Path) -> None:
     assert again.missing(CELLS) == {}
     run(CELLS, again, jobs=1, console=QUIET)
     assert len(path.read_text().splitlines()) == 4
+
+
+def test_progress_is_drawn_on_terminals_only(tmp_path: Path) -> None:
+    for terminal in (False, True):
+        told = StringIO()
+        console = Console(file=told, force_terminal=terminal)
+        run({FIRST: [PLAIN]}, Results(tmp_path / f"{terminal}.jsonl"), jobs=1, console=console)
+        assert ("measuring" in told.getvalue()) is terminal
 
 
 def test_a_file_that_is_not_ours_is_not_cut(tmp_path: Path) -> None:

@@ -80,9 +80,8 @@ def compare(
         echo_json(lines)
         return
     printed = printing(_PIPED)
-    table = Table(
-        title=escape(sheet.title), caption=escape(sheet.caption), box=None, pad_edge=False, caption_justify="left"
-    )
+    table = Table(title=escape(sheet.title), caption=escape(sheet.caption), box=None, pad_edge=False)
+    table.title_justify = table.caption_justify = "left"
     for place, name in enumerate(sheet.header):
         table.add_column(name, **{"justify": "right", "no_wrap": True} if place else {"overflow": "fold"})
     for line in sheet.lines:

@@ -23,7 +23,10 @@ SCHEMES: dict[str, Callable[..., Scheme]] = {**SEARCHES, **SKETCHES}
 Searches are called with a domain of strings instead of its size, and with the number of users.
 """
 SOURCES: dict[str, str] = {}
-"""Of schemes and crowds that are somebody's own, what they are made of: under another one their names mean another."""
+"""Of schemes and crowds that are somebody's own, what they are made of: under another one their names mean another.
+
+Steps of post-processing are here, too, each after a plus sign.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,11 @@ class View:
             else:
                 given[whole] = value
         return given
+
+    @property
+    def key(self) -> str:
+        """The name under which its measurements are kept: the view in words, and what its own steps are made of."""
+        return " ".join([str(self), *(SOURCES[f"+{step}"] for step in self.steps if f"+{step}" in SOURCES)])
 
     def __str__(self) -> str:
         return ", ".join([*(f"{name}={value}" for name, value in self.options), *self.steps]) or "plain"

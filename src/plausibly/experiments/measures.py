@@ -44,7 +44,7 @@ def measure(cell: Cell, views: Iterable[View]) -> tuple[Metrics, dict[str, Metri
     """The metrics of collecting, and of each view those of its answers; seconds are of the processor."""
     asked = list(views)
     rounds = [_measure_round(cell, asked, number) for number in range(cell.rounds)]
-    named = {str(view): _averaged([answers[str(view)] for _, answers in rounds]) for view in asked}
+    named = {view.key: _averaged([answers[view.key] for _, answers in rounds]) for view in asked}
     return _averaged([collected for collected, _ in rounds]), named
 
 
@@ -55,7 +55,7 @@ def _measure_round(cell: Cell, views: Iterable[View], number: int) -> tuple[Metr
     scheme = cell.make(number)
     tally, metrics = collect(scheme, truth, cell.seed("noise", number))
     metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
-    return metrics, {str(view): _estimated(tally, truth, view, metrics) | optimum(cell) for view in views}
+    return metrics, {view.key: _estimated(tally, truth, view, metrics) | optimum(cell) for view in views}
 
 
 def _averaged(rounds: list[Metrics]) -> Metrics:
@@ -65,12 +65,12 @@ def _averaged(rounds: list[Metrics]) -> Metrics:
 def _measure_search(cell: Cell, views: Iterable[View], number: int) -> tuple[Metrics, dict[str, Metrics]]:
     truth = _strings(cell.data, cell.n, cell.data_seed)
     if cell.scheme in CEILINGS:
-        return {}, {str(view): _scored(_ceiling(cell, truth, number), truth) for view in views}
+        return {}, {view.key: _scored(_ceiling(cell, truth, number), truth) for view in views}
     scheme = cell.make(number)
     tally, metrics = collect(scheme, truth.counts, cell.seed("noise", number), scheme.domain.encode(truth.strings))
     metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
     assert isinstance(tally, SearchTally)
-    return metrics, {str(view): _searched(tally, truth, view, metrics) for view in views}
+    return metrics, {view.key: _searched(tally, truth, view, metrics) for view in views}
 
 
 def collect(scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None) -> tuple[Accumulator, Metrics]:

@@ -1,4 +1,4 @@
-"""Experiments in a Python file of one's own: a ``FIGURE`` (or ``FIGURES``), with schemes and crowds if it needs any."""
+"""Experiments in a Python file of one's own: a ``FIGURE`` (or ``FIGURES``), with its schemes, crowds and steps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from runpy import run_path
 from typing import Any
 
 from ..core.errors import ParameterError
+from ..core.steps import STEPS
 from .cells import SCHEMES, SOURCES
 from .crowds import CROWDS
 from .figure import Figure
@@ -19,7 +20,7 @@ _DECLARED = ("FIGURE", "FIGURES")
 
 
 def load(path: Path) -> list[Figure]:
-    """The figures that a file declares, once it has run and entered its schemes and crowds.
+    """The figures that a file declares, once it has run and entered its schemes, crowds and steps.
 
     What it enters is known by the rest of the file, too: measurements of a scheme are not taken for those of the same
     name after a change. The figures may change without that, as comments may.
@@ -83,4 +84,4 @@ def _declares(node: ast.stmt) -> bool:
 
 
 def _entered() -> dict[str, object]:
-    return {**SCHEMES, **CROWDS}
+    return {**SCHEMES, **CROWDS, **{f"+{name}": step for name, step in STEPS.items()}}

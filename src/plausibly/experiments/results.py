@@ -63,14 +63,14 @@ class Results:
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
         """What of these has not been measured."""
         absent = {
-            cell: [view for view in views if (cell.key, str(view)) not in self._estimated]
+            cell: [view for view in views if (cell.key, view.key) not in self._estimated]
             for cell, views in wanted.items()
         }
         return {cell: views for cell, views in absent.items() if views}
 
     def metrics(self, cell: Cell, view: View) -> Metrics:
         """The metrics of a view of a cell that is here."""
-        return self._collected[cell.key] | self._estimated[cell.key, str(view)]
+        return self._collected[cell.key] | self._estimated[cell.key, view.key]
 
     def add(self, cell: Cell, metrics: Metrics, views: Mapping[str, Metrics]) -> None:
         """Writes one measurement, whole or not at all."""

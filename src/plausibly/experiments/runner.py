@@ -36,7 +36,8 @@ def run(
     """Measures what of these cells is missing, and adds each to the results as soon as it is there."""
     missing = results.missing(cells)
     columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=console, disable=not missing, speed_estimate_period=_PERIOD) as progress:
+    unseen = not missing or not console.is_terminal
+    with Progress(*columns, console=console, disable=unseen, speed_estimate_period=_PERIOD) as progress:
         task = progress.add_task("", total=len(missing))
         with closing(_measured(missing, jobs, setup)) as finished:
             for measured in finished:
