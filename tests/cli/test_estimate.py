@@ -165,7 +165,7 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
         (["--postprocess", "norm-sub:x=1"], 2, "unknown option 'x'"),
         (["--postprocess", "significance-cut:alpha=much"], 2, "expected name:option=number"),
         (["--postprocess", "norm-sub", "--items", "cat"], 1, "norm-sub needs every item of the domain"),
-        (["--combine", "median"], 2, "unknown option 'combine'"),
+        (["--combine", "median"], 2, "--combine is for sketches"),
         (["--items-file", "none.txt"], 1, "none.txt: No such file"),
     ],
 )

@@ -575,3 +575,10 @@ def test_memory_does_not_grow_with_the_number_of_reports(tmp_path: Path, monkeyp
     assert added == 44 * 2**20
     # The many are 126 MB of records; a chance of buffers is not.
     assert growth < 30
+
+
+def test_folders_and_pipes_that_are_named_like_files_are_not_opened(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(folder / "pipe.parquet")
+    (folder / "day.parquet").mkdir()
+    small_file(folder / "day.parquet" / "part-0.parquet", 7, seed=9)
+    assert collect([folder], tmp_path / "all.tally").added == 25 + 40 + 3 + 7

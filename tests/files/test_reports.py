@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import struct
@@ -362,6 +363,7 @@ def test_a_damaged_row_group_is_named_and_the_others_are_read(path: Path, monkey
         (b'"scheme":"DE"', b'"scheme":"ED"', "a scheme known here"),
         (b"[[25,", b"[[24,", "the row groups are not those"),
         (b"[[25,", b"[25,[", "a scheme known here"),
+        (b"[[25,", b"[[[[[", "a scheme known here"),
         (b"simulated\x18\x05false", b"simulated\x18\x05maybe", "a scheme known here"),
         (b'"size":11', b'"size":12', "a scheme known here|came another"),
     ],
@@ -373,6 +375,25 @@ def test_metadata_that_do_not_fit_are_refused_even_with_a_good_checksum(
     small_file(path)
     path.write_bytes(resealed(path.read_bytes(), old, new))
     with pytest.raises(DamagedError, match=reason):
+        ReportFile(path)
+
+
+@in_turn("groups", ["[[1e400,0]]", "[" * 100_000])
+def test_metadata_that_python_chokes_on_are_refused(groups: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.unlink(missing_ok=True)
+    with monkeypatch.context() as patched:
+        dumps = json.dumps
+        patched.setattr(json, "dumps", lambda made, **told: groups if isinstance(made, list) else dumps(made, **told))
+        small_file(path)
+    with pytest.raises(DamagedError, match="a scheme known here"):
+        ReportFile(path)
+
+
+def test_a_row_group_that_would_fill_the_memory_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        group_size(patched, 2**21)
+        small_file(path, 2**20 + 1)
+    with pytest.raises(DamagedError, match="expected row groups of at most 1048576 reports, came a larger one"):
         ReportFile(path)
 
 

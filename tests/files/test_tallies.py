@@ -186,3 +186,25 @@ def test_ranges_are_sets_of_row_groups(one: set[int], other: set[int]) -> None:
             normal([*ranges(one), *ranges(other)])
     else:
         assert normal([*ranges(one), *ranges(other)]) == ranges(one | other)
+
+
+@in_turn(
+    ("field", "value"),
+    [
+        ("reports", 2**60),
+        ("reports", "25"),
+        ("skipped", [{"file": "a", "group": "x", "reports": "y", "reason": "z"}]),
+        ("skipped", [{"file": "a", "group": None, "reports": -1, "reason": "z"}]),
+        ("skipped", [{"file": ["a"], "group": None, "reports": None, "reason": "z"}]),
+        ("skipped", "nested"),
+    ],
+)
+def test_a_header_that_says_something_else_than_the_rest_is_refused(field: str, value: Any) -> None:
+    prefix = struct.Struct("<3sBIQ")
+    content = collected().to_bytes()
+    magic, version, length, blob = prefix.unpack_from(content)
+    said = json.loads(content[prefix.size : prefix.size + length].decode("utf-8", "surrogateescape"))
+    text = json.dumps(said | {field: value}).replace('"nested"', "[" * 100_000).encode()
+    head = prefix.pack(magic, version, len(text), blob) + text
+    with pytest.raises(StateError, match="the header"):
+        Collected.from_bytes(head + struct.pack("<I", zlib.crc32(head)) + content[-blob:])

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..core.estimates import label_of
 from ..files.answers import Answer
 from ..files.estimates import write_estimates, write_tree
+from .common import print_table
 
 
 def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
@@ -38,7 +39,10 @@ def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None
         table.add_column(name, justify="right", no_wrap=True)
     for item, *texts in answer.lines():
         table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
-    console.print(table if len(answer.estimates) else "Nothing was found.", highlight=False)
+    if len(answer.estimates):
+        print_table(console, table)
+    else:
+        console.print("Nothing was found.", highlight=False)
     scheme, made = answer.source.scheme, answer.estimates
     of = f"{made.n:,} reports of {scheme.name}, {answer.privacy.partition(':')[0]}."
     steps = [step for step in made.history if not step.startswith(("top ", "search "))]

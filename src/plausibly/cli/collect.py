@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.estimates import visible
 from ..engines.local import Collection
 from ..engines.local import collect as collected
 from ..files.tallies import left_out
@@ -43,7 +44,7 @@ def collect(
     if found.skipped:
         console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)
         for each in found.skipped:
-            place = each.file if each.group is None else f"{each.file}, row group {each.group}"
+            place = visible(each.file if each.group is None else f"{each.file}, row group {each.group}")
             console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
     if as_json:
         echo_json(_for_machines(found, out))

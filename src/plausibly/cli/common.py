@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -22,15 +23,21 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from ..catalog import from_json, make
 from ..core.errors import ParameterError, PlausiblyError, StateError, shown
+from ..core.estimates import visible
 from ..core.scheme import Scheme
 from ..files.tallies import SimulatedError
 
 _PIPED = 110
 """Columns of a table that no terminal shows."""
+_NARROWEST = 12
+"""Columns that are left to items on a narrow terminal."""
+_GAP = 2
+"""Columns between those of a table."""
 
 KEPT = "Interrupted. What is measured is kept; the same command goes on from there."
 
@@ -49,9 +56,23 @@ def results(piped: int = _PIPED) -> Console:
     return console if console.is_terminal else Console(width=piped)
 
 
+def print_table(console: Console, table: Table) -> None:
+    """Prints a table of items and figures. Where it does not fit, items are folded and lines run over; none is cut."""
+    for place, column in enumerate(table.columns):
+        texts = [Text.from_markup(str(each)) for each in (column.header, *column.cells)]
+        longest = max(text.cell_len for text in texts)
+        column.min_width = longest if place else min(longest, _NARROWEST)
+    needed = sum((column.min_width or 0) + _GAP for column in table.columns)
+    width, console.width = console.width, max(console.width, needed)
+    console.print(table, highlight=False)
+    console.width = width
+
+
 def echo_json(result: object) -> None:
     """Prints a result for machines: one JSON value on standard output, and nothing else."""
-    typer.echo(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False))
+    # A stream of another encoding gets escapes, which are JSON everywhere.
+    whole = getattr(sys.stdout, "encoding", "utf-8").lower().replace("-", "") == "utf8"
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=not whole, allow_nan=False))
 
 
 @contextmanager
@@ -76,7 +97,7 @@ def told(console: Console, interrupted: str = "Interrupted; nothing was written.
         if isinstance(error, SimulatedError):
             error = StateError(f"{error.reason}; --simulated takes them all the same")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        console.print(escape(words), style="red", soft_wrap=True, highlight=False)
+        console.print(escape(visible(words)), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
 
 

@@ -14,7 +14,9 @@ from ..files.answers import Answer
 from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
 from ..files.tallies import Collected
+from ..files.whole import refuse_replacing
 from ..postprocess import POSTPROCESS
+from ..sketches.rows import RowSketch
 from .answers import show, write_all
 from .common import echo_json, messages, progress, results, told
 
@@ -50,11 +52,13 @@ def estimate(
     console = messages()
     with told(console):
         for path in out or ():
-            check_name(path)
+            refuse_replacing(check_name(path), [tally, items_file])
         if show_all and top is not None:
             raise ParameterError("expected --top or --all, came both")
         source = Collected.read(tally)
         asked = _asked(source.scheme.domain, items, item, items_file, tally)
+        if combine is not None and not isinstance(source.scheme, RowSketch):
+            raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is none; leave it out")
         if not len(source):
             raise StateError(f"{tally}: there are no reports in it")
         with progress(console, "estimating", "items"):

@@ -12,10 +12,11 @@ from rich.table import Table
 
 from ..core.domain import Domain, Keys, Labels, Strings
 from ..core.errors import ParameterError
+from ..files.whole import folder_of, refuse_replacing, replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.result import expression
-from .common import messages, results, told
+from .common import echo_json, messages, results, told
 
 
 def plan(
@@ -64,8 +65,13 @@ def plan(
             raise ParameterError("expected one target, came --within and --find")
         if within is None and (every or frequency != "0"):
             raise ParameterError("--frequency and --every are for --within, which is not given")
+        if within is None and find is None and confidence != "95%":
+            raise ParameterError("--confidence is for --within and --find, which are not given")
         if other and not (label or labels or alphabet):
             raise ParameterError("--other is for --label, --labels and --alphabet, which are not given")
+        if save is not None:
+            folder_of(save)
+            refuse_replacing(save, [labels])
         target = None if find is None else Above(find, confidence)
         found = planned(
             _domain(items, _named(label, labels, other), Keys() if keys else None, _texts(alphabet, length, other)),
@@ -79,7 +85,7 @@ def plan(
         if save is not None:
             _write(save, found.scheme.to_json())
     if as_json:
-        typer.echo(found.to_json())
+        echo_json(found.to_dict())
     else:
         _print(found)
 
@@ -126,20 +132,19 @@ def spelled_out(alphabet: str) -> str:
 def _lines(path: Path | None) -> list[str]:
     assert path is not None
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: expected UTF-8 text, byte {error.start} is not") from None
-    lines = [line for line in text.splitlines() if line.strip()]
+    # At line feeds only, as privatize and estimate read them: what else ends a line somewhere is part of a value.
+    lines = [line for line in text.split("\n") if line.strip()]
     if len(set(lines)) != len(lines):
         raise ParameterError(f"{path}: expected distinct values, some lines occur more than once")
     return lines
 
 
 def _write(path: Path, text: str) -> None:
-    # All of it or nothing.
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
 
 
 def _skew(given: str) -> object:

@@ -13,6 +13,7 @@ from ..files.answers import Answer
 from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
 from ..files.tallies import Collected
+from ..files.whole import refuse_replacing
 from ..search.rounds import ROUND
 from ..search.tally import SearchTally
 from .answers import show, write_all
@@ -55,7 +56,7 @@ def search(
     console = messages()
     with told(console):
         for path in out or ():
-            check_name(path)
+            refuse_replacing(check_name(path), [tally, dictionary])
         for path in tree or ():
             check_name(path, pictures=True)
         source = Collected.read(tally)

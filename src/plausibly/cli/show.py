@@ -41,6 +41,7 @@ def show(
     for heading, facts in sections:
         table = Table.grid(padding=(0, 2))
         table.add_column(min_width=width)
+        table.add_column(overflow="fold")  # a fingerprint that is cut off is none
         for name, value in facts:
             table.add_row(f"  {escape(name)}", escape(value))
         console.print(f"[bold]{heading}[/]", table, "", sep="\n", highlight=False)

@@ -16,7 +16,8 @@ from ..experiments import csv_files, rehearsal_plot
 from ..experiments.rehearsal import Rehearsal, rehearse
 from ..experiments.rehearsal_files import check_name, write
 from ..experiments.truth import Truth, made_up, truth_of
-from .common import echo_json, messages, need, progress, results, told
+from ..files.whole import refuse_replacing
+from .common import echo_json, messages, need, print_table, progress, results, told
 from .naming import scheme_or_file
 
 _DATA, _USERS = "zipf-1.1", 100_000
@@ -32,7 +33,7 @@ def simulate(
         int | None, typer.Option(min=1, max=2**31 - 1, help="Users. Default: 100,000, or as in the file.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=10_000, help="How often the collection is run.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")] = 1,
     postprocess: Annotated[str | None, typer.Option(help="A step after each estimate, such as norm-sub.")] = None,
     top: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the most common items to show.")] = 10,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write .png, .svg, .csv or .json.")] = None,
@@ -54,6 +55,7 @@ def simulate(
             raise ParameterError("--column is for --values, which is not given")
         if out is not None:
             check_name(out)
+            refuse_replacing(out, [counts, values, Path(scheme)])
             if out.suffix in rehearsal_plot.SUFFIXES:
                 need("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(scheme)
@@ -97,7 +99,8 @@ def _print(found: Rehearsal) -> None:
         coverage = "–" if each.coverage is None else f"{each.coverage:.0%}"
         numbers = (f"{each.count:,}", f"{each.mean:,.1f}", f"{each.rmse:,.1f}", predicted, coverage)
         table.add_row(escape(label_of(each.item)), *numbers, f"{each.found:.0%}")
-    console.print(table, "", highlight=False, sep="\n")
+    print_table(console, table)
+    console.print()
     facts = Table.grid(padding=(0, 2))
     for name, value in found.facts():
         facts.add_row(name, escape(value))

@@ -233,7 +233,8 @@ def report_files(inputs: Iterable[str | Path]) -> list[Path]:
     found: list[Path] = []
     for given in map(Path, inputs):
         if given.is_dir():
-            inside = sorted(given.rglob("*.parquet"))
+            # Files only: others name folders so, and whoever opens a pipe waits.
+            inside = sorted(path for path in given.rglob("*.parquet") if path.is_file())
             found += [path for path in inside if not _hidden(path.relative_to(given))]
         elif given.exists():
             found.append(given)

@@ -136,6 +136,7 @@ _STYLE = """
 .picture img.chart { width: 100%; max-width: 46rem; }
 .picture img.tree { width: auto; max-width: none; }
 td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
+.sorts td:first-child { min-width: 8.5rem; }
 td.figure { white-space: pre; }
 .facts th { width: 9rem; }
 .facts td { overflow-wrap: anywhere; }

@@ -194,7 +194,7 @@ class ReportFile:
             self.simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
             groups = [(int(count), int(checksum)) for count, checksum in json.loads(said["plausibly.groups"])]
             fingerprint = said["plausibly.fingerprint"]
-        except (KeyError, TypeError, ValueError):  # the errors of a scheme among them
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
             raise self.damaged("the metadata do not describe reports of a scheme known here") from None
         self.groups = tuple(count for count, _ in groups)
         """The number of reports of each row group."""
@@ -205,6 +205,10 @@ class ReportFile:
         right = [(each.name, each.physical_type, each.length, each.max_definition_level) for each in columns]
         if fingerprint != self.scheme.fingerprint() or right != [(COLUMN, "FIXED_LEN_BYTE_ARRAY", size, 0)]:
             raise self.damaged(f"expected one column of {self.scheme.name} records of {size} bytes, came another")
+        most = group_reports(self.scheme)
+        if max(self.groups, default=0) > most:
+            # Zeros compress well: a file of some kilobytes could fill the memory.
+            raise self.damaged(f"expected row groups of at most {most} reports, came a larger one")
         if self.groups != tuple(held.row_group(i).num_rows for i in range(held.num_row_groups)):
             raise self.damaged("the row groups are not those that were written")
 

@@ -107,16 +107,18 @@ class Collected:
             said = json.loads(bytes(view[_PREFIX.size : end]).decode("utf-8", "surrogateescape"))
             scheme = from_json(json.dumps(said["scheme"]))
             files = {identity: _ranges(found) for identity, found in said["files"].items()}
-            skipped = tuple(Skipped(**each) for each in said["skipped"])
-            simulated, whole = said["simulated"], said["complete"]
+            skipped = tuple(_skipped(each) for each in said["skipped"])
+            simulated, whole, reports = said["simulated"], said["complete"], said["reports"]
             agree = said["fingerprint"] == scheme.fingerprint()
-        except (KeyError, TypeError, ValueError, AttributeError):  # the errors of a scheme among them
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):  # the errors of a scheme among them
             raise StateError("the header does not describe a tally of a scheme known here") from None
         if not (agree and isinstance(simulated, bool) and isinstance(whole, bool)):
             raise StateError("the header does not describe a tally of a scheme known here")
         if complete and not whole:
             raise StateError("not all reports are in it yet: the collecting was stopped, and goes on when called again")
         tally = Accumulator.from_bytes(scheme, view[end + _CHECKSUM.size :])  # type: ignore[arg-type]
+        if len(tally) != reports:
+            raise StateError("the header and the accumulator do not agree on the number of reports")
         return cls(tally, simulated, files, skipped)
 
     def write(self, path: str | Path, *, complete: bool = True) -> None:
@@ -184,6 +186,16 @@ def without(ranges: Ranges, taken: Ranges) -> Ranges:
         if first < last:
             left.append((first, last))
     return tuple(left)
+
+
+def _skipped(given: Any) -> Skipped:
+    found = Skipped(**given)
+    numbers = [number for number in (found.group, found.reports) if number is not None]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("expected numbers of row groups and reports")
+    if not isinstance(found.file, str) or not isinstance(found.reason, str):
+        raise ValueError("expected names and reasons")
+    return found
 
 
 def _ranges(given: Any) -> Ranges:

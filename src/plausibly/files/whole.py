@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,9 @@ except ImportError:  # Windows has none, and there two runs on one file are not 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
 """Random bytes in the name of a file that is being written."""
+_TALLY, _PARQUET, _REPORTS = b"PLT\x01", b"PAR1", b"plausibly.checksum"
+"""What files begin with, and what only those of reports have in their metadata."""
+_FOOTER = 1 << 20
 
 
 @contextmanager
@@ -35,6 +38,11 @@ def replacing(path: Path) -> Iterator[Path]:
             _to_disk(unfinished)
             os.replace(unfinished, path)
             _to_disk(path.parent)
+    except OSError as error:
+        # A full disk names no file, and the unfinished one nobody knows.
+        if error.errno is not None and error.filename in (None, str(unfinished)):
+            error.filename = str(path)
+        raise
     finally:
         if os.getpid() == owner:  # a fork's copy of the block has no say
             unfinished.unlink(missing_ok=True)
@@ -46,7 +54,24 @@ def folder_of(path: Path) -> Path:
         raise ParameterError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
         raise ParameterError(f"{path}: expected the name of a file, came a folder")
+    if path.exists() and not path.is_file():
+        # The new file would take its place, even that of /dev/null.
+        raise ParameterError(f"{path}: expected the name of a file, came a device or a pipe")
     return path.parent
+
+
+def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
+    """Refuses a file to write that is one of those to read, or holds reports or a tally: none can be made again."""
+    if not path.is_file():
+        return
+    if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
+        raise ParameterError(f"{path}: expected another name for the result than that of a file to read")
+    with path.open("rb") as file:
+        first = file.read(len(_TALLY))
+        file.seek(max(0, path.stat().st_size - _FOOTER))
+        reports = first == _PARQUET and _REPORTS in file.read()
+    if first == _TALLY or reports:
+        raise ParameterError(f"{path}: {'reports' if reports else 'a tally'}, which cannot be made again; name another")
 
 
 def sweep(path: Path) -> None:

@@ -43,7 +43,7 @@ class Choice:
     @property
     def row(self) -> tuple[str, str, str, str]:
         """Name, error, size of a report and reason, for a table."""
-        return self.name, f"±{self.error:,.0f}", _bytes(self.costs.report_bytes), self.reason
+        return self.name, f"±{self.error:,.{_digits(self.error)}f}", _bytes(self.costs.report_bytes), self.reason
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the definition of the scheme, JSON-ready."""
@@ -59,7 +59,8 @@ class Choice:
         }
 
     def __repr__(self) -> str:
-        return f"<{self.name}: ±{self.error:,.0f} users, {_bytes(self.costs.report_bytes)} a report; {self.reason}>"
+        _, error, size, reason = self.row
+        return f"<{self.name}: {error} users, {size} a report; {reason}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +143,7 @@ class Plan:
         found += [
             (
                 "error",
-                f"±{best.error:,.{0 if best.error >= 10 else 1}f} users, {percent(best.error / n)} (RMSE {where})",
+                f"±{best.error:,.{_digits(best.error)}f} users, {percent(best.error / n)} (RMSE {where})",
             ),
             ("95 % interval", f"±{percent(self.half_width())}; ±{percent(self.half_width(0.01))} if 1 % hold the item"),
             ("finds", finds),
@@ -227,3 +228,7 @@ def size_text(count: int) -> str:
 
 def _bytes(count: int) -> str:
     return f"{count:,} byte{'s' * (count != 1)}"
+
+
+def _digits(error: float) -> int:
+    return 0 if error >= 10 else 1
