@@ -232,7 +232,7 @@ def test_folders_are_searched_but_for_hidden_files(tmp_path: Path) -> None:
 def test_without_files_the_message_says_so(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="came none"):
         collect([tmp_path], tmp_path / "out")
-    with pytest.raises(ParameterError, match="there is no such file or folder"):
+    with pytest.raises(StateError, match="there is no such file or folder"):
         collect([tmp_path / "none"], tmp_path / "out", skip_bad=True)
     with pytest.raises(ParameterError, match="there is no folder"):
         collect([tmp_path], tmp_path / "none" / "out")

@@ -196,10 +196,10 @@ def test_a_file_whose_writing_failed_does_not_appear(path: Path, monkeypatch: py
 def test_no_file_is_overwritten(path: Path) -> None:
     small_file(path)
     before = path.read_bytes()
-    with pytest.raises(ParameterError, match="not overwritten"):
+    with pytest.raises(StateError, match="not overwritten"):
         small_file(path)
     fresh = path.with_name("fresh")
-    with pytest.raises(ParameterError, match="not overwritten"), report_writer(fresh, SMALL):
+    with pytest.raises(StateError, match="not overwritten"), report_writer(fresh, SMALL):
         path.rename(fresh)
     assert fresh.read_bytes() == before
     assert os.listdir(path.parent) == ["fresh"]
@@ -208,7 +208,7 @@ def test_no_file_is_overwritten(path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="there is no folder"):
         small_file(tmp_path / "none" / "a.parquet")
-    with pytest.raises(ParameterError, match="of this name already"):
+    with pytest.raises(StateError, match="of this name already"):
         small_file(tmp_path)
 
 

@@ -16,7 +16,7 @@ from cases import in_turn
 from contract.entries import every_scheme, flips, other_than, reports_of, tally_of
 from drawn import drawn
 from files.making import SMALL
-from plausibly import ParameterError, Scheme, StateError
+from plausibly import Scheme, StateError
 from plausibly.files import Collected, Skipped, read_tally, write_tally
 from plausibly.files.tallies import normal, without
 
@@ -125,7 +125,7 @@ def test_the_message_begins_with_the_name_of_the_file(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(StateError, match=r"a\.tally: not a tally file"):
         read_tally(path)
-    with pytest.raises(ParameterError, match=r"b\.tally: No such file"):
+    with pytest.raises(StateError, match=r"b\.tally: No such file"):
         read_tally(tmp_path / "b.tally")
     write_tally(path, SMALL.accumulator())
     with pytest.raises(StateError, match=r"a\.tally: expected scheme .*, came"):

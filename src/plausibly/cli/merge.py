@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..core.errors import ParameterError
+from ..core.errors import StateError
 from ..engines.local import merge_files
 from .common import echo_json, messages, progress, results, told
 
@@ -30,7 +30,7 @@ def merge(
     console = messages()
     with told(console):
         if out.exists() and not force:
-            raise ParameterError(f"{out}: there is a file of this name already; --force replaces it")
+            raise StateError(f"{out}: there is a file of this name already; --force replaces it")
         with progress(console, "merging", "files") as advance:
             whole = merge_files(tallies, out, allow_simulated=simulated, overwrite=force, progress=advance)
     if as_json:

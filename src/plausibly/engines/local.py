@@ -193,7 +193,7 @@ def merge_files(
     with held(output):
         sweep(output)
         if output.exists() and not overwrite:
-            raise ParameterError(f"{output}: there is a file of this name already")
+            raise StateError(f"{output}: there is a file of this name already")
         whole: Collected | None = None
         seen: dict[str, Path] = {}
         for done, path in enumerate(paths, 1):
@@ -239,7 +239,7 @@ def report_files(inputs: Iterable[str | Path]) -> list[Path]:
         elif given.exists():
             found.append(given)
         else:
-            raise ParameterError(f"{given}: there is no such file or folder")
+            raise StateError(f"{given}: there is no such file or folder")
     if not found:
         raise ParameterError("expected files of reports, or folders with some, came none")
     return found

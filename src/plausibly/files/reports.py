@@ -346,7 +346,7 @@ def _seal(path: Path) -> None:
 
 def _refuse_overwriting(path: Path) -> None:
     if path.exists():
-        raise ParameterError(f"{path}: there is a file of this name already, and reports are not overwritten")
+        raise StateError(f"{path}: there is a file of this name already, and reports are not overwritten")
 
 
 @lru_cache(maxsize=16)

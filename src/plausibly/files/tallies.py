@@ -15,7 +15,7 @@ from typing import Any
 
 from ..catalog import from_json
 from ..core.accumulator import Accumulator
-from ..core.errors import ParameterError, PlausiblyError, StateError
+from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
 from .whole import replacing
 
@@ -134,7 +134,7 @@ class Collected:
         except PlausiblyError as error:
             raise StateError(f"{path}: {error}") from None
         except OSError as error:
-            raise ParameterError(f"{path}: {error.strerror}") from None
+            raise StateError(f"{path}: {error.strerror}") from None
 
 
 def write_tally(path: str | Path, tally: Accumulator, *, simulated: bool = False) -> None:

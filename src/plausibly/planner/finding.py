@@ -61,7 +61,10 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
     step = min(2, strings.length)
     others = (
         _choice(
-            named, aim, n, f"only for strings that you can name: of {aim.limits.candidates:,}, {percent(light)} do"
+            named,
+            aim,
+            n,
+            f"only counts strings that you name; of {aim.limits.candidates:,} it finds what {percent(light)} hold",
         ),
         _choice(
             make("PEM", oracle=make("OLH", epsilon=eps, domain=Keys()), domain=strings, start=step, step=step),
