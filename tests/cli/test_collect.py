@@ -13,7 +13,7 @@ from contract.entries import other_than, reports_of
 from files.making import SMALL, damage_group, group_size, small_file
 from plausibly.cli import app
 from plausibly.cli import collect as command
-from plausibly.files import Collected, write_reports
+from plausibly.files import write_reports
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -31,17 +31,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for seed, count in enumerate([25, 40]):
         small_file(made / f"{seed}.parquet", count, seed=seed)
     return made
-
-
-def test_the_example_of_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small_file(tmp_path / "reports.parquet")
-    monkeypatch.chdir(tmp_path)
-    example = (command.collect.__doc__ or "").partition("Example: plausibly collect ")[2].split()
-    code, shown, told = run(*example)
-    assert (code, told) == (0, "")
-    assert "added   25 reports" in shown
-    assert shown.splitlines()[-1] == "Written: visits.tally"
-    assert len(Collected.read(tmp_path / "visits.tally")) == 25
 
 
 def test_calling_again_adds_what_is_new(folder: Path, tmp_path: Path) -> None:
@@ -102,9 +91,9 @@ def test_only_the_scheme_that_is_expected_is_taken(folder: Path, tmp_path: Path)
     assert "2.parquet: expected scheme" in told
 
 
-def test_what_cannot_be_meant_ends_with_2(tmp_path: Path) -> None:
+def test_names_that_lead_nowhere_are_told(tmp_path: Path) -> None:
     code, shown, told = run(tmp_path / "none", "--out", tmp_path / "x.tally")
-    assert (code, shown) == (2, "")
+    assert (code, shown) == (1, "")
     assert "none: there is no such file or folder" in told
     small_file(tmp_path / "reports.parquet")
     code, _, told = run(tmp_path / "reports.parquet", "--out", tmp_path / "no" / "x.tally")

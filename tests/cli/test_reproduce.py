@@ -365,7 +365,7 @@ def test_the_example_runs_from_the_shell(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(tmp_path: Path) -> None:
-    script, out = own(tmp_path, 15), tmp_path / "out"
+    script, out = own(tmp_path, 60), tmp_path / "out"
     command = [sys.executable, "-m", "plausibly", "reproduce", script, "--out", out]
     whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
     subprocess.run([*command, "--rows", whole], check=True, capture_output=True)
@@ -385,7 +385,7 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(tmp_path: Path) -> 
         broken.write_bytes(broken.read_bytes()[: -5 if enough == 14 else None])
     subprocess.run([*command, "--rows", broken], check=True, capture_output=True)
     rows = [sorted(map(timeless_line, path.read_text().splitlines())) for path in (whole, broken)]
-    assert len(rows[0]) == 1 + 3 * 15
+    assert len(rows[0]) == 1 + 3 * 60
     assert rows[0] == rows[1]
 
 

@@ -12,7 +12,6 @@ import plausibly
 from cases import in_turn
 from plausibly import SeededRandom, Strings, make
 from plausibly.cli import app
-from plausibly.cli import search as command
 from plausibly.files import read_tally, write_tally
 
 CROWD = {"hello": 6000, "help": 4000, "yes": 2000}
@@ -31,17 +30,6 @@ def tally(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("search") / "visits.tally"
     write_tally(path, scheme.simulate(CROWD, SeededRandom(1)))
     return path
-
-
-@pytest.mark.full
-def test_the_example_of_the_help_runs(tally: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tally.parent)
-    example = (command.search.__doc__ or "").partition("Example: plausibly search ")[2].split()
-    code, shown, told = run(*example)
-    assert (code, told) == (0, "")
-    assert [line.split()[0] for line in shown.splitlines()[1:4]] == list(CROWD)
-    assert shown.splitlines()[-1] == "Written: found.html"
-    assert 'class="tree"' in (tally.parent / "found.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.full
