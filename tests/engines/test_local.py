@@ -307,7 +307,7 @@ def test_merging_files_refuses_what_would_count_twice_or_be_lost(folder: Path, t
     with pytest.raises(ParameterError, match=r"2\.tally: expected another name"):
         merge_files([one, two], two, overwrite=True)
     merge_files([one, two], tmp_path / "all.tally")
-    with pytest.raises(ParameterError, match="already"):
+    with pytest.raises(StateError, match="already"):
         merge_files([one], tmp_path / "all.tally")
     with pytest.raises(StateError, match=r"all\.tally: row group 0 of a file would be counted twice"):
         merge_files([two, tmp_path / "all.tally"], tmp_path / "more.tally")
