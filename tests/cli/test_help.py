@@ -55,7 +55,7 @@ def test_help_is_there_for_all() -> None:
         assert "Example:" in shown.stdout
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_examples_run_as_they_stand(tmp_path: Path) -> None:
     for command in ORDER:
         if command in LONG:

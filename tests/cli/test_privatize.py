@@ -134,9 +134,9 @@ def test_a_value_that_the_scheme_does_not_take_is_named_by_its_line(scheme: Sche
 @in_turn(
     ("words", "code", "told"),
     [
-        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 2, "there is a file of this name already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 1, "there is a file of this name already"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "none/r.parquet"], 2, "there is no folder none"),
-        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 2, "there is a file of this name already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 1, "there is a file of this name already"),
         (["--scheme", "none.json", "--out", "r.parquet"], 1, "none.json: No such file"),
         (["--scheme", "DE", "--out", "r.parquet"], 2, "expected a file of a scheme"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--format", "xls"], 2, "format: unknown"),

@@ -74,7 +74,7 @@ def test_files_of_reports_and_tallies_say_what_they_hold(tmp_path: Path) -> None
         ([WORDS, "--users", "0"], 2, ""),
         (["none.json"], 1, "No such file"),
         (["none.parquet"], 1, "No such file"),
-        (["none.tally"], 2, "No such file"),
+        (["none.tally"], 1, "No such file"),
     ],
 )
 def test_what_cannot_be_shown_is_told(arguments: list[str], code: int, told: str) -> None:

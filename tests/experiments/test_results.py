@@ -44,7 +44,7 @@ def test_every_oracle_has_the_error_that_its_law_says() -> None:
     assert [place for place in places if not place.agrees] == []
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_every_finding_could_have_come_out_otherwise() -> None:
     told = {finding.name: {verdict.outcome} for finding, verdict in judged(rows())}
     once = {name: [row for row in own if row["repeat"] == 0] for name, own in rows().items()}

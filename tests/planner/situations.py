@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 
 import plausibly
 from plausibly import Above, Keys, Limits, Plan, Within
@@ -77,6 +78,11 @@ def _targets() -> list[Situation]:
         Situation(1000, 5000, more={"target": Within("3 %"), "limits": Limits(report_bytes=2)}),
     ]
 
+
+eighths = pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=pytest.mark.slow if part else pytest.mark.full) for part in range(8)]
+)
+"""All situations, ``SITUATIONS[part::8]`` each time; every change has to pass the first of them."""
 
 SITUATIONS = [*_listed(), *_limited(), *_open(), *_assumed(), *_targets()]
 assert len(SITUATIONS) >= 60

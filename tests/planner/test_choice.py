@@ -12,7 +12,7 @@ import pytest
 
 import plausibly
 from cases import in_turn
-from planner.situations import SITUATIONS, Situation, crowd
+from planner.situations import SITUATIONS, Situation, crowd, eighths
 from plausibly import Above, Integers, Keys, Limits, ParameterError, Plan, Scheme, Within, make, oracles
 from plausibly.core.domain import Domain
 from plausibly.planner.crowd import meeting
@@ -112,8 +112,7 @@ def squared_error(scheme: Scheme, plan: Plan, situation: Situation) -> float:
     return float(np.mean(scheme.variance(n, f=counts, f2=float((counts**2).sum()))))
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("part", range(8))
+@eighths
 def test_nothing_in_the_catalogue_is_more_than_ten_percent_better(part: int) -> None:
     for situation in SITUATIONS[part::8]:
         plan = situation.plan()

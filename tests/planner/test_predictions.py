@@ -10,7 +10,7 @@ import pytest
 
 import plausibly
 from cases import in_turn
-from planner.situations import SITUATIONS, Situation, crowd, drawn
+from planner.situations import SITUATIONS, Situation, crowd, drawn, eighths
 from plausibly import Above, SeededRandom
 from plausibly.planner.crowd import OPEN_ITEMS, meeting
 
@@ -40,8 +40,7 @@ def simulated(situation: Situation) -> tuple[float, float]:
     return sqrt(mean), float(np.std(squares)) / sqrt(runs) / (2 * mean)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("part", range(8))
+@eighths
 def test_predicted_errors_are_within_five_percent_of_simulated_ones(part: int) -> None:
     # Relative standard errors are 1.25 % at most: a right prediction is off by 5 % once in 16,000.
     for situation in SITUATIONS[part::8]:

@@ -51,7 +51,7 @@ def found_share(length: int, most: int, epsilon: int, n: int, *, random: bool, t
     return right / (5 * runs)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @in_turn(
     ("length", "most", "epsilon", "n", "random"),
     [(6, 6, 3, 100_000, False), (6, 6, 3, 100_000, True), (10, 16, 3, 100_000, False), (4, 6, 1, 200_000, False)],

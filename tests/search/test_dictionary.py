@@ -208,7 +208,7 @@ def hits(evidence: Evidence, planted: np.ndarray, known: Dictionary | None) -> n
 # 800 users are four and a half standard errors if all reported one thing. Measured on 40 other seeds: each of the two
 # strings is found with probability .89, without a dictionary .25. Were it .8 and .35, the bounds would fail with a
 # chance below 1e-4.
-@pytest.mark.parametrize(("seeds", "least"), [(4, 2), pytest.param(40, 50, marks=pytest.mark.full)])
+@pytest.mark.parametrize(("seeds", "least"), [(4, 2), pytest.param(40, 50, marks=pytest.mark.slow)])
 def test_light_strings_are_found_with_a_dictionary_that_has_them(seeds: int, least: int) -> None:
     found = 0
     for seed in range(1_000, 1_000 + seeds):
@@ -217,7 +217,7 @@ def test_light_strings_are_found_with_a_dictionary_that_has_them(seeds: int, lea
     assert found >= least
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_most_of_these_are_not_found_without() -> None:
     found = 0
     for seed in range(1_000, 1_040):
@@ -226,7 +226,7 @@ def test_most_of_these_are_not_found_without() -> None:
     assert found <= 45
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_dictionary_of_other_strings_costs_hardly_anything() -> None:
     """Of 120 strings, most of which are found without, 3 in a hundred may be lost to some of 400 that are not common:
     more than 12 have a chance below 1e-4."""
