@@ -11,6 +11,8 @@ PY     := $(VENV)/bin/python
 KERNEL := src/plausibly/kernels/native.c
 SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
+# What the demo needs. In a variable: a comma would end an argument of $(call).
+SHOWN  := plots,files
 
 # Tests fix their seeds and share nothing, so the number of processes changes the time and not the outcome.
 # The hash seed is fixed because all processes must collect the same tests in the same order. Bytecode is kept, whatever
@@ -106,7 +108,7 @@ $(VENV)/.python:
 # No build isolation: setuptools is already here, and one download less is one thing less to fail.
 $(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
 	$(say) 'installing plausibly, matplotlib and pyarrow'
-	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[plots,files]')
+	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[$(SHOWN)]')
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml setup.py | $(VENV)/.python
