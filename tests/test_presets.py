@@ -40,6 +40,7 @@ def test_presets_need_no_shape_and_travel(name: str) -> None:
     assert scheme.privacy_loss() <= 4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_find_what_is_common(name: str) -> None:
     # The gap of 8,000 is beyond twenty standard errors of every preset.

@@ -30,7 +30,17 @@ def examples(page: Path) -> int:
     return len(re.findall(r"^>>> ", page.read_text(encoding="utf-8"), flags=re.MULTILINE))
 
 
-SLOW = {"searches.md", "collecting.md", "extending.md", "layers.md", "statistician.md"}
+SLOW = {
+    "sketches.md",
+    "planning.md",
+    "student.md",
+    "researcher.md",
+    "searches.md",
+    "collecting.md",
+    "extending.md",
+    "layers.md",
+    "statistician.md",
+}
 EXECUTED = [
     pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=[pytest.mark.full] * (page.name in SLOW))
     for page in PAGES

@@ -41,6 +41,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.full
 def test_one_table_one_picture_and_a_report(tmp_path: Path) -> None:
     schemes = ["OUE", "FLH:hashes=8", "DE+norm-sub"]
     code, shown, _ = run(*schemes, *SMALL, "--epsilon", "1", "--epsilon", "3", "--out", tmp_path, "--jobs", "1")
@@ -80,6 +81,7 @@ def test_numbers_are_means_over_the_repeats() -> None:
     assert sheet_of("", lines).lines[1][5] == "–"
 
 
+@pytest.mark.full
 @in_turn(
     ("arguments", "told"),
     [

@@ -52,6 +52,7 @@ def test_a_missing_extra_comes_with_its_install_line(monkeypatch: pytest.MonkeyP
     assert "pip install 'plausibly[plots]'" in run("doctor", "--quick")[1]
 
 
+@pytest.mark.full
 def test_module_and_version_work_from_the_shell() -> None:
     shown = subprocess.run([sys.executable, "-m", "plausibly", "--version"], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == f"plausibly {plausibly.__version__}"

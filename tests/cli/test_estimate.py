@@ -137,6 +137,7 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
     assert not set("\x1b\u202e") & set(shown)
 
 
+@pytest.mark.full
 @in_turn(
     ("arguments", "code", "message"),
     [

@@ -48,6 +48,7 @@ def test_every_command_speaks_json() -> None:
         assert any("--json" in parameter.opts for parameter in command.params), name
 
 
+@pytest.mark.full
 def test_help_is_there_for_all() -> None:
     for command in commands():
         shown = CliRunner().invoke(app, [command, "--help"])

@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 import plausibly
@@ -57,6 +58,7 @@ def test_json_is_that_of_the_plan_and_the_saved_scheme_is_ready(tmp_path: Path) 
     assert plausibly.from_json(file.read_text(encoding="utf-8")) == expected.scheme
 
 
+@pytest.mark.full
 @in_turn(
     ("arguments", "name"),
     [
@@ -87,6 +89,7 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
     assert json.loads(shown)["scheme"]["domain"]["other"] is True
 
 
+@pytest.mark.full
 @in_turn(
     ("arguments", "message"),
     [

@@ -131,6 +131,7 @@ def test_a_value_that_the_scheme_does_not_take_is_named_by_its_line(scheme: Sche
     assert sorted(each.name for each in tmp_path.iterdir()) == ["pets.csv", "scheme.json"]
 
 
+@pytest.mark.full
 @in_turn(
     ("words", "code", "told"),
     [

@@ -89,6 +89,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.full
 def test_the_list_has_every_figure_and_panel() -> None:
     code, shown, _ = run("--list")
     assert code == 0
@@ -103,6 +104,7 @@ def test_help_shows_an_example() -> None:
     assert "Example: plausibly reproduce" in shown
 
 
+@pytest.mark.full
 @in_turn(
     "name", ["figure1", "fig1z", "fig2a", "", "a", "[red]fig1[/]", "<script>", "../fig1", "fig1\x1b[31m", "x" * 9999]
 )
@@ -206,6 +208,7 @@ def test_a_changed_step_is_another_while_reports_stay_the_same(tmp_path: Path) -
     assert view("norm-sub").key == "norm-sub"
 
 
+@pytest.mark.full
 @in_turn(
     ("text", "told"),
     [

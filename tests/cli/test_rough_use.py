@@ -43,6 +43,7 @@ def made(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 @in_turn(
     "words",
     [
@@ -124,6 +125,7 @@ def test_names_of_files_do_not_reach_the_terminal_as_commands(tmp_path: Path) ->
         assert "\x1b" not in stderr
 
 
+@pytest.mark.full
 @in_turn("words", [["simulate", "DE:epsilon=1,domain_size=11", "--users", "1000"], ["estimate", "all.tally"]])
 def test_no_figure_and_no_item_is_cut_on_a_narrow_terminal(
     words: list[str], made: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +147,7 @@ def test_a_fingerprint_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SMALL.fingerprint() in "".join(shown.split())
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
 @in_turn("words", [["show", "DE:epsilon=1,domain_size=11"], [*PLAN, "--json"], ["plan", "--help"]])
 def test_a_full_disk_behind_standard_output_is_told(words: list[str]) -> None:
@@ -153,6 +156,7 @@ def test_a_full_disk_behind_standard_output_is_told(words: list[str]) -> None:
     assert (found.returncode, found.stderr) == (1, f"standard output: {os.strerror(28)}\n")
 
 
+@pytest.mark.full
 def test_letters_that_a_stream_does_not_have_are_escaped() -> None:
     poor = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     assert "\\u03b5 = 1" in process(*PLAN, stdout=subprocess.PIPE, env=poor).stdout
@@ -161,6 +165,7 @@ def test_letters_that_a_stream_does_not_have_are_escaped() -> None:
     assert json.loads(found.stdout) == json.loads(rich.stdout)
 
 
+@pytest.mark.full
 def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     script = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000));"
@@ -172,6 +177,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_termination_cleans_up_like_an_interrupt(tmp_path: Path) -> None:
     pipe = tmp_path / "values.csv"
     os.mkfifo(pipe)

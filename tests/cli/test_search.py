@@ -103,6 +103,7 @@ def test_a_tally_that_is_not_of_a_search_is_sent_to_estimate(tmp_path: Path) -> 
     assert f"reports of DE, which counts items that are named and does not search; plausibly estimate {path}" in told
 
 
+@pytest.mark.full
 @in_turn(
     ("arguments", "code", "message"),
     [

@@ -54,6 +54,7 @@ def test_the_same_seed_gives_the_same_output() -> None:
     assert run(*SMALL, "--json")[1] == run(*SMALL, "--json")[1] != run(*SMALL, "--json", "--seed", "2")[1]
 
 
+@pytest.mark.full
 def test_pictures_and_tables_are_written(tmp_path: Path) -> None:
     code, shown, _ = run(*SMALL, "--out", tmp_path / "rehearsal.png", "--postprocess", "norm-sub")
     assert code == 0

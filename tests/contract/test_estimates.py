@@ -210,6 +210,7 @@ def test_labels_are_the_integers_of_their_places(name: str) -> None:
     assert estimates.items.tolist() == list("abcde")
 
 
+@pytest.mark.full
 @every_listed_name
 def test_other_takes_every_text_outside_the_labels(name: str) -> None:
     scheme = build(name, Labels(("a", "b", "c"), other=True), 8)

@@ -19,6 +19,7 @@ CELL = Cell("FLH", {"hashes": 100, "hash_range": 8}, data="zipf-1.1", n=1000, d=
 KEY = "b440b9958273be26d252d3aec36301b3"
 
 
+@pytest.mark.full
 def test_keys_are_the_same_in_every_process() -> None:
     code = (
         "from plausibly.experiments.cells import Cell;"

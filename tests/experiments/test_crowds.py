@@ -9,6 +9,7 @@ from plausibly.experiments.crowds import CROWDS, LETTERS, crowd, domain_of, stri
 from plausibly.experiments.datasets import url_clicks
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("data", [name for name in CROWDS if name != "aol"])  # needs a log
 def test_crowds_have_n_users_and_d_items_and_repeat_themselves(data: str) -> None:
     counts = crowd(data, 5000, 300, 0)
@@ -22,6 +23,7 @@ def test_other_seeds_give_other_crowds(data: str) -> None:
     assert (crowd(data, 5000, 300, 0) != crowd(data, 5000, 300, 1)).any()
 
 
+@pytest.mark.full
 def test_the_papers_zipf_has_the_law_at_its_head() -> None:
     # Of five million draws, 44 % fall on the first 16 values, and n of those are drawn again: the spread of both adds.
     # No two of these values change places but once in 10^20 crowds.
@@ -33,6 +35,7 @@ def test_the_papers_zipf_has_the_law_at_its_head() -> None:
     assert chi_square < 44.263  # the quantile of 15 degrees of freedom that is exceeded once in 10,000
 
 
+@pytest.mark.full
 def test_the_papers_zipf_is_relabelled_by_rank() -> None:
     # The tenth and the ninth of these counts are eight standard errors apart, the others more.
     assert (np.diff(crowd("zipf-1.1", 1_000_000, 100_000, 0)[:10]) < 0).all()
@@ -43,6 +46,7 @@ def test_uniform_crowds_are_uniform() -> None:
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 44.263  # once in 10,000
 
 
+@pytest.mark.full
 def test_clicks_are_those_of_the_strings() -> None:
     strings = url_clicks(5000, 64, 3).counts
     padded = crowd("url-clicks", 5000, len(strings) + 10, 3)
@@ -50,6 +54,7 @@ def test_clicks_are_those_of_the_strings() -> None:
     assert padded[len(strings) :].sum() == 0
 
 
+@pytest.mark.full
 def test_strings_are_cut_and_seen_as_the_domain_sees_them() -> None:
     seen, whole = strings("url-clicks/6", 20_000, 3), url_clicks(20_000, 6, 3)
     assert seen.n == whole.n == 20_000

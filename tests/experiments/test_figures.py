@@ -106,6 +106,7 @@ def test_every_clicked_address_of_figure_7_was_clicked() -> None:
     assert crowd("url-clicks", CLICKS, CLICKED, 0).min() == 1
 
 
+@pytest.mark.full
 def test_schemes_are_made_with_every_parameter_that_figures_give() -> None:
     # Sketches of the same parameters differ in nothing that making depends on but these.
     kinds = {(cell.scheme, repr(cell.parameters), cell.epsilon): cell for cell in wanted(FIGURES.values())}
@@ -223,6 +224,7 @@ def test_views_of_one_tally_are_one_cell() -> None:
     assert len(wanted([Figure(name="x", title="x", sweeps=[sweep], panels=[])])) == 1
 
 
+@pytest.mark.full
 def test_quick_is_the_same_figure_made_smaller() -> None:
     for figure in FIGURES.values():
         quick = figure.quick()

@@ -25,6 +25,7 @@ def _row(method: str, run: int = 0, **more: Any) -> dict[str, Any]:
     return row | more
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["TRELLIS", "C3U", "C1"])
 def test_a_run_is_scored_and_repeats_itself(method: str) -> None:
     first, again = (measure(Cell(method, *SMALL)) for _ in range(2))
@@ -83,6 +84,7 @@ def test_sheets_show_means() -> None:
     assert uniform_sheet([_row("TRELLIS"), _row("TRELLIS", 1, significant=0)]).lines == (("6", "1,000", "3", "2", "1"),)
 
 
+@pytest.mark.full
 def test_the_command_prints_writes_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rows.jsonl"
     cells = cells_of("short", 1)

@@ -39,6 +39,7 @@ def measured_over_predicted(cell: Cell, read: View, repeats: int) -> tuple[float
     return float(ratios.mean()), float(ratios.std(ddof=1) / sqrt(repeats))
 
 
+@pytest.mark.full
 @in_turn("name", ORACLES)
 def test_errors_are_those_of_the_law(name: str) -> None:
     # Beyond three standard errors, known from 40 runs, in one of 200 cells; of these eleven, in one of 20 sets of
@@ -161,6 +162,7 @@ def test_puzzles_are_scored(search: str) -> None:
     assert found[str(read)]["precision"] >= 0.5
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["TRELLIS", *CEILINGS])
 def test_our_search_and_the_ceilings_are_scored_and_repeat_themselves(name: str) -> None:
     first, again = (measure(Cell(name, **STRINGS), [PLAIN])[1]["plain"] for _ in range(2))
@@ -170,6 +172,7 @@ def test_our_search_and_the_ceilings_are_scored_and_repeat_themselves(name: str)
     assert first["f1"] >= 0.3
 
 
+@pytest.mark.full
 def test_collecting_strings_is_simulating_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "_CHUNK_BYTES", 5000)
     cell, truth = Cell("PEM", OVER, **STRINGS), strings("url-clicks/6", 3000, 0)

@@ -30,6 +30,7 @@ def numbered(counts: list[int]) -> Truth:
     return Truth("own.csv", np.arange(len(counts)), np.array(counts, dtype=np.int64), complete=True)
 
 
+@pytest.mark.full
 def test_errors_are_those_of_the_variance_and_intervals_cover() -> None:
     # False alarms, if the law holds: of 4 schemes with 6 items the mean square of each is beyond its limit with
     # probability 1e-6 (as a normal number: each is a mean of 300), the coverage with 2e-6; less than 1e-4 in all. What
@@ -51,6 +52,7 @@ def test_errors_are_those_of_the_variance_and_intervals_cover() -> None:
         assert found.coverage == pytest.approx(np.mean([each.coverage for each in found.top]))
 
 
+@pytest.mark.full
 def test_what_is_said_to_be_told_from_zero_is() -> None:
     # The count that is stated, and of 400 collections the share whose interval is above zero: 95 % if the estimates are
     # normal; beyond these limits with probability 2e-6.
@@ -163,6 +165,7 @@ def test_after_post_processing_there_are_no_intervals() -> None:
         rehearse(make("DE", epsilon=1, domain_size=4), numbered([90, 9, 1, 0]), postprocess="norm-sup")
 
 
+@pytest.mark.full
 @in_turn(
     ("scheme", "data"),
     [
@@ -176,6 +179,7 @@ def test_made_up_crowds_fit_every_domain(scheme: Any, data: str) -> None:
     assert made_up(scheme, data, 1000, 1).n == 1000
 
 
+@pytest.mark.full
 def test_made_up_crowds_that_do_not_fit_are_refused() -> None:
     scheme = trellis(3, domain=Strings("xyz", 6), users=1000)
     with pytest.raises(DomainError, match="url-clicks: these strings have characters"):

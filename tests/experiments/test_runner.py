@@ -45,6 +45,7 @@ def test_what_is_missing_is_measured_and_kept(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 4
 
 
+@pytest.mark.full
 def test_progress_is_drawn_on_terminals_only(tmp_path: Path) -> None:
     for terminal in (False, True):
         told = StringIO()

@@ -178,6 +178,7 @@ def test_the_page_of_a_search_has_its_tree_and_level() -> None:
     assert "some of it may be luck" in Reader(page(searched(level=None))).text
 
 
+@pytest.mark.full
 def test_long_lists_are_cut_for_people_and_said_to_be() -> None:
     answer = some([f"item {i}" for i in range(1500)], largest=20)
     read = Reader(page(answer))
@@ -201,6 +202,7 @@ def test_pictures_are_the_same_every_time_and_say_when_they_are_simulated(tmp_pa
     assert not (tmp_path / "y.png").exists()
 
 
+@pytest.mark.full
 def test_characters_without_a_font_are_warned_of_where_they_cannot_be_shown(tmp_path: Path) -> None:
     answer = some(["\N{CUNEIFORM SIGN A}", "b"])
     with pytest.warns(UserWarning, match="drawn as boxes"):

@@ -40,6 +40,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_what_is_wrong_is_named_by_file_and_line_and_never_shown(tmp_path: Path) -> None:
     for one in MALFORMED:
         with case(one):

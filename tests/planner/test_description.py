@@ -61,6 +61,7 @@ def check_influence(label: str, scheme: Any) -> None:
         assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(influence(scheme), rel=1e-9)
 
 
+@pytest.mark.full
 def test_no_report_moves_a_count_further_than_stated_and_some_report_does_for_every_entry() -> None:
     for label, scheme in SMALL.items():
         if is_linear(scheme):

@@ -64,6 +64,7 @@ def test_users_are_enough_and_one_less_is_not(domain: Any, n: int, target: Any, 
         plan(domain, found.users - 1, target=target, limits=Limits(**{**vars(limits), "epsilon": 2}), hash_seed=0)
 
 
+@pytest.mark.full
 @in_turn(("domain", "n", "target", "limits"), CASES)
 def test_errors_fall_as_epsilon_and_users_grow(domain: Any, n: int, target: Any, limits: Limits) -> None:
     # What is recommended may be up to 5 % of squared error above the best: 2.5 % of the error.

@@ -52,6 +52,7 @@ def test_strings_below_one_prefix_are_all_found() -> None:
     assert set(found(answer.strings[:5])) == set(found(strings[:5]))
 
 
+@pytest.mark.full
 def test_no_string_holds_a_symbol_after_the_pad() -> None:
     strings, counts = planted(9, 40, 1)
     answer = decode(evidence_of(strings, counts, 40, noise=5.0, seed=2), 10)
@@ -60,6 +61,7 @@ def test_no_string_holds_a_symbol_after_the_pad() -> None:
     assert len(set(found(answer.strings))) == len(answer.strings)
 
 
+@pytest.mark.full
 def test_groups_without_users_say_nothing() -> None:
     strings = np.array([[1, 2, 0, 0, 0, 0]], dtype=np.uint16)
     answer = decode(evidence_of(strings, np.array([1]), 40, noise=0.2, seed=0), 3)

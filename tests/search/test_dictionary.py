@@ -310,6 +310,7 @@ def test_without_strings_there_is_no_dictionary(tally: Any, nothing: Any) -> Non
     assert found.dictionary == frozenset()
 
 
+@pytest.mark.full
 def test_order_repetition_and_container_make_no_difference(tally: Any) -> None:
     found = tally.search(k=20, dictionary=KNOWN)
     assert not np.array_equal(found.p_values, tally.search(k=20).p_values)

@@ -94,6 +94,7 @@ def test_oracles_may_have_more_items_than_they_are_asked_about() -> None:
     assert sorted(found.items) == sorted(COMMON)
 
 
+@pytest.mark.full
 def test_only_what_is_significant_comes_back_at_a_level(tally: Any) -> None:
     everything, significant = tally.search(k=40), tally.search(k=40, level=0.05)
     assert sorted(significant.items) == sorted(COMMON)

@@ -386,6 +386,7 @@ def test_a_handful_of_candidates_is_enough(candidates: list[str]) -> None:
     np.testing.assert_allclose(values, expected, atol=5 * 46 + 0.005 * 12_000)
 
 
+@pytest.mark.full
 def test_text_is_found_whatever_it_is_and_what_nobody_holds_is_not() -> None:
     # Of 1000 candidates that nobody holds about one is let through, with a count of some standard errors (of 130).
     scheme = bloom(epsilon=5, bits=64, cohorts=32, domain=Keys(), domain_size=None)
