@@ -220,3 +220,9 @@ def test_files_are_written_whole_and_as_their_name_says(tmp_path: Path) -> None:
         write(found, tmp_path / "r.pdf")
     with pytest.raises(ParameterError, match="no folder"):
         write(found, tmp_path / "none" / "r.csv")
+
+
+def test_items_of_a_table_are_no_formulas() -> None:
+    scheme = make("DE", epsilon=1, domain=["=1+1", "bee"])
+    found = rehearse(scheme, Truth("own.csv", np.array(["=1+1", "bee"]), np.array([30, 20]), complete=True), repeats=2)
+    assert [line.split(",")[0] for line in found.to_csv().splitlines()] == ["item", "'=1+1", "bee"]

@@ -21,6 +21,7 @@ from ..core.laws import VarianceLaw
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from ..core.steps import find_step
+from ..files.estimates import safe_cell
 from ..planner.costs import linear
 from ..planner.wishes import one_sided, percent, two_sided
 from ..search.tally import SearchTally
@@ -148,7 +149,7 @@ class Rehearsal:
 
     def to_csv(self) -> str:
         """The items one by one, as CSV text."""
-        lines = [asdict(each) | {"item": _plain(each.item)} for each in self.top]
+        lines = [asdict(each) | {"item": safe_cell(_plain(each.item))} for each in self.top]
         text = io.StringIO()
         table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
         table.writeheader()
