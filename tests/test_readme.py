@@ -90,8 +90,9 @@ def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp
     header, *rows = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)[0].splitlines()
     lines = printed["search"].splitlines()
     assert lines[0].split() == header.split()
+    # The noise is fresh. The third place is some 4.5 standard errors ahead of the fourth: not so once in 300,000 runs.
     assert [line.split()[0] for line in lines[1:4]] == [row.split()[0] for row in rows]
-    # The noise is fresh. Six standard errors, for a dozen items at most: exceeded by chance once in 40 million runs.
+    # Six standard errors, for a dozen items at most: exceeded by chance once in 40 million runs.
     truth = dict(zip(sites(), counts(200_000).tolist(), strict=True))
     asked = json.loads(run(f"{typed[5]} --json", tmp_path))["estimates"]
     found = json.loads(run("plausibly search visits.tally --json", tmp_path))["estimates"]

@@ -15,6 +15,7 @@ from ..files.html import Html, document, picture, tag
 from ..files.reports import ReportFile
 from ..files.tallies import Collected
 from ..files.whole import replacing
+from ..search.tally import SearchTally
 from . import visits
 from .emerging import Known, draw, growing
 
@@ -103,7 +104,8 @@ class Story:
             sizes = [10**k for k in range(3, 9) if 10**k < self.users]
             emerging = growing(file, [*sizes[-3:], self.users])
         tally = Collected.read(self.folder / "found.tally").tally
-        found = tally.search(k=_SHOWN, level=0.05)  # type: ignore[attr-defined]
+        assert isinstance(tally, SearchTally)
+        found = tally.search(k=_SHOWN, level=0.05)
         titles = f"Asked about 1,000 listed sites, ε = {LISTED}", f"Found without a list, ε = {UNLISTED}"
         for name in ("demo.png", "demo.svg"):
             draw(self.folder / name, self.known, emerging, found, titles)
