@@ -19,6 +19,7 @@ import pytest
 
 import naive_client as naive
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import device
 
@@ -71,7 +72,7 @@ def altered(written: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def client(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> device.Client:
-    return device.load(json.dumps(fields(name, epsilon, domain, **own)))
+    return trusting.load(json.dumps(fields(name, epsilon, domain, **own)))
 
 
 class Shake:
@@ -241,27 +242,27 @@ def test_a_repeat_that_cannot_be_read_is_refused() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str) -> None:
     honest = fields(name, epsilon)
-    device.Client(honest)
+    trusting.client(honest)
     field, step = ("flip", -1) if name == "OUE" else ("keep", 1)
     # SUE rounds the square root of the ratio twice, so that half a step may be left.
     step *= 2 if name == "SUE" else 1
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client(altered(honest, **{field: str(int(private(honest)[field]) + step)}))
+        trusting.client(altered(honest, **{field: str(int(private(honest)[field]) + step)}))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
     # By a millionth of a millionth; a higher one promises less than the thresholds keep, which harms nobody.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**fields(name), "epsilon": "999999999999/1000000000000"})
-    assert device.Client({**fields(name), "epsilon": "2"}).privatize(VALUES[name][0])
+        trusting.client({**fields(name), "epsilon": "999999999999/1000000000000"})
+    assert trusting.client({**fields(name), "epsilon": "2"}).privatize(VALUES[name][0])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scheme_that_lies_more_often_than_it_may_is_refused(name: str) -> None:
     # Below the uniform probability it is the lies that tell.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client(altered(fields(name), keep="12345"))
+        trusting.client(altered(fields(name), keep="12345"))
 
 
 def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_away() -> None:
@@ -270,14 +271,14 @@ def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_aw
     assert (honest["blocks"], honest["order"]) == (1, 16)
     for order in (2, 8, 12, 31):
         with pytest.raises(device.DeviceError, match=r"^order: "):
-            device.Client({**honest, "order": order})
+            trusting.client({**honest, "order": order})
 
 
 def test_affine_response_refuses_a_space_in_which_two_items_would_be_one_point() -> None:
     honest = fields("AGR", "1/2", hash_bits=3, dimension=2)
-    device.Client(honest)
+    trusting.client(honest)
     with pytest.raises(device.DeviceError, match=r"^dimension: expected a space with a point for every item"):
-        device.Client({**honest, "dimension": 1})
+        trusting.client({**honest, "dimension": 1})
 
 
 @pytest.mark.parametrize("name", ["SS", "TLH", "AGR"])
@@ -288,27 +289,27 @@ def test_a_smaller_window_or_subset_with_the_same_threshold_is_refused(name: str
     honest = fields(name, "1/2", {"type": "integers", "size": 12}, **own)
     assert honest[field] > 1
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**honest, field: honest[field] - 1})
+        trusting.client({**honest, field: honest[field] - 1})
 
 
 @pytest.mark.parametrize("name", naive.SKETCHES)
 def test_a_sketch_promises_no_less_epsilon_than_its_oracle_takes(name: str) -> None:
     # Each of the two is sound on its own.
     louder = naive.scheme_of("DE", "1000000000001/1000000000000", CELLS)
-    device.Client(louder)
+    trusting.client(louder)
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**fields(name), "oracle": louder})
+        trusting.client({**fields(name), "oracle": louder})
     # The oracle's own promise counts, too, whatever the sketch says.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.Client({**altered(fields(name), epsilon="999999999999/1000000000000"), "epsilon": "5"})
+        trusting.client({**altered(fields(name), epsilon="999999999999/1000000000000"), "epsilon": "5"})
 
 
 @pytest.mark.parametrize("name", naive.SKETCHES)
 def test_a_sketch_takes_an_oracle_with_at_most_so_many_cells_and_of_this_version(name: str) -> None:
     honest = fields(name)
     for sketch in naive.SKETCHES:
-        with pytest.raises(device.DeviceError, match="expected an oracle, came a sketch"):
-            device.Client({**honest, "oracle": fields(sketch)})
+        with pytest.raises(device.DeviceError, match="expected an oracle, got a sketch"):
+            trusting.client({**honest, "oracle": fields(sketch)})
     for wrong in (
         naive.scheme_of("DE", "1", {"type": "integers", "size": 2**24 + 1}),
         naive.scheme_of("DE", "1", LABELS),
@@ -319,12 +320,12 @@ def test_a_sketch_takes_an_oracle_with_at_most_so_many_cells_and_of_this_version
         [],
     ):
         with pytest.raises(device.DeviceError):
-            device.Client({**honest, "oracle": wrong})
+            trusting.client({**honest, "oracle": wrong})
     widest = naive.scheme_of("DE", "1", {"type": "integers", "size": 2**24})
-    assert len(device.Client({**honest, "oracle": widest, "rows": 2**16}).privatize(0)) == 6
+    assert len(trusting.client({**honest, "oracle": widest, "rows": 2**16}).privatize(0)) == 6
     for rows in (0, -1, 2**16 + 1, None, "rows"):
         with pytest.raises(device.DeviceError):
-            device.Client({**honest, "rows": rows})
+            trusting.client({**honest, "rows": rows})
 
 
 @pytest.mark.parametrize("name", naive.SEARCHES)
@@ -335,14 +336,14 @@ def test_a_search_promises_no_less_epsilon_than_its_parts_take_together(name: st
     both = {field: naive.scheme_of("DE", "1", domain) for field, domain in parts.items() if field != "deep"}
     if name in ("TH", "SFP"):
         with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-            device.Client({**honest, **both})
-        assert device.Client({**honest, **both, "epsilon": "2"}).privatize("ab")
+            trusting.client({**honest, **both})
+        assert trusting.client({**honest, **both, "epsilon": "2"}).privatize("ab")
     else:
-        assert device.Client({**honest, **both}).privatize("ab")
+        assert trusting.client({**honest, **both}).privatize("ab")
     for field in both:
         louder = naive.scheme_of("DE", "1000000000001/1000000000000", parts[field])
         with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-            device.Client({**honest, field: louder})
+            trusting.client({**honest, field: louder})
 
 
 @pytest.mark.parametrize("name", naive.KEYED_SEARCHES)
@@ -352,7 +353,7 @@ def test_a_search_over_long_strings_of_many_characters_works(name: str) -> None:
     parts = {"oracle": oracle} | ({} if name == "PEM" else {"word_oracle": oracle})
     total = "2" if name in ("TH", "SFP") else "1"
     written = fields(name, total, domain, **parts)
-    scheme, chosen = plausibly.from_json(json.dumps(written)), device.Client(written)
+    scheme, chosen = plausibly.from_json(json.dumps(written)), trusting.client(written)
     texts = ["", "a", "\u4e00" * 64, "\u4e01\U0001f989" * 50]
     records = b"".join(chosen.privatize(text) for text in texts for _ in range(3))
     tally = scheme.accumulator()
@@ -489,3 +490,116 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
 def same_hash(seed: int, written: dict[str, Any], x: int, y: int) -> bool:
     first, second = (naive.local_hash(seed, item, written["split"], written["hash_range"]) for item in (x, y))
     return first == second
+
+
+# --- it has a policy --------------------------------------------------------------------------------------------
+
+
+def test_without_a_limit_or_a_fingerprint_epsilon_is_at_most_eight() -> None:
+    assert device.load(json.dumps(fields("DE", "8"))).epsilon == device.MAX_EPSILON
+    with pytest.raises(device.DeviceError, match="expected epsilon at most 8"):
+        device.load(json.dumps(fields("DE", "8000000001/1000000000")))
+
+
+@pytest.mark.parametrize("limit", ["1/2", "0.5", 0.5, Fraction(1, 2)])
+def test_a_limit_on_epsilon_holds_to_the_last_digit(limit: object) -> None:
+    assert device.load(json.dumps(fields("OLH", "1/2")), max_epsilon=limit).epsilon == Fraction(1, 2)
+    with pytest.raises(device.DeviceError, match="expected epsilon at most 1/2"):
+        device.load(json.dumps(fields("OLH", "500000000001/1000000000000")), max_epsilon=limit)
+
+
+def test_a_larger_limit_takes_a_larger_epsilon() -> None:
+    assert device.load(json.dumps(fields("DE", "20")), max_epsilon=20).epsilon == 20
+    for limit in ("", "much", None.__class__, float("nan"), float("inf"), True):
+        with pytest.raises(device.DeviceError, match="max_epsilon: expected a number"):
+            device.load(json.dumps(fields("DE")), max_epsilon=limit)
+
+
+def test_the_fingerprint_is_the_scheme_s_however_the_text_is_laid_out() -> None:
+    scheme = plausibly.make("OLH", epsilon=1, domain=["naïve", "東"], other=True)
+    spread = json.dumps(json.loads(scheme.to_json()), indent=3)
+    for text in (scheme.to_json(), spread):
+        loaded = device.load(text, fingerprint=scheme.fingerprint())
+        assert loaded.fingerprint == scheme.fingerprint()
+
+
+def test_another_fingerprint_is_refused_and_the_right_one_needs_no_limit() -> None:
+    scheme = plausibly.make("DE", epsilon=20, domain_size=9)
+    assert device.load(scheme.to_json(), fingerprint=scheme.fingerprint()).epsilon == 20
+    for wrong in (plausibly.make("DE", epsilon=19, domain_size=9).fingerprint(), "", scheme.fingerprint()[:12]):
+        with pytest.raises(device.DeviceError, match="fingerprint"):
+            device.load(scheme.to_json(), fingerprint=wrong)
+    with pytest.raises(device.DeviceError, match="expected epsilon at most 8"):
+        device.load(scheme.to_json(), fingerprint=scheme.fingerprint(), max_epsilon=8)
+
+
+PARTIAL: dict[str, dict[str, Any]] = {
+    "labels without another one": {"domain": ["hiv", "none of these two"]},
+    "characters of an alphabet": {"domain": plausibly.Strings("ab", 2)},
+    "strings that may be too long": {"domain": plausibly.Strings("ab", 2, other=True, long="refuse")},
+    "some bytes": {"domain": plausibly.Strings(bytes(range(255)), 2)},
+}
+TOTAL: dict[str, dict[str, Any]] = {
+    "integers": {"domain_size": 4},
+    "keys": {"domain": plausibly.Keys()},
+    "labels and others": {"domain": ["hiv", "none of these two"], "other": True},
+    "any character": {"domain": plausibly.Strings("ab", 2, other=True)},
+    "all bytes": {"domain": plausibly.Strings(bytes(range(256)), 2)},
+}
+
+
+def over(domain: dict[str, Any]) -> str:
+    if isinstance(domain.get("domain"), plausibly.Strings):
+        return plausibly.make(
+            "PEM", oracle=plausibly.make("OLH", epsilon=1, domain=plausibly.Keys()), **domain
+        ).to_json()
+    return plausibly.make("OLH", epsilon=1, **domain).to_json()
+
+
+@pytest.mark.parametrize("kind", PARTIAL)
+def test_a_domain_that_refuses_values_is_refused_unless_that_is_accepted(kind: str) -> None:
+    with pytest.raises(device.DeviceError, match=r"load\(..., total=False\)"):
+        device.load(over(PARTIAL[kind]))
+    assert device.load(over(PARTIAL[kind]), total=False).epsilon == 1
+
+
+@pytest.mark.parametrize("kind", TOTAL)
+def test_a_domain_that_takes_every_value_is_accepted(kind: str) -> None:
+    assert device.load(over(TOTAL[kind])).epsilon == 1
+
+
+def oversized() -> dict[str, dict[str, Any]]:
+    table = {"type": "integers", "size": 2**32}
+    unary = {"scheme": "OUE", "version": 1, "epsilon": "1", "domain": table, "keep": str(2**63), "flip": str(2**62)}
+    subset = {"scheme": "SS", "version": 1, "epsilon": "1", "domain": table, "subset_size": 1, "keep": "4"}
+    return {
+        "a bitmap of 2^32 bits": unary,
+        "a subset of 2^32 items": subset,
+        "a search through such a bitmap": {**fields("PEM"), "oracle": unary},
+        "a bitmap just above the limit": {**unary, "domain": {"type": "integers", "size": 2**24 + 1}},
+    }
+
+
+@pytest.mark.parametrize("kind", oversized())
+def test_sizes_are_bounded_before_any_work_begins(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*given: object) -> None:
+        raise AssertionError("a report was begun")
+
+    for randomizer in (device.Unary, device.SubsetSelection):
+        monkeypatch.setattr(randomizer, "perturb", work)
+    with pytest.raises(device.DeviceError, match="a report takes more than"):
+        trusting.client(oversized()[kind])
+
+
+def test_a_document_of_too_many_characters_is_refused_unread() -> None:
+    with pytest.raises(device.DeviceError, match="not a text of at most"):
+        device.load(" " * (2**26 + 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_randomizer_takes_a_value_that_it_was_not_made_for(name: str) -> None:
+    made = client(name).randomizer
+    public = made.public(naive.Tape([0] * 100))
+    for value in (-1, 2**64, 2**70) if name in LISTED else (-1, 2**64):
+        with pytest.raises(device.DeviceError, match="does not fit the scheme"):
+            made.perturb(value, public, Untouchable())

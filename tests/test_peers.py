@@ -22,6 +22,7 @@ import pytest
 
 import naive
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import (
     Accumulator,
@@ -66,7 +67,7 @@ def test_every_import_is_declared_with_a_lowest_version() -> None:
 def test_a_report_is_one_fixed_size_record_whatever_the_coin(name: str) -> None:
     """A Hadamard report is a list when it is truthful and a zip when it is perturbed: the type tells the coin."""
     scheme = make(name, epsilon=1, domain_size=9)
-    client = device.load(scheme.to_json())
+    client = trusting.load(scheme.to_json())
     records = [client.privatize(item) for item in range(9) for _ in range(20)]
     assert {(type(record), len(record)) for record in records} == {(bytes, scheme.report_dtype.itemsize)}
     reports = scheme.privatize([item for item in range(9) for _ in range(20)])
@@ -165,7 +166,7 @@ def test_a_value_out_of_range_is_refused_without_repeating_it(name: str, value: 
         scheme.privatize([3, value])
     assert str(value) not in str(caught.value).replace("[0, 10)", "").replace("item 1", "")
     with pytest.raises(device.DeviceError):
-        device.load(scheme.to_json()).privatize(value)
+        trusting.load(scheme.to_json()).privatize(value)
 
 
 @pytest.mark.full
@@ -241,7 +242,7 @@ def test_the_error_of_shared_hash_functions_is_reported() -> None:
 def test_client_and_server_cannot_disagree_about_parameters(name: str) -> None:
     """The defaults of FLH's client and server disagree (g = 2 against 21), and the estimates are nonsense."""
     scheme = make(name, epsilon=3, domain_size=40)
-    client = device.load(scheme.to_json())
+    client = trusting.load(scheme.to_json())
     records = b"".join(client.privatize(item) for item in [7] * 30)
     reports = np.frombuffer(records, dtype=scheme.report_dtype)
     tally = scheme.accumulator()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import Keys, Labels, SeededRandom
 
@@ -226,7 +227,7 @@ def test_no_variable_on_the_way_from_a_value_to_its_record_is_a_float(
 
     for scheme in schemes:
         items = [["b", "x"], [3, 4]][isinstance(scheme.domain, plausibly.Integers)]
-        client = plausibly.device.load(scheme.to_json())
+        client = trusting.load(scheme.to_json())
         scheme.fingerprint()
         sys.setprofile(watch)
         try:

@@ -3,8 +3,8 @@
 Copy this file to the device; it imports nothing else of the package. Typical use:
 
     import device
-    client = device.load(scheme_json)          # once; refuses a scheme that would exceed its own epsilon
-    record = client.privatize("example.org")   # bytes, to be sent as they are
+    client = device.load(scheme_json, max_epsilon=2)   # once; refuses a scheme that breaks its own promise, or yours
+    record = client.privatize("example.org")           # bytes, to be sent as they are
 
 Every random choice is made by two primitives over whole 64-bit words, ``bernoulli(T)`` and ``below(m)``, in a fixed
 order and a fixed number of times: neither the size of a record nor the number of words read depends on the value
@@ -18,11 +18,33 @@ import json
 import secrets
 from collections.abc import Callable
 from fractions import Fraction
-from hashlib import blake2s
+from functools import cached_property
+from hashlib import blake2s, sha256
 from itertools import pairwise
 from typing import Any, Protocol
 
-__all__ = ["RANDOMIZERS", "Client", "DeviceError", "Randomizer", "Source", "WordSource", "load"]
+__all__ = [
+    "MAX_EPSILON",
+    "RANDOMIZERS",
+    "Client",
+    "DeviceError",
+    "Document",
+    "Randomizer",
+    "Source",
+    "WordSource",
+    "load",
+    "randomizer",
+]
+
+MAX_EPSILON = 8
+"""The largest epsilon that a device accepts unless it is told otherwise: a suspicion of 1 % may become 97 %."""
+
+# What one report may cost a device: 128 MiB of random words, and 4 MiB to send.
+_MOST_WORDS = 2**24
+_MOST_BYTES = 2**22
+# A document of a million labels has some twenty million characters.
+_MOST_CHARACTERS = 2**26
+_MOST_PREFIXES = 2**20
 
 _WORD = 2**64
 _M32 = 0xFFFFFFFF
@@ -91,10 +113,10 @@ def item_key(item: object, hash_seed: int) -> int:
     if isinstance(item, bytes):
         return key64(item, hash_seed)
     if isinstance(item, bool) or not isinstance(item, str | int):
-        raise DeviceError(f"expected a key (str, bytes or int), came {type(item).__name__}")
+        raise DeviceError(f"expected a key (str, bytes or int), got {type(item).__name__}")
     content = _text_bytes(item)
     if content is None:
-        raise DeviceError("expected text that has a UTF-8 form, or an integer below 10^4300, came another")
+        raise DeviceError("expected text that has a UTF-8 form, or an integer below 10^4300, got another")
     return key64(content, hash_seed, b"str" if isinstance(item, str) else b"int")
 
 
@@ -145,6 +167,331 @@ def _parity(word: int) -> int:
     return word.bit_count() & 1
 
 
+# --- documents: every field is read once, by name and type, and a field that nobody reads is refused ------------
+
+
+class Fields:
+    """The fields of a JSON object. ``close`` refuses it if a field was not asked for."""
+
+    def __init__(self, written: object, name: str) -> None:
+        if type(written) is not dict:
+            raise DeviceError(f"{name}: expected a JSON object")
+        self._name = name
+        self._left = dict(written)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._left
+
+    def close(self) -> None:
+        """Refuses fields that nobody has read."""
+        if self._left:
+            # Not by name: whoever wrote the document chose it.
+            raise DeviceError(f"{self._name}: expected no further fields, got {len(self._left)} more")
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """A whole number in [least, most], written as a JSON number."""
+        return _within(name, self._take(name, int), least, most)
+
+    def wholes(self, name: str, least: int, most: int) -> list[int]:
+        """A list of such numbers."""
+        numbers = self._take(name, list)
+        if not all(type(number) is int for number in numbers):
+            raise DeviceError(f"{name}: expected whole numbers")
+        return [_within(name, number, least, most) for number in numbers]
+
+    def seed(self, name: str) -> int:
+        """A 64-bit number: a JSON number below 2^53, decimal text from there on, as JavaScript needs it."""
+        if type(self._left.get(name)) is int:
+            return self.whole(name, 0, 2**53 - 1)
+        return _within(name, self._decimal(name), 2**53, _WORD - 1)
+
+    def threshold(self, name: str) -> int:
+        """A probability times 2^64, strictly between its ends, as decimal text."""
+        return _within(name, self._decimal(name), 1, _WORD - 1)
+
+    def choice(self, name: str, *choices: str) -> str:
+        """One of several texts."""
+        text: str = self._take(name, str)
+        if text not in choices:
+            raise DeviceError(f"{name}: expected one of {', '.join(choices)}")
+        return text
+
+    def text(self, name: str) -> str:
+        """Any text that has a UTF-8 form."""
+        text: str = self._take(name, str)
+        return text if _has_bytes(text) else self._refuse(name)
+
+    def texts(self, name: str) -> list[str]:
+        """A list of such texts."""
+        texts: list[str] = self._take(name, list)
+        fine = all(type(text) is str for text in texts) and _has_bytes("".join(texts))
+        return texts if fine else self._refuse(name)
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        flag: bool = self._take(name, bool)
+        return flag
+
+    def exactly(self, name: str, expected: object) -> None:
+        """Refuses any other value than the one that follows from the rest."""
+        if self._take(name, type(expected)) != expected:
+            raise DeviceError(f"{name}: expected {expected}, which follows from the other fields")
+
+    def inner(self, name: str) -> dict[str, Any]:
+        """A JSON object, for others to read."""
+        found: dict[str, Any] = self._take(name, dict)
+        return found
+
+    def _decimal(self, name: str) -> int:
+        text: str = self._take(name, str)
+        # As str() would write it: no sign, no space, no other digits, no leading zero.
+        if not (text.isascii() and text.isdigit() and len(text) <= 20 and str(int(text)) == text):
+            raise DeviceError(f"{name}: expected decimal digits as text")
+        return int(text)
+
+    def _take(self, name: str, kind: type) -> Any:
+        if name not in self._left:
+            raise DeviceError(f"{name}: expected in the {self._name}, the field is missing")
+        # The exact type: True is no number, 2.0 is no whole one.
+        if type(self._left[name]) is not kind:
+            raise DeviceError(f"{name}: expected {_JSON_NAMES[kind]}")
+        return self._left.pop(name)
+
+    def _refuse(self, name: str) -> Any:
+        raise DeviceError(f"{name}: expected text that has a UTF-8 form")
+
+
+_JSON_NAMES: dict[type, str] = {
+    int: "a whole number",
+    str: "text",
+    bool: "true or false",
+    list: "a list",
+    dict: "a JSON object",
+}
+
+
+def _within(name: str, number: int, least: int, most: int) -> int:
+    if not least <= number <= most:
+        raise DeviceError(f"{name}: expected {least} to {most}, got another number")
+    return number
+
+
+def _has_bytes(text: str) -> bool:
+    # A lone surrogate has none.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Document(Fields):
+    """A scheme's document: what all schemes have, read and checked; the rest is for the scheme's randomizer."""
+
+    def __init__(self, written: object) -> None:
+        super().__init__(written, "scheme")
+        self.name: str = self._take("scheme", str)
+        if self._take("version", int) != 1 or self.name not in RANDOMIZERS:
+            raise DeviceError("the scheme is of a version or kind this file does not know; update the file")
+        self.epsilon = _epsilon(self._take("epsilon", str))
+        self.domain = _domain(self.inner("domain"))
+
+    @property
+    def size(self) -> int:
+        """The number of items, for schemes that need them listed."""
+        if not isinstance(self.domain, Integers | Labels):
+            raise DeviceError(f"domain: {self.name} expects integers or labels")
+        return self.domain.items
+
+    @property
+    def items(self) -> int:
+        """The number of items, or of the keys that stand for them."""
+        return 2**64 if isinstance(self.domain, Keys) else self.size
+
+    @property
+    def strings(self) -> Strings:
+        """The domain of a search."""
+        if not isinstance(self.domain, Strings):
+            raise DeviceError(f"domain: {self.name} expects strings")
+        return self.domain
+
+    def split(self) -> int:
+        """Where a hash cuts an item in two; it follows from the domain."""
+        split: int = 2**32 if isinstance(self.domain, Keys) else max(64, 1 << ((self.size - 1).bit_length() + 1) // 2)
+        self.exactly("split", split)
+        return split
+
+    def oracle(self, name: str) -> Oracle:
+        """A scheme within the scheme, with a randomizer that keeps its own promise."""
+        return Oracle(Document(self.inner(name)), name)
+
+
+class Oracle:
+    """A scheme that another one reports through."""
+
+    def __init__(self, document: Document, name: str) -> None:
+        # Before the randomizer is made: a search among a search's oracles could go on for ever.
+        if not isinstance(document.domain, Integers | Keys):
+            raise DeviceError(f"{name}: expected an oracle over integers or keys")
+        self.name, self.domain, self.sketch = name, document.domain, document.name in ("CM", "CS", "BLOOM")
+        self.document = document
+
+    @property
+    def size(self) -> int | None:
+        """The number of its items; None for keys."""
+        return self.domain.items if isinstance(self.domain, Integers) else None
+
+    @cached_property
+    def randomizer(self) -> Randomizer:
+        """Its randomizer; all parts that report through this oracle share it."""
+        return _sound(self.document)
+
+
+# --- domains: a value -> the integer that a randomizer sees of it -----------------------------------------------
+
+
+class Domain(Protocol):
+    """What a value may be."""
+
+    items: int
+    """Every encoded value is below this."""
+    total: bool
+    """Whether every value of the right type has a code; what is refused is revealed by that."""
+
+    def encode(self, value: object) -> int:
+        """The integer of a value, or an error that does not contain it."""
+        ...
+
+
+class Integers:
+    """The integers below ``size``: the application's own numbers, of which it must give one to everybody."""
+
+    total = True
+
+    def __init__(self, fields: Fields) -> None:
+        self.items = fields.whole("size", 2, 2**32)
+
+    def encode(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise DeviceError(f"expected an integer, got {type(value).__name__}")
+        if not 0 <= value < self.items:
+            raise DeviceError(f"the value is outside the domain of {self.items} items")
+        return value
+
+
+class Labels:
+    """Distinct texts, and with ``other`` one more item for every other text."""
+
+    def __init__(self, fields: Fields) -> None:
+        labels = fields.texts("labels")
+        self.total = fields.flag("other")
+        self.index = {label: i for i, label in enumerate(labels)}
+        self.items = len(labels) + self.total
+        if len(self.index) != len(labels) or not 2 <= self.items <= 2**32 or (self.total and "other" in self.index):
+            raise DeviceError('labels: expected at least two items, distinct, and none "other" where there is one')
+
+    def encode(self, value: object) -> int:
+        if not isinstance(value, str):
+            raise DeviceError(f"expected a label (str), got {type(value).__name__}")
+        found = self.index.get(value, len(self.index))
+        if found >= self.items:
+            raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
+        return found
+
+
+class Keys:
+    """Any str, bytes or int, known by a 64-bit hash."""
+
+    items = 2**64
+    total = True
+
+    def __init__(self, fields: Fields) -> None:
+        self.hash_seed = fields.seed("hash_seed")
+
+    def encode(self, value: object) -> int:
+        return item_key(value, self.hash_seed)
+
+
+class Strings:
+    """Texts of up to ``length`` symbols: the number whose digits are the symbols, the first one the highest."""
+
+    def __init__(self, fields: Fields, *, in_bytes: bool) -> None:
+        written = fields.text("alphabet")
+        self.in_bytes = in_bytes
+        alphabet: str | bytes = _from_hex(written) if in_bytes else written
+        self.length = fields.whole("length", 1, 256)
+        self.cuts = fields.choice("long", "truncate", "refuse") == "truncate"
+        self.other = fields.flag("other")
+        self.index: dict[Any, int] = {character: 1 + i for i, character in enumerate(alphabet)}
+        self.symbols = 1 + len(alphabet) + self.other
+        # The replacement character stands for all characters outside.
+        doubtful = self.other and (in_bytes or "\N{REPLACEMENT CHARACTER}" in self.index)
+        if len(self.index) != len(alphabet) or not 2 <= self.symbols <= 2**16 or doubtful:
+            raise DeviceError("alphabet: expected distinct characters, and other=true for texts only")
+        self.items: int = self.symbols**self.length
+        self.total = self.cuts and (self.other or (in_bytes and len(alphabet) == 256))
+
+    def encode(self, value: object) -> int:
+        if not isinstance(value, bytes if self.in_bytes else str):
+            raise DeviceError(f"expected {'bytes' if self.in_bytes else 'text'}, got {type(value).__name__}")
+        if len(value) > self.length and not self.cuts:
+            raise DeviceError(f"expected at most {self.length} characters, got more")
+        outside, number = self.symbols - 1 if self.other else 0, 0
+        for i in range(self.length):
+            symbol = self.index.get(value[i], outside) if i < len(value) else 0
+            if i < len(value) and symbol == 0:
+                raise DeviceError("expected characters of the alphabet only; a scheme with other=True takes any")
+            number = number * self.symbols + symbol
+        return number
+
+    def cut(self, value: int, first: int, last: int) -> int:
+        """The number of the symbols in [first, last)."""
+        number: int = value // self.symbols ** (self.length - last) % self.symbols ** (last - first)
+        return number
+
+    def content(self, value: int, first: int, last: int) -> bytes:
+        """Those symbols as bytes, for hashing."""
+        size = 1 if self.symbols <= 256 else 2
+        return b"".join(self.cut(value, i, i + 1).to_bytes(size, "little") for i in range(first, last))
+
+
+def _from_hex(text: str) -> bytes:
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b""
+    if found.hex() != text:
+        raise DeviceError("alphabet or prefixes: expected bytes as lower-case hexadecimal text")
+    return found
+
+
+def _domain(written: dict[str, Any]) -> Domain:
+    fields = Fields(written, "domain")
+    kind = fields.choice("type", "integers", "labels", "keys", "strings", "byte strings")
+    domain: Domain
+    if kind == "integers":
+        domain = Integers(fields)
+    elif kind == "labels":
+        domain = Labels(fields)
+    elif kind == "keys":
+        domain = Keys(fields)
+    else:
+        domain = Strings(fields, in_bytes=kind == "byte strings")
+    fields.close()
+    return domain
+
+
+def _epsilon(text: str) -> Fraction:
+    # Digits, or two runs of them in lowest terms: a power of ten could keep a device busy for ever.
+    numerator, slash, denominator = text.partition("/")
+    parts = [numerator, denominator] if slash else [numerator]
+    if len(text) <= 2600 and all(part.isascii() and part.isdigit() and part[0] != "0" for part in parts):
+        epsilon = Fraction(int(numerator), int(denominator or 1))
+        if str(epsilon) == text and epsilon <= 1000:
+            return epsilon
+    raise DeviceError("epsilon: expected a positive fraction in lowest terms as text, at most 1000")
+
+
 # --- randomizers: encoded value -> record bytes -----------------------------------------------------------------
 
 
@@ -153,6 +500,9 @@ class Randomizer(Protocol):
 
     words: int
     """Random words of one report, repeats aside."""
+    public_words: int
+    """How many of them are drawn in public."""
+    record_bytes: int
 
     def public(self, source: Source) -> tuple[int, ...]:
         """What everybody may know; drawn without seeing the value."""
@@ -176,6 +526,13 @@ def _field(number: int, count: int) -> bytes:
     return number.to_bytes(field_bytes(count), "little")
 
 
+def _inside(value: int, items: int) -> int:
+    # The last line of defence: a value that the randomizer was not made for could be sent as it is.
+    if not 0 <= value < items:
+        raise DeviceError("the value does not fit the scheme; do not send anything")
+    return value
+
+
 def _respond(value: int, size: int, keep: int, source: Source) -> int:
     # Direct encoding below `size`: the value, or a uniform *other* one. Both draws are always made.
     kept = source.bernoulli(keep)
@@ -196,16 +553,18 @@ class Direct:
     """DE: the value itself, or a uniform other one."""
 
     words = 2
+    public_words = 0
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.size = _domain_size(scheme)
-        self.keep = _threshold(scheme, "keep")
+    def __init__(self, scheme: Document) -> None:
+        self.size = scheme.size
+        self.keep = scheme.threshold("keep")
+        self.record_bytes = field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        return _field(_respond(value, self.size, self.keep, source), self.size)
+        return _field(_respond(_inside(value, self.size), self.size, self.keep, source), self.size)
 
     def worst_ratio(self) -> Fraction:
         return _respond_ratio(self.size, self.keep)
@@ -214,16 +573,20 @@ class Direct:
 class Unary:
     """SUE, OUE: one bit per item; the value's bit is set with probability keep, every other one with flip."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.size = self.words = _domain_size(scheme)
-        self.keep = _threshold(scheme, "keep")
-        self.flip = _threshold(scheme, "flip")
+    public_words = 0
+
+    def __init__(self, scheme: Document) -> None:
+        self.size = self.words = scheme.size
+        self.keep = scheme.threshold("keep")
+        self.flip = scheme.threshold("flip")
+        self.record_bytes = (self.size + 7) // 8
 
     def public(self, source: Source) -> tuple[int, ...]:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        bitmap = bytearray((self.size + 7) // 8)
+        _inside(value, self.size)
+        bitmap = bytearray(self.record_bytes)
         for i in range(self.size):
             bitmap[i >> 3] |= source.bernoulli(self.keep if i == value else self.flip) << (i & 7)
         return bytes(bitmap)
@@ -237,18 +600,21 @@ class LocalHashing:
     """BLH, OLH: a public hash function of one's own, and direct encoding of the hashed value."""
 
     words = 3
+    public_words = 1
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.size = _integer(scheme, "hash_range", 2, 2**16)
-        self.split = _integer(scheme, "split", 1, 2**32)
-        self.keep = _threshold(scheme, "keep")
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.items
+        self.size = scheme.whole("hash_range", 2, 2 if scheme.name == "BLH" else 2**16)
+        self.split = scheme.split()
+        self.keep = scheme.threshold("keep")
+        self.record_bytes = 8 + field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(_WORD),)
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (seed,) = public
-        hashed = local_hash(seed, value, self.split, self.size)
+        hashed = local_hash(seed, _inside(value, self.items), self.split, self.size)
         answer = _respond(hashed, self.size, self.keep, source)
         return seed.to_bytes(8, "little") + _field(answer, self.size)
 
@@ -259,17 +625,19 @@ class LocalHashing:
 class FastLocalHashing(LocalHashing):
     """FLH: the same with one of a few hash functions that all clients share."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
+    def __init__(self, scheme: Document) -> None:
         super().__init__(scheme)
-        self.hashes = _integer(scheme, "hashes", 1, 2**24)
-        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
+        self.hashes = scheme.whole("hashes", 1, 2**24)
+        self.hash_seed = scheme.seed("hash_seed")
+        self.record_bytes = field_bytes(self.hashes) + field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(self.hashes),)
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (index,) = public
-        hashed = local_hash(public_hash_seed(self.hash_seed, index), value, self.split, self.size)
+        seed = public_hash_seed(self.hash_seed, index)
+        hashed = local_hash(seed, _inside(value, self.items), self.split, self.size)
         answer = _respond(hashed, self.size, self.keep, source)
         return _field(index, self.hashes) + _field(answer, self.size)
 
@@ -277,17 +645,20 @@ class FastLocalHashing(LocalHashing):
 class HadamardMechanism:
     """HM: some public rows of the Hadamard matrix, and direct encoding of the value's signs in them."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.order = 1 << (_domain_size(scheme) - 1).bit_length()
-        self.coefficients = _integer(scheme, "coefficients", 1, 8)
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.size
+        self.order = 1 << (self.items - 1).bit_length()
+        self.coefficients = self.public_words = scheme.whole("coefficients", 1, 8)
         self.size = 1 << self.coefficients
-        self.keep = _threshold(scheme, "keep")
+        self.keep = scheme.threshold("keep")
         self.words = self.coefficients + 2
+        self.record_bytes = self.coefficients * field_bytes(self.order) + field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return tuple(source.below(self.order) for _ in range(self.coefficients))
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        _inside(value, self.items)
         signs = sum(_parity(row & value) << j for j, row in enumerate(public))
         answer = _respond(signs, self.size, self.keep, source)
         return b"".join(_field(row, self.order) for row in public) + _field(answer, self.size)
@@ -300,21 +671,26 @@ class HadamardResponse:
     """HR: a row of the value's block where its Hadamard code is +1, or any other row of any block."""
 
     words = 3
+    public_words = 0
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.blocks = _integer(scheme, "blocks", 1, 2**32)
-        self.order = _integer(scheme, "order", 2, 2**32)
-        self.keep = _threshold(scheme, "keep")
-        # Every item needs a code among the rows, and flipping a bit must not leave them: else a record could give
-        # its item away whatever the threshold.
-        if self.order & self.order - 1 or self.blocks * (self.order - 1) < _domain_size(scheme):
-            raise DeviceError("order: expected a power of two with a code for every item")
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.size
+        self.blocks = scheme.whole("blocks", 1, 2**32)
+        scheme.exactly("variant", "pure" if self.blocks == 1 else "block")
+        # The smallest power of two with a code for every item of a block. With fewer rows, a flipped bit could leave
+        # them, and a record would give its item away whatever the threshold.
+        self.order = 1 << (-(-self.items // self.blocks)).bit_length()
+        scheme.exactly("order", self.order)
+        self.keep = scheme.threshold("keep")
+        if self.blocks & self.blocks - 1 or self.blocks * self.order > 2**32:
+            raise DeviceError("blocks: expected a power of two, and at most 2^32 rows in all")
+        self.record_bytes = field_bytes(self.blocks * self.order)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        code, own = divmod(value, self.blocks)
+        code, own = divmod(_inside(value, self.items), self.blocks)
         code += 1
         kept = source.bernoulli(self.keep)
         # The complement of the code's half-block is 2B-1 half-blocks: its own other half, and whole blocks.
@@ -335,20 +711,24 @@ class HadamardResponse:
 class SubsetSelection:
     """SS: a random subset of fixed size that holds the value with probability keep."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.size = _domain_size(scheme)
-        self.subset_size = _integer(scheme, "subset_size", 1, self.size - 1)
-        self.keep = _threshold(scheme, "keep")
+    public_words = 0
+
+    def __init__(self, scheme: Document) -> None:
+        self.size = scheme.size
+        self.subset_size = scheme.whole("subset_size", 1, self.size - 1)
+        self.keep = scheme.threshold("keep")
         self.words = 1 + self.subset_size
+        self.record_bytes = (self.size + 7) // 8
 
     def public(self, source: Source) -> tuple[int, ...]:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        _inside(value, self.size)
         kept = source.bernoulli(self.keep)
         # Fisher and Yates over the others, as many as the subset holds; the value takes the last place if kept.
         moved: dict[int, int] = {}
-        bitmap = bytearray((self.size + 7) // 8)
+        bitmap = bytearray(self.record_bytes)
         for i in range(self.subset_size):
             j = i + source.below(self.size - 1 - i)
             pick = moved.get(j, j)
@@ -373,20 +753,26 @@ class ToeplitzHashing:
     """TLH: a public random Toeplitz matrix over GF(2), and a window around the value's hash."""
 
     words = 4
+    public_words = 1
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.hash_bits = _integer(scheme, "hash_bits", 1, 12)
-        self.item_bits = _integer(scheme, "item_bits", 1, 65 - self.hash_bits)
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.items
+        self.hash_bits = scheme.whole("hash_bits", 1, 12)
+        # Of a 64-bit key, as many bits as leave the matrix in one word.
+        keys = isinstance(scheme.domain, Keys)
+        self.item_bits = 65 - self.hash_bits if keys else (self.items - 1).bit_length()
+        scheme.exactly("item_bits", self.item_bits)
         self.size = 1 << self.hash_bits
-        self.window = _integer(scheme, "window", 1, self.size - 1)
-        self.keep = _threshold(scheme, "keep")
+        self.window = scheme.whole("window", 1, self.size - 1)
+        self.keep = scheme.threshold("keep")
+        self.record_bytes = field_bytes(1 << self.item_bits + self.hash_bits - 1) + field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(1 << self.item_bits + self.hash_bits - 1),)
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (matrix,) = public
-        item = value & (1 << self.item_bits) - 1
+        item = _inside(value, self.items) & (1 << self.item_bits) - 1
         hashed = sum(_parity(matrix >> j & item) << j for j in range(self.hash_bits))
         answer = _window(hashed, self.size, self.window, self.keep, source)
         return _field(matrix, 1 << self.item_bits + self.hash_bits - 1) + _field(answer, self.size)
@@ -428,16 +814,19 @@ def projective_point(line: int, bits: int) -> list[int]:
 class AffineResponse:
     """AGR: a public line of an affine geometry over GF(2^t), and a window around the value's place on it."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.hash_bits = _integer(scheme, "hash_bits", 1, 12)
-        self.dimension = _integer(scheme, "dimension", 1, 64 // self.hash_bits)
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.size
+        self.hash_bits = scheme.whole("hash_bits", 1, 12)
+        self.dimension = scheme.whole("dimension", 1, 64 // self.hash_bits)
         self.size = 1 << self.hash_bits
-        self.window = _integer(scheme, "window", 1, self.size - 1)
-        self.keep = _threshold(scheme, "keep")
+        self.window = scheme.whole("window", 1, self.size - 1)
+        self.keep = scheme.threshold("keep")
         self.lines = (self.size**self.dimension - 1) // (self.size - 1)
-        self.words = 4 + (self.window > 1)
-        if self.size**self.dimension < _domain_size(scheme):
+        self.public_words = 1 + (self.window > 1)
+        self.words = 3 + self.public_words
+        if self.size**self.dimension < self.items:
             raise DeviceError("dimension: expected a space with a point for every item")
+        self.record_bytes = field_bytes(self.lines) + self.public_words * field_bytes(self.size)
 
     def public(self, source: Source) -> tuple[int, ...]:
         line = source.below(self.lines)
@@ -446,6 +835,7 @@ class AffineResponse:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         line, stretch = public[0], 1 + sum(public[1:])
+        _inside(value, self.items)
         hashed = 0
         for i, coordinate in enumerate(projective_point(line, self.hash_bits)):
             digit = value >> self.hash_bits * i & self.size - 1
@@ -465,25 +855,31 @@ class RowSketch:
     seed = staticmethod(row_seed)
     most_cells = 2**24
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        oracle = scheme["oracle"]
-        if oracle["scheme"] in ("CM", "CS", "BLOOM"):
-            raise DeviceError("oracle: expected an oracle, came a sketch")
-        self.oracle = Client(oracle).randomizer  # refuses one of another version, or beyond its own epsilon
-        self.size = _domain_size(oracle)
-        self.rows = _integer(scheme, "rows", 1, 2**16)
-        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
-        self.split = _integer(scheme, "split", 1, 2**32)
+    def __init__(self, scheme: Document) -> None:
+        oracle = scheme.oracle("oracle")
+        if oracle.sketch:
+            raise DeviceError("oracle: expected an oracle, got a sketch")
+        if oracle.size is None or oracle.size > self.most_cells or (scheme.name == "CS" and oracle.size % 2):
+            raise DeviceError(f"oracle: expected one over at most {self.most_cells} integers, for CS an even number")
+        self.items = scheme.items
+        self.oracle, self.size = oracle.randomizer, oracle.size
+        self.rows = self.rows_of(scheme)
+        self.hash_seed = scheme.seed("hash_seed")
+        self.split = scheme.split()
         self.words = 1 + self.oracle.words
-        if oracle["domain"]["type"] != "integers" or self.size > self.most_cells:
-            raise DeviceError(f"oracle: expected one over at most {self.most_cells} integers")
+        self.public_words = 1 + self.oracle.public_words
+        self.record_bytes = field_bytes(self.rows) + self.oracle.record_bytes
+
+    def rows_of(self, scheme: Document) -> int:
+        """The number of rows."""
+        return scheme.whole("rows", 1, 2**16)
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(self.rows), *self.oracle.public(source))
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         row, *rest = public
-        cell = local_hash(self.seed(self.hash_seed, row), value, self.split, self.size)
+        cell = local_hash(self.seed(self.hash_seed, row), _inside(value, self.items), self.split, self.size)
         return _field(row, self.rows) + self.oracle.perturb(cell, tuple(rest), source)
 
     def worst_ratio(self) -> Fraction:
@@ -493,20 +889,25 @@ class RowSketch:
 class Bloom:
     """BLOOM: a public cohort, and every bit of the value's Bloom filter, wrong with the same probability."""
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        self.size = _integer(scheme, "bits", 2, 2**16)
-        self.hashes = _integer(scheme, "hashes", 1, 2**8)
-        self.cohorts = _integer(scheme, "cohorts", 1, 2**16)
-        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
-        self.split = _integer(scheme, "split", 1, 2**32)
-        self.keep = _threshold(scheme, "keep")
+    public_words = 1
+
+    def __init__(self, scheme: Document) -> None:
+        self.items = scheme.items
+        self.size = scheme.whole("bits", 2, 2**16)
+        self.hashes = scheme.whole("hashes", 1, 2**8)
+        self.cohorts = scheme.whole("cohorts", 1, 2**16)
+        self.hash_seed = scheme.seed("hash_seed")
+        self.split = scheme.split()
+        self.keep = scheme.threshold("keep")
         self.words = 1 + self.size
+        self.record_bytes = field_bytes(self.cohorts) + (self.size + 7) // 8
 
     def public(self, source: Source) -> tuple[int, ...]:
         return (source.below(self.cohorts),)
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (cohort,) = public
+        _inside(value, self.items)
         first = cohort * self.hashes
         seeds = [bloom_seed(self.hash_seed, first + j) for j in range(self.hashes)]
         true_bits = {local_hash(seed, value, self.split, self.size) for seed in seeds}
@@ -526,61 +927,25 @@ class SampledBloom(RowSketch):
     seed = staticmethod(bloom_seed)
     most_cells = 2**16
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        cohorts = _integer(scheme, "cohorts", 1, 2**16)
-        super().__init__({**scheme, "rows": cohorts * _integer(scheme, "hashes", 1, 2**8)})
+    def rows_of(self, scheme: Document) -> int:
+        rows = scheme.whole("cohorts", 1, 2**16) * scheme.whole("hashes", 1, 2**8)
+        return _within("cohorts and hashes", rows, 1, 2**16)
 
 
-def _bloom(scheme: dict[str, Any]) -> Randomizer:
+def _bloom(scheme: Document) -> Randomizer:
     return SampledBloom(scheme) if "oracle" in scheme else Bloom(scheme)
 
 
 # --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
 
 
-class _Words:
-    # A source that counts what is drawn from it and is always 0.
-    count = 0
-
-    def bernoulli(self, threshold: int) -> bool:
-        self.count += 1
-        return True
-
-    def below(self, size: int) -> int:
-        self.count += 1
-        return 0
-
-
-class Text:
-    """What may be seen of a string that is given as a number."""
-
-    def __init__(self, domain: dict[str, Any]) -> None:
-        if domain["type"] not in ("strings", "byte strings"):
-            raise DeviceError("domain: expected strings")
-        if not isinstance(domain["alphabet"], str) or not domain["alphabet"] or not isinstance(domain["other"], bool):
-            raise DeviceError("domain: expected an alphabet, and whether there are other characters")
-        characters = len(domain["alphabet"]) // (2 if domain["type"] == "byte strings" else 1)
-        self.symbols = 1 + characters + bool(domain["other"])
-        self.length = _integer(domain, "length", 1, 256)
-
-    def cut(self, value: int, first: int, last: int) -> int:
-        """The number of the symbols in [first, last)."""
-        number: int = value // self.symbols ** (self.length - last) % self.symbols ** (last - first)
-        return number
-
-    def content(self, value: int, first: int, last: int) -> bytes:
-        """Those symbols as bytes, for hashing."""
-        size = 1 if self.symbols <= 256 else 2
-        return b"".join(self.cut(value, i, i + 1).to_bytes(size, "little") for i in range(first, last))
-
-
 class Tag:
     """A few bits of a hash of the whole string, which keep the fragments of one string together."""
 
-    def __init__(self, scheme: dict[str, Any], text: Text) -> None:
-        self.text = text
-        self.hash_seed = _integer(scheme, "hash_seed", 0, _WORD - 1)
-        self.bits = _integer(scheme, "hash_bits", 0, 16)
+    def __init__(self, scheme: Document) -> None:
+        self.text = scheme.strings
+        self.hash_seed = scheme.seed("hash_seed")
+        self.bits = scheme.whole("hash_bits", 0, 16)
 
     def of(self, value: int) -> int:
         """The tag of a string."""
@@ -591,19 +956,17 @@ class Tag:
 class Part:
     """One oracle of a search: what it reports are the symbols in [first, last), with a tag of the whole string."""
 
-    def __init__(self, scheme: dict[str, Any], text: Text, first: int, last: int, tag: Tag | None = None) -> None:
-        client = Client(scheme)  # refuses one of another version, or beyond its own epsilon
-        self.randomizer = client.randomizer
+    def __init__(self, oracle: Oracle, text: Strings, first: int, last: int, tag: Tag | None = None) -> None:
         self.text, self.first, self.last, self.tag = text, first, last, tag
-        keys = scheme["domain"]["type"] == "keys"
-        self.hash_seed = _integer(scheme["domain"], "hash_seed", 0, _WORD - 1) if keys else None
-        count = text.symbols ** (last - first) << (tag.bits if tag else 0)
-        if not keys and (scheme["domain"]["type"] != "integers" or _domain_size(scheme) < count):
-            raise DeviceError("oracle: expected one over Keys() or with an item for everything it is asked about")
-        drawn = _Words()
-        public = self.randomizer.public(drawn)
-        self.public_words = len(public)
-        self.record_bytes = len(self.randomizer.perturb(0, public, drawn))
+        self.hash_seed = oracle.domain.hash_seed if isinstance(oracle.domain, Keys) else None
+        if oracle.size is not None and oracle.size < self.count():
+            raise DeviceError(f"{oracle.name}: expected Keys(), or an item for everything it is asked about")
+        self.randomizer = oracle.randomizer
+
+    def count(self) -> int:
+        """How many different things the oracle may be given."""
+        count: int = self.text.symbols ** (self.last - self.first)
+        return count << self.tag.bits if self.tag else count
 
     def item(self, value: int) -> int:
         """What the oracle is given of a string: a number, or the key of some bytes."""
@@ -618,12 +981,15 @@ class Grouped:
     """A search: a public group of users, and a report through each part that the group has."""
 
     def __init__(self, parts: list[Part], groups: list[tuple[int, ...]], weights: list[int]) -> None:
-        if len(weights) != len(groups) or not all(0 < weight < 2**32 for weight in weights):
-            raise DeviceError("weights: expected a positive integer for each group")
+        if not groups or len(weights) != len(groups):
+            raise DeviceError(f"weights: expected one for each of the {len(groups)} groups")
+        self.items = parts[0].text.items
         self.groups = [[parts[i] for i in group] for group in groups]
         self.weights = weights
         self.words = 1 + max(sum(part.randomizer.words for part in group) for group in self.groups)
-        self.body = max(sum(part.record_bytes for part in group) for group in self.groups)
+        self.body = max(sum(part.randomizer.record_bytes for part in group) for group in self.groups)
+        self.record_bytes = field_bytes(len(groups)) + self.body
+        self.public_words = 1  # at least; those of its parts depend on the group
 
     def public(self, source: Source) -> tuple[int, ...]:
         ticket, number = source.below(sum(self.weights)), 0
@@ -635,9 +1001,11 @@ class Grouped:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         number, *drawn = public
+        _inside(value, self.items)
         group, body = self.groups[number], b""
         for part in group:
-            own, drawn = drawn[: part.public_words], drawn[part.public_words :]
+            count = part.randomizer.public_words
+            own, drawn = drawn[:count], drawn[count:]
             body += part.randomizer.perturb(part.item(value), tuple(own), source)
         # All groups draw as many words and send as many bytes.
         for _ in range(1 + sum(part.randomizer.words for part in group), self.words):
@@ -655,47 +1023,47 @@ class Grouped:
         return worst
 
 
-def _levels(scheme: dict[str, Any], length: int) -> list[int]:
-    start = _integer(scheme, "start", 1, length)
-    return [*range(start, length, _integer(scheme, "step", 1, length)), length]
+def _levels(scheme: Document) -> list[int]:
+    length = scheme.strings.length
+    start = scheme.whole("start", 1, length)
+    return [*range(start, length, scheme.whole("step", 1, length)), length]
 
 
-def _integers(numbers: list[Any]) -> list[int]:
-    return [int(number) for number in numbers]
+def _weights(scheme: Document) -> list[int]:
+    return scheme.wholes("weights", 1, 2**32 - 1)
 
 
 class Fold(Part):
     """A part that reports the cell of a prefix: a hash of its stem chooses and rotates a block, the rest a cell."""
 
-    def __init__(self, scheme: dict[str, Any], text: Text, stem: int, last: int, cohort: int, hash_seed: int) -> None:
-        super().__init__(scheme, text, stem, last)
+    def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, cohort: int, hash_seed: int) -> None:
+        super().__init__(oracle, text, stem, last)
         self.cohort, self.fold_seed = cohort, hash_seed
-        self.block = 1 << (text.symbols ** (last - stem) - 1).bit_length()
-        self.blocks = _domain_size(scheme) // self.block
-        if (
-            self.hash_seed is not None
-            or self.blocks & self.blocks - 1
-            or self.blocks * self.block != _domain_size(scheme)
-        ):
-            raise DeviceError("folded: expected an oracle over a power of two of cells")
+        self.block = 1 << (self.count() - 1).bit_length()
+        self.blocks = (oracle.size or 0) // self.block
+        if self.blocks < 1 or self.blocks & self.blocks - 1 or self.blocks * self.block != oracle.size:
+            raise DeviceError(f"{oracle.name}: expected an oracle over a power of two of cells, at least {self.block}")
 
     def item(self, value: int) -> int:
         """The cell."""
         key = key64(self.text.content(value, 0, self.first) + bytes([self.cohort]), self.fold_seed, b"fold")
         place = (self.text.cut(value, self.first, self.last) + key) % self.block
-        cell: int = (key >> 32) % self.blocks * self.block + place
-        return cell
+        return (key >> 32) % self.blocks * self.block + place
 
 
 class Extension(Part):
     """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits."""
 
-    def __init__(self, scheme: dict[str, Any], text: Text, stem: int, last: int, prefixes: list[int]) -> None:
-        super().__init__(scheme, text, stem, last)
+    def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, prefixes: list[int]) -> None:
         self.numbers = {text.cut(prefix, 0, stem): number for number, prefix in enumerate(prefixes)}
         self.more: int = text.symbols ** (last - stem)
-        if self.hash_seed is not None or _domain_size(scheme) < len(prefixes) * self.more + 1:
-            raise DeviceError("oracle: expected one over integers, with an item for every extension and one more")
+        super().__init__(oracle, text, stem, last)
+        if self.hash_seed is not None:
+            raise DeviceError(f"{oracle.name}: expected an oracle over integers")
+
+    def count(self) -> int:
+        """How many different things the oracle may be given."""
+        return len(self.numbers) * self.more + 1
 
     def item(self, value: int) -> int:
         """The number of the extension; the last one for strings that have none."""
@@ -704,66 +1072,79 @@ class Extension(Part):
         return number * self.more + ending
 
 
-def search_round(scheme: dict[str, Any]) -> Randomizer:
+def search_round(scheme: Document) -> Randomizer:
     """ROUND: how the string goes on, if it begins with a published prefix."""
-    text, encode = Text(scheme["domain"]), _string_encoder(scheme["domain"])
-    as_bytes = scheme["domain"]["type"] == "byte strings"
-    prefixes = [encode(bytes.fromhex(prefix) if as_bytes else prefix) for prefix in scheme["prefixes"]]
-    stem = _integer(scheme, "stem", 0, text.length - 1)
-    reach = _integer(scheme, "reach", stem + 1, text.length)
-    return Grouped([Extension(scheme["oracle"], text, stem, reach, prefixes)], [(0,)], [1])
+    text = scheme.strings
+    stem = scheme.whole("stem", 0, text.length - 1)
+    reach = scheme.whole("reach", stem + 1, text.length)
+    published: list[Any] = scheme.texts("prefixes")
+    published = [_from_hex(prefix) for prefix in published] if text.in_bytes else published
+    if not 1 <= len(published) <= _MOST_PREFIXES or max(map(len, published)) > stem:
+        raise DeviceError(f"prefixes: expected 1 to {_MOST_PREFIXES}, of at most {stem} characters each")
+    prefixes = [text.encode(prefix) for prefix in published]
+    if published != sorted(published) or len(set(prefixes)) != len(prefixes):
+        raise DeviceError("prefixes: expected distinct ones, sorted")
+    return Grouped([Extension(scheme.oracle("oracle"), text, stem, reach, prefixes)], [(0,)], [1])
 
 
-def trellis(scheme: dict[str, Any]) -> Randomizer:
+def trellis(scheme: Document) -> Randomizer:
     """TRELLIS: a public group, and a symbol, two symbols, a short prefix, or the cell of a longer one."""
-    text = Text(scheme["domain"])
-    levels, seed = _levels(scheme, text.length), _integer(scheme, "hash_seed", 0, _WORD - 1)
-    parts = [Part(scheme["letters"], text, i, i + 1) for i in range(text.length)]
-    if "pairs" in scheme:
-        parts += [Part(scheme["pairs"], text, i, i + 2) for i in range(text.length - 1)]
-    parts.append(Part(scheme["first"], text, 0, levels[0]))
+    text, levels = scheme.strings, _levels(scheme)
+    seed, cohorts = scheme.seed("hash_seed"), scheme.whole("cohorts", 1, 16)
+    tables = {name: scheme.oracle(name) for name in ("letters", "pairs", "first", "folded", "deep") if name in scheme}
+    if any(isinstance(table.domain, Keys) for table in tables.values()):
+        raise DeviceError("letters, pairs, first, folded, deep: expected oracles over integers")
+    # Deeper levels have a table where the first of them has one, and they need one where there are any.
+    needed = {"letters", "first"} | ({"folded"} if len(levels) > 1 else set())
+    if not needed <= tables.keys() or ("folded" in tables) > ("deep" in tables):
+        raise DeviceError(f"expected oracles for {', '.join(sorted(needed))}, and deep beside folded")
+    for table in tables.values():
+        _ = table.randomizer  # one that no level uses is checked, too
+    parts = [Part(tables["letters"], text, i, i + 1) for i in range(text.length)]
+    if "pairs" in tables:
+        parts += [Part(tables["pairs"], text, i, i + 2) for i in range(text.length - 1)]
+    parts.append(Part(tables["first"], text, 0, levels[0]))
     for stem, last in pairwise(levels):
-        cells = scheme["folded" if stem == levels[0] or "deep" not in scheme else "deep"]
-        parts += [Fold(cells, text, stem, last, cohort, seed) for cohort in range(_integer(scheme, "cohorts", 1, 16))]
-    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+        cells = tables["folded" if stem == levels[0] else "deep"]
+        parts += [Fold(cells, text, stem, last, cohort, seed) for cohort in range(cohorts)]
+    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
-def prefix_extending(scheme: dict[str, Any]) -> Randomizer:
+def prefix_extending(scheme: Document) -> Randomizer:
     """PEM: a public prefix length, and that prefix."""
-    text = Text(scheme["domain"])
-    parts = [Part(scheme["oracle"], text, 0, length) for length in _levels(scheme, text.length)]
-    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+    text, oracle = scheme.strings, scheme.oracle("oracle")
+    parts = [Part(oracle, text, 0, length) for length in _levels(scheme)]
+    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
-def tree_histogram(scheme: dict[str, Any]) -> Randomizer:
+def tree_histogram(scheme: Document) -> Randomizer:
     """TH: a public prefix length, that prefix, and the whole string."""
-    text = Text(scheme["domain"])
-    parts = [Part(scheme["oracle"], text, 0, length) for length in _levels(scheme, text.length)[:-1]]
+    text, oracle = scheme.strings, scheme.oracle("oracle")
+    parts = [Part(oracle, text, 0, length) for length in _levels(scheme)[:-1]]
     levels = len(parts)
-    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
+    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
     return Grouped(parts, [(i, levels) for i in range(levels)], [1] * levels)
 
 
-def fragment_puzzle(scheme: dict[str, Any]) -> Randomizer:
+def fragment_puzzle(scheme: Document) -> Randomizer:
     """SFP: a public position, the fragment there with a tag, and the whole string."""
-    text = Text(scheme["domain"])
-    size, tag = _integer(scheme, "fragment", 1, text.length), Tag(scheme, text)
+    text, oracle = scheme.strings, scheme.oracle("oracle")
+    size, tag = scheme.whole("fragment", 1, text.length), Tag(scheme)
     starts = range(0, text.length, size)
-    parts = [Part(scheme["oracle"], text, first, min(first + size, text.length), tag) for first in starts]
-    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
+    parts = [Part(oracle, text, first, min(first + size, text.length), tag) for first in starts]
+    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
     return Grouped(parts, [(i, len(starts)) for i in range(len(starts))], [1] * len(starts))
 
 
-def bitstogram(scheme: dict[str, Any]) -> Randomizer:
+def bitstogram(scheme: Document) -> Randomizer:
     """BITSTOGRAM: a public position and the symbol there with a tag, or the whole string."""
-    text = Text(scheme["domain"])
-    tag = Tag(scheme, text)
-    parts = [Part(scheme["oracle"], text, i, i + 1, tag) for i in range(text.length)]
-    parts.append(Part(scheme["word_oracle"], text, 0, text.length))
-    return Grouped(parts, [(i,) for i in range(len(parts))], _integers(scheme["weights"]))
+    text, oracle, tag = scheme.strings, scheme.oracle("oracle"), Tag(scheme)
+    parts = [Part(oracle, text, i, i + 1, tag) for i in range(text.length)]
+    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
+    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
-RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
+RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "DE": Direct,
     "SUE": Unary,
     "OUE": Unary,
@@ -790,23 +1171,59 @@ RANDOMIZERS: dict[str, Callable[[dict[str, Any]], Randomizer]] = {
 # --- the client -------------------------------------------------------------------------------------------------
 
 
-class Client:
-    """A scheme on a device: ``privatize(value)`` is the only thing it does with a value."""
+def randomizer(scheme: dict[str, Any]) -> Randomizer:
+    """The randomizer of a scheme's document; whether it keeps within the document's epsilon is not asked."""
+    return _made(Document(scheme))
 
-    def __init__(self, scheme: dict[str, Any]) -> None:
-        name = scheme.get("scheme")
-        if scheme.get("version") != 1 or not isinstance(name, str) or name not in RANDOMIZERS:
-            raise DeviceError("the scheme is of a version or kind this file does not know; update the file")
-        try:
-            self.encode = _encoder(scheme["domain"])
-            self.randomizer = RANDOMIZERS[name](scheme)
-            epsilon = _epsilon(scheme["epsilon"])
-        except DeviceError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise DeviceError(f"the scheme lacks a field or has a wrong one: {error}") from None
-        if not 0 < epsilon <= 1000 or self.randomizer.worst_ratio() > _exp_lower_bound(epsilon):
-            raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
+
+def _made(document: Document) -> Randomizer:
+    made = RANDOMIZERS[document.name](document)
+    document.close()
+    return made
+
+
+def _sound(document: Document) -> Randomizer:
+    made = _made(document)
+    if made.words > _MOST_WORDS or made.record_bytes > _MOST_BYTES:
+        raise DeviceError(f"a report takes more than {_MOST_WORDS} random words or {_MOST_BYTES} bytes; do not send it")
+    if made.worst_ratio() > _exp_lower_bound(document.epsilon):
+        raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
+    return made
+
+
+class Client:
+    """A scheme on a device: ``privatize(value)`` is the only thing it does with a value.
+
+    A device does not trust whoever sends it the scheme. ``max_epsilon`` is the most privacy that the application is
+    willing to spend on a report, ``fingerprint`` the one scheme that it knows. With neither, at most ``MAX_EPSILON``.
+    ``total=False`` takes a domain that refuses some values: a user who sends nothing is known to have one of them.
+    """
+
+    def __init__(
+        self,
+        scheme: dict[str, Any],
+        *,
+        max_epsilon: object = None,
+        fingerprint: str | None = None,
+        total: bool = True,
+    ) -> None:
+        document = Document(scheme)
+        self.randomizer = _sound(document)
+        self.encode = document.domain.encode
+        self.epsilon = document.epsilon
+        """What one report may reveal: no record is more than e^epsilon times as likely under one value as another."""
+        self.fingerprint = _fingerprint(scheme)
+        """The scheme's name among all schemes, to be shown or compared: hex SHA-256 of its canonical text."""
+        if fingerprint is not None and fingerprint != self.fingerprint:
+            raise DeviceError("the scheme is not the one that the application knows by its fingerprint")
+        limit = _limit(max_epsilon) if max_epsilon is not None else MAX_EPSILON if fingerprint is None else None
+        if limit is not None and self.epsilon > limit:
+            raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
+        if total and not document.domain.total:
+            raise DeviceError(
+                "the domain refuses some values, and a user who sends nothing is known to have one of them; make the "
+                "scheme with other=True (strings: and long='truncate'), or accept that with load(..., total=False)"
+            )
 
     def privatize(self, value: object, source: Source | None = None) -> bytes:
         """The record of one randomized report."""
@@ -815,108 +1232,34 @@ class Client:
         return self.randomizer.perturb(encoded, self.randomizer.public(source), source)
 
 
-def load(scheme_json: str) -> Client:
-    """The client of a scheme given as JSON text."""
+def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | None = None, total: bool = True) -> Client:
+    """The client of a scheme given as JSON text; ``Client`` explains the limits."""
+    if not isinstance(scheme_json, str) or len(scheme_json) > _MOST_CHARACTERS:
+        raise DeviceError(f"the scheme is not a text of at most {_MOST_CHARACTERS} characters")
     try:
-        scheme = json.loads(scheme_json)
-    except (ValueError, TypeError, RecursionError):
+        scheme = json.loads(scheme_json, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
         raise DeviceError("the scheme is not valid JSON") from None
-    if not isinstance(scheme, dict):
-        raise DeviceError("the scheme is not a JSON object")
-    return Client(scheme)
+    return Client(scheme, max_epsilon=max_epsilon, fingerprint=fingerprint, total=total)
 
 
-def _encoder(domain: dict[str, Any]) -> Callable[[object], int]:
-    kind = domain.get("type")
-    if kind == "integers":
-        size = _domain_size({"domain": domain})
-
-        def encode(value: object) -> int:
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise DeviceError(f"expected an integer, came {type(value).__name__}")
-            if not 0 <= value < size:
-                raise DeviceError(f"the value is outside the domain of {size} items")
-            return value
-
-    elif kind == "labels":
-        _domain_size({"domain": domain})
-        index = {label: i for i, label in enumerate(domain["labels"])}
-        other = len(index) if domain["other"] else None
-
-        def encode(value: object) -> int:
-            if not isinstance(value, str):
-                raise DeviceError(f"expected a label (str), came {type(value).__name__}")
-            found = index.get(value, other)
-            if found is None:
-                raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
-            return found
-
-    elif kind == "keys":
-        hash_seed = _integer(domain, "hash_seed", 0, _WORD - 1)
-        key64(b"", hash_seed)  # refuses a seed that is too long here, and not at the first value
-
-        def encode(value: object) -> int:
-            return item_key(value, hash_seed)
-
-    elif kind in ("strings", "byte strings"):
-        return _string_encoder(domain)
-
-    else:
-        raise DeviceError("the scheme's domain is of a kind this file does not know; update the file")
-    return encode
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field occurs twice")
+    return fields
 
 
-def _string_encoder(domain: dict[str, Any]) -> Callable[[object], int]:
-    text, as_bytes = Text(domain), domain["type"] == "byte strings"
-    alphabet = bytes.fromhex(domain["alphabet"]) if as_bytes else domain["alphabet"]
-    index: dict[Any, int] = {character: 1 + i for i, character in enumerate(alphabet)}
-    other = text.symbols - 1 if domain["other"] else 0
-    if len(index) != len(alphabet) or text.symbols > 2**16 or domain["long"] not in ("truncate", "refuse"):
-        raise DeviceError("domain: expected distinct characters, and long strings to be truncated or refused")
-
-    def encode(value: object) -> int:
-        if not isinstance(value, bytes if as_bytes else str):
-            raise DeviceError(f"expected {'bytes' if as_bytes else 'text'}, came {type(value).__name__}")
-        if len(value) > text.length and domain["long"] == "refuse":
-            raise DeviceError(f"expected at most {text.length} characters, came more")
-        number = 0
-        for i in range(text.length):
-            symbol = index.get(value[i], other) if i < len(value) else 0
-            if i < len(value) and symbol == 0:
-                raise DeviceError("expected characters of the alphabet only; a scheme with other=True takes any")
-            number = number * text.symbols + symbol
-        return number
-
-    return encode
+def _fingerprint(scheme: dict[str, Any]) -> str:
+    canonical = json.dumps(scheme, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(canonical.encode()).hexdigest()
 
 
-def _domain_size(scheme: dict[str, Any]) -> int:
-    domain = scheme["domain"]
-    if domain["type"] == "labels":
-        domain = {"size": len(domain["labels"]) + bool(domain["other"])}
-    return _integer(domain, "size", 2, 2**32)
-
-
-def _integer(fields: dict[str, Any], name: str, least: int, most: int) -> int:
-    number = int(fields[name])
-    if not least <= number <= most:
-        raise DeviceError(f"{name}: expected {least} to {most}, came another number")
-    return number
-
-
-def _epsilon(text: str) -> Fraction:
-    # Digits, or two runs of them: a power of ten could keep a device busy for ever.
-    numerator, _, denominator = text.partition("/")
-    if len(text) > 2600 or not text.replace("/", "", 1).isdecimal():
-        raise DeviceError("epsilon: expected a fraction as text")
-    return Fraction(int(numerator), int(denominator or 1))
-
-
-def _threshold(scheme: dict[str, Any], name: str) -> int:
-    threshold = int(scheme[name])
-    if not 0 < threshold < _WORD:
-        raise DeviceError(f"{name}: expected a threshold strictly between 0 and 2^64")
-    return threshold
+def _limit(max_epsilon: object) -> Fraction:
+    try:
+        return Fraction(str(max_epsilon))
+    except (ValueError, ZeroDivisionError):
+        raise DeviceError("max_epsilon: expected a number, or its text") from None
 
 
 def _exp_lower_bound(epsilon: Fraction) -> Fraction:

@@ -11,6 +11,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from contract.entries import (
     DOMAINS,
@@ -139,7 +140,7 @@ def test_the_oracle_must_be_one_that_can_report_what_it_is_asked_for(scheme: Sch
             with pytest.raises(ParameterError, match=f"^{field}: "):
                 plausibly.from_json(json.dumps({**good, field: json.loads(wrong.to_json())}))
             with pytest.raises(plausibly.device.DeviceError):
-                plausibly.device.load(json.dumps({**good, field: json.loads(wrong.to_json())}))
+                trusting.load(json.dumps({**good, field: json.loads(wrong.to_json())}))
         for nothing in ("DE", plausibly.CATALOG["DE"], good[field], 7):
             with pytest.raises(ParameterError, match=rf"^{field}: expected a scheme such as make\("):
                 replace(scheme, **{field: nothing})
@@ -152,7 +153,7 @@ def test_schemes_within_schemes_are_refused_however_deep(name: str, depth: int) 
     with pytest.raises(ParameterError):
         plausibly.from_json(text)
     with pytest.raises(plausibly.device.DeviceError):
-        plausibly.device.load(text)
+        trusting.load(text)
 
 
 @every_scheme

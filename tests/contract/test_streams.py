@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from contract.entries import (
     NAMES,
@@ -144,7 +145,7 @@ def test_seeded_reports_are_the_client_s_on_the_words_of_the_tape(scheme: Scheme
     rng = SeededRandom(8)
     items = crowd(scheme, 300)
     reports = scheme.privatize(items, rng=rng)
-    client = plausibly.device.load(scheme.to_json())
+    client = trusting.load(scheme.to_json())
     for i, item in enumerate(items):
         tape = rng.replay(0).tape(scheme.layout, i)
         assert len(tape) == scheme.layout.words == client.randomizer.words

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import plausibly
+import trusting
 from cases import in_turn
 from contract.entries import (
     crowd,
@@ -123,7 +123,7 @@ def test_every_record_has_one_size_whatever_the_item_and_the_coin(scheme: Scheme
             (report,) = scheme.privatize([item], rng=SeededRandom(seed))
             sizes.add(len(report.tobytes()))
     assert sizes == {scheme.report_dtype.itemsize}
-    client = plausibly.device.load(scheme.to_json())
+    client = trusting.load(scheme.to_json())
     assert {len(client.privatize(item)) for item in items_of(scheme) for _ in range(3)} == sizes
 
 

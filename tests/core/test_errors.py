@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import (
     Accumulator,
@@ -135,7 +136,7 @@ def test_a_bad_item_is_refused_by_position_without_being_told(scheme: Scheme, ba
 
 @every_bad_item
 def test_a_device_refuses_a_bad_item_without_telling_it(scheme: Scheme, bad: object) -> None:
-    client = device.load(scheme.to_json())
+    client = trusting.load(scheme.to_json())
     assert_refused(lambda: client.privatize(bad), device.DeviceError)
 
 
@@ -387,4 +388,4 @@ def test_a_device_refuses_a_scheme_that_would_exceed_its_own_epsilon() -> None:
     fields = json.loads(INTEGERS.to_json())
     fields["keep"] = str(int(fields["keep"]) + 1)
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.load(json.dumps(fields))
+        trusting.load(json.dumps(fields))

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import ParameterError, SecureRandom, SeededRandom, device, make
 from plausibly.core import scheme as scheme_module
@@ -326,7 +327,7 @@ def test_forked_workers_of_a_parent_with_a_busy_pool_never_repeat_noise(monkeypa
 
 @pytest.mark.full
 def test_forked_devices_never_repeat_noise() -> None:
-    client = device.load(make("OLH", epsilon=1, domain_size=16).to_json())
+    client = trusting.load(make("OLH", epsilon=1, domain_size=16).to_json())
     before = client.privatize(3)
     results = in_forks(lambda: b"".join(client.privatize(3) for _ in range(20)))
     seeds = [seed for part in (before, *results) for seed in seeds_of(part, 9)]

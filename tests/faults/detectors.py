@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 import naive
 import plausibly
+import trusting
 from contract.entries import ORACLES
 from plausibly import SecureRandom, SeededRandom, device, kernels
 from plausibly.core import codec
@@ -538,7 +539,7 @@ out_of_range = Detector("records and cells out of range are refused", _out_of_ra
 def _domains() -> Iterator[str]:
     scheme = plausibly.make("DE", epsilon=1, domain_size=5)
     labels = plausibly.make("DE", epsilon=1, domain=["a", "b"])
-    clients = [device.load(s.to_json()) for s in (scheme, labels)]
+    clients = [trusting.load(s.to_json()) for s in (scheme, labels)]
     for value in (5, -1, True, 1.0, "1"):
         yield from _accepted("an item outside the domain, in bulk", [lambda v=value: scheme.privatize([v])])
         yield from _accepted("an item outside the domain, on a device", [lambda v=value: clients[0].privatize(v)])
@@ -581,7 +582,7 @@ def _identity() -> Iterator[str]:
     keep = str(plausibly.make("DE", epsilon=1, domain_size=5).keep)
     louder = text.replace(keep, str(int(keep) + 1))
     yield from _accepted("a scheme with another threshold than its epsilon's", [lambda: plausibly.from_json(louder)])
-    yield from _accepted("thresholds beyond epsilon, on a device", [lambda: device.load(louder)])
+    yield from _accepted("thresholds beyond epsilon, on a device", [lambda: trusting.load(louder)])
     yield from _accepted_sketches()
 
 
@@ -600,7 +601,7 @@ def _accepted_sketches() -> Iterator[str]:
     }
     for what, fields in wrong.items():
         text = json.dumps(fields)
-        yield from _accepted(f"{what}, on a device", [lambda t=text: device.load(t)])
+        yield from _accepted(f"{what}, on a device", [lambda t=text: trusting.load(t)])
         yield from _accepted(f"{what}, in JSON", [lambda t=text: plausibly.from_json(t)])
 
 

@@ -12,10 +12,11 @@ import numpy as np
 import naive
 import naive_client
 import plausibly
+import trusting
 from contract.entries import required
 from faults.detectors import Detector, _accepted, _sealed
 from faults.planting import Edit
-from plausibly import Keys, SeededRandom, Strings, device
+from plausibly import Keys, SeededRandom, Strings
 from plausibly.core import codec
 from plausibly.core.randomness import TapeSource
 from search.planted import sent
@@ -50,7 +51,7 @@ def _as_defined() -> Iterator[str]:
     # Of one-byte words every 256th has to look at its rest.
     for name, oracle, count in (*((name, "FLH", 8) for name in naive_client.KEYED_SEARCHES), ("PEM", "OUE", 40)):
         scheme, rng = search(name, oracle, oracle), SeededRandom(2)
-        written, client = json.loads(scheme.to_json()), device.load(scheme.to_json())
+        written, client = json.loads(scheme.to_json()), trusting.load(scheme.to_json())
         reports = scheme.privatize(WORDS * count, rng)
         for i, text in enumerate(WORDS * count):
             tape = rng.replay(0).tape(scheme.layout, i)

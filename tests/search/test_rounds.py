@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly import DomainError, HeavyHitters, ParameterError, Scheme, SeededRandom, StateError, Strings, device
+import trusting
+from plausibly import DomainError, HeavyHitters, ParameterError, Scheme, SeededRandom, StateError, Strings
 from plausibly.search.rounds import ROUND, Rounds
 
 LETTERS = Strings("abcd", 6)
@@ -83,7 +84,7 @@ def test_the_preset_finds_them_as_well() -> None:
 def test_the_preset_takes_any_strings(domain: Strings) -> None:
     search = plausibly.rounds(2, domain=domain)
     assert search.scheme.epsilon == 2
-    device.load(search.scheme.to_json()).privatize(domain.alphabet[:1])
+    trusting.load(search.scheme.to_json()).privatize(domain.alphabet[:1])
 
 
 def test_the_rounds_are_told_and_explained() -> None:

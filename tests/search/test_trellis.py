@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from plausibly import HeavyHitters, ParameterError, Scheme, SeededRandom, Strings
 from plausibly.search import plan
@@ -262,7 +263,7 @@ def test_the_preset_shares_its_users_out_as_planned() -> None:
 def test_the_preset_takes_any_strings(domain: Strings) -> None:
     scheme: Any = plausibly.trellis(2, domain=domain, users=10_000)
     assert scheme.levels[-1] == domain.length
-    plausibly.device.load(scheme.to_json()).privatize(domain.alphabet[:1])
+    trusting.load(scheme.to_json()).privatize(domain.alphabet[:1])
 
 
 @in_turn(

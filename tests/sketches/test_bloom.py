@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import plausibly
+import trusting
 from cases import in_turn
 from faults.planting import Edit
 from oracles.comparing import exp
@@ -222,7 +223,7 @@ def test_a_device_refuses_a_scheme_that_forgot_the_number_of_hashes() -> None:
     given = json.loads(bloom(hashes=2).to_json())
     given["keep"] = json.loads(bloom(hashes=1).to_json())["keep"]
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        device.load(json.dumps(given))
+        trusting.load(json.dumps(given))
 
 
 # --- parameters -------------------------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ def test_schemes_survive_json_and_copies(scheme: Scheme) -> None:
     assert plausibly.from_json(scheme.to_json()) == scheme
     assert replace(scheme) == scheme
     assert replace(scheme, hash_seed=1) != scheme  # type: ignore[call-arg]
-    record = device.load(scheme.to_json()).privatize(3)
+    record = trusting.load(scheme.to_json()).privatize(3)
     assert len(record) == scheme.report_dtype.itemsize
 
 
@@ -287,7 +288,7 @@ def test_a_device_refuses_more_bits_than_two_bytes_name() -> None:
     for bits, refused in ((2**16, False), (2**16 + 1, True)):
         wide = {**part, "oracle": json.loads(make("DE", epsilon=1, domain_size=bits).to_json())}
         with pytest.raises(device.DeviceError, match="at most 65536 integers") if refused else nullcontext():
-            device.load(json.dumps(wide)).privatize(0)
+            trusting.load(json.dumps(wide)).privatize(0)
 
 
 # --- state ------------------------------------------------------------------------------------------------------

@@ -503,7 +503,10 @@ def words_of(scheme: Fields) -> int:
 
 
 def broken_schemes(scheme: Fields) -> Iterator[Fields]:
-    """Schemes that from_json must refuse; ``client`` says whether a client that only randomizes must, too."""
+    """Schemes that from_json must refuse; ``client`` says whether a client must, too.
+
+    It need not where only the noise is more than epsilon asks for: it does not know the smallest.
+    """
     name = scheme["scheme"]
 
     def changed(why: str, client: bool, **fields: Any) -> Fields:
@@ -535,10 +538,10 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         yield changed("keep far below the uniform probability", True, keep="1")
         yield changed("keep as text that is no number", True, keep="most")
         yield changed("keep as null", True, keep=None)
-        yield changed("keep as a number, which a browser would round", False, keep=keep)
+        yield changed("keep as a number, which a browser would round", True, keep=keep)
         yield without("no keep", True, "keep")
-    yield changed("an unknown field", False, colour="blue")
-    yield changed("a misspelt field", False, domian=scheme["domain"])
+    yield changed("an unknown field", True, colour="blue")
+    yield changed("a misspelt field", True, domian=scheme["domain"])
     for version in (0, 2, "1", None):
         yield changed("another version", True, version=version)
     yield without("no version", True, "version")
@@ -555,14 +558,14 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     yield changed("a domain without a size", True, domain={"type": "integers"})
     yield changed("one item", True, domain=integers(1))
     yield changed("one label", True, domain=labels(["yes"], False))
-    yield changed("an unknown field of the domain", False, domain={**scheme["domain"], "unit": "m"})
+    yield changed("an unknown field of the domain", True, domain={**scheme["domain"], "unit": "m"})
     yield without("no domain", True, "domain")
     if name not in (*HASHING, "TLH", *SKETCHES):
         yield changed("keys where items must be listed", True, domain=keys(0))
     else:
         yield changed("a hash seed of 65 bits", True, domain={"type": "keys", "hash_seed": str(N)})
     if name in (*HASHING, *SKETCHES):
-        yield changed("another split", False, split=2 * scheme["split"])
+        yield changed("another split", True, split=2 * scheme["split"])
         yield changed("no split at all", True, split=0)
     if name in HASHING:
         yield changed("another hash range", True, hash_range=scheme["hash_range"] + 1)
@@ -575,7 +578,7 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     if name == "BLOOM":
         for bits in (0, 1, 2**16 + 1, None, "many"):
             yield changed("a number of bits that is none", True, bits=bits)
-        yield changed("other bits, which clients may have", False, bits=str(scheme["bits"]))
+        yield changed("bits as text", True, bits=str(scheme["bits"]))
         for hashes in (0, 257, None):
             yield changed("a number of hashes that is none", True, hashes=hashes)
         yield changed("twice the hashes for the same threshold", True, hashes=2 * scheme["hashes"])
@@ -587,17 +590,17 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         oracle = naive.scheme_of("DE", scheme["epsilon"], integers(6))
         for wrong in (None, {}, {**scheme}, naive.scheme_of("DE", "4/7", integers(6)), {**oracle, "version": 2}):
             yield changed("an oracle that is none, or of a larger epsilon", True, oracle=wrong)
-        yield changed("an oracle beside the filter's own bits", False, oracle=oracle)
+        yield changed("an oracle beside the filter's own bits", True, oracle=oracle)
     if name == "HM":
         yield changed("no coefficient", True, coefficients=0)
         yield changed("a coefficient more", True, coefficients=scheme["coefficients"] + 1)
     if name == "HR":
         yield changed("an order too small for the domain", True, order=scheme["order"] // 2)
         yield changed("an order that is no power of two", True, order=2 * scheme["order"] - 1)
-        yield changed("an order larger than needed", False, order=2 * scheme["order"])
+        yield changed("an order larger than needed", True, order=2 * scheme["order"])
         yield changed("twice the blocks", True, blocks=2 * scheme["blocks"])
         yield changed("no block", True, blocks=0)
-        yield changed("an unknown variant", False, variant="both")
+        yield changed("an unknown variant", True, variant="both")
     if name == "SS":
         yield changed("an empty subset", True, subset_size=0)
         yield changed("a smaller subset", True, subset_size=scheme["subset_size"] - 1)
@@ -612,11 +615,11 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         yield changed("a smaller window", True, window=scheme["window"] - 1)
         yield changed("a larger window", False, window=scheme["window"] + 1)
         yield changed("a window of everything", True, window=2 ** scheme["hash_bits"])
-        yield changed("hash bits as text", False, hash_bits=str(scheme["hash_bits"]))
+        yield changed("hash bits as text", True, hash_bits=str(scheme["hash_bits"]))
         yield without("no window", True, "window")
     if name == "TLH":
         yield changed("no item bit", True, item_bits=0)
-        yield changed("an item bit more", False, item_bits=scheme["item_bits"] + 1)
+        yield changed("an item bit more", True, item_bits=scheme["item_bits"] + 1)
         yield changed("a matrix of 65 bits", True, item_bits=66 - scheme["hash_bits"])
     if name == "AGR":
         yield changed("no dimension", True, dimension=0)
@@ -638,7 +641,7 @@ def broken_sketches(scheme: Fields) -> Iterator[Fields]:
         yield changed(f"in the oracle: {each['why']}", each["client"], oracle=each["fields"])
     for rows in (0, -1, 2**16 + 1, 2**64, None, "many"):
         yield changed("a number of rows that is none", True, rows=rows)
-    yield changed("rows as text", False, rows=str(scheme["rows"]))
+    yield changed("rows as text", True, rows=str(scheme["rows"]))
     yield without("no rows", True, "rows")
     for wrong in (None, "DE", [oracle], {}, 7):
         yield changed("an oracle that is none", True, oracle=wrong)
@@ -656,7 +659,7 @@ def broken_sketches(scheme: Fields) -> Iterator[Fields]:
     yield changed("an oracle of a larger epsilon", True, oracle=more)
     yield changed("an oracle of a smaller epsilon", False, oracle=naive.scheme_of("DE", "1/3", integers(6)))
     if name == "CS":
-        yield changed("cells that have no opposite", False, oracle=naive.scheme_of("DE", epsilon, integers(7)))
+        yield changed("cells that have no opposite", True, oracle=naive.scheme_of("DE", epsilon, integers(7)))
 
 
 def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:

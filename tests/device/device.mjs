@@ -1,0 +1,847 @@
+// The device path in plain JavaScript, as a browser could run it: scheme JSON + value + random words -> record.
+//
+// The twin of device.py, written apart from it and held to the same vectors and refusals. Hashes use 32-bit operations
+// only; thresholds and random words are BigInt. A source has the two primitives, bernoulli(threshold) and below(size).
+
+const WORD = 1n << 64n;
+const MAX_EPSILON = "8";
+// What one report may cost a device: random words, and bytes to send.
+const MOST_WORDS = 1n << 24n;
+const MOST_BYTES = 1n << 22n;
+const MOST_CHARACTERS = 2 ** 26;
+const MOST_PREFIXES = 2 ** 20;
+
+export class Refusal extends Error {}
+
+const refuse = (why) => {
+  throw new Refusal(why);
+};
+
+// --- the hash family -------------------------------------------------------------------------------------
+
+const multiply = (t, by) => (t = Math.imul(t, by)) ^ (t >>> 15);
+
+const premix = (j) => multiply(multiply(j ^ (j >>> 16), 0x21f0aaad), 0xd35a2d97);
+
+const entry = (character, first, second, size) => {
+  const t = multiply(multiply(premix(character) ^ first, 0x21f0aaad) ^ second, 0xd35a2d97);
+  return Math.floor(((t >>> 8) * size) / 2 ** 24); // 24 and 25 bits: the product is exact in a double
+};
+
+export const localHash = (seed, value, split, size) => {
+  const low = Number(seed & 0xffffffffn);
+  const high = Number(seed >> 32n);
+  const characters = [Number(value % split), Number(value / split)];
+  return BigInt((entry(characters[0], low, high, size) + entry(characters[1], high, low, size)) % size);
+};
+
+// --- documents: every field is read once, by name and type, and a field that nobody reads is refused -----
+
+const KINDS = { number: Number.isSafeInteger, text: (it) => typeof it === "string", flag: (it) => typeof it === "boolean" };
+KINDS.list = Array.isArray;
+KINDS.object = (it) => typeof it === "object" && it !== null && !Array.isArray(it);
+
+const within = (name, number, least, most) =>
+  number >= least && number <= most ? number : refuse(`${name}: outside its range`);
+
+const hasBytes = (text) => !/\p{Surrogate}/u.test(text);
+
+class Fields {
+  constructor(written, name) {
+    if (!KINDS.object(written)) refuse(`${name}: expected a JSON object`);
+    this.name = name;
+    this.left = new Map(Object.entries(written));
+  }
+
+  has(name) {
+    return this.left.has(name);
+  }
+
+  close() {
+    if (this.left.size) refuse(`${this.name}: expected no further fields`);
+  }
+
+  take(name, kind) {
+    if (!this.left.has(name)) refuse(`${name}: the field is missing`);
+    const written = this.left.get(name);
+    if (!KINDS[kind](written)) refuse(`${name}: expected a ${kind}`);
+    this.left.delete(name);
+    return written;
+  }
+
+  whole(name, least, most) {
+    return within(name, BigInt(this.take(name, "number")), least, most);
+  }
+
+  wholes(name, least, most) {
+    const numbers = this.take(name, "list");
+    if (!numbers.every(KINDS.number)) refuse(`${name}: expected whole numbers`);
+    return numbers.map((number) => within(name, BigInt(number), least, most));
+  }
+
+  decimal(name) {
+    const text = this.take(name, "text");
+    return /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : refuse(`${name}: expected decimal digits as text`);
+  }
+
+  // Numbers below 2^53 are numbers, larger ones decimal text.
+  seed(name) {
+    if (KINDS.number(this.left.get(name))) return this.whole(name, 0n, (1n << 53n) - 1n);
+    return within(name, this.decimal(name), 1n << 53n, WORD - 1n);
+  }
+
+  threshold(name) {
+    return within(name, this.decimal(name), 1n, WORD - 1n);
+  }
+
+  choice(name, ...choices) {
+    const text = this.take(name, "text");
+    return choices.includes(text) ? text : refuse(`${name}: expected one of ${choices.join(", ")}`);
+  }
+
+  text(name) {
+    const text = this.take(name, "text");
+    return hasBytes(text) ? text : refuse(`${name}: expected text that has a UTF-8 form`);
+  }
+
+  texts(name) {
+    const texts = this.take(name, "list");
+    const fine = texts.every((text) => KINDS.text(text) && hasBytes(text));
+    return fine ? texts : refuse(`${name}: expected texts that have a UTF-8 form`);
+  }
+
+  flag(name) {
+    return this.take(name, "flag");
+  }
+
+  // What follows from the rest has one value only.
+  exactly(name, expected) {
+    const written = typeof expected === "bigint" ? BigInt(this.take(name, "number")) : this.take(name, "text");
+    if (written !== expected) refuse(`${name}: expected what follows from the other fields`);
+  }
+
+  inner(name) {
+    return this.take(name, "object");
+  }
+}
+
+class Document extends Fields {
+  constructor(written) {
+    super(written, "scheme");
+    this.kind = this.take("scheme", "text");
+    if (this.take("version", "number") !== 1 || !RANDOMIZERS.has(this.kind))
+      refuse("a version or kind that is not known here");
+    this.epsilon = epsilonOf(this.take("epsilon", "text"));
+    this.domain = domainOf(this.inner("domain"));
+  }
+
+  get size() {
+    if (!["integers", "labels"].includes(this.domain.type)) refuse("the domain cannot be listed");
+    return this.domain.items;
+  }
+
+  get items() {
+    return this.domain.type === "keys" ? WORD : this.size;
+  }
+
+  get strings() {
+    return "base" in this.domain ? this.domain : refuse("the domain has no strings");
+  }
+
+  split() {
+    const bits = bitLength(this.items - 1n);
+    const root = 1n << BigInt((bits + 1) >> 1);
+    const split = this.domain.type === "keys" ? 1n << 32n : root > 64n ? root : 64n;
+    this.exactly("split", split);
+    return split;
+  }
+
+  // A scheme within the scheme. Its domain is looked at first: a search within a search could go on for ever.
+  oracle(name) {
+    const document = new Document(this.inner(name));
+    const { type, items, hashSeed } = document.domain;
+    if (!["integers", "keys"].includes(type)) refuse(`${name}: expected an oracle over integers or keys`);
+    const sketch = ["CM", "CS", "BLOOM"].includes(document.kind);
+    let made; // all parts that report through this oracle share it
+    return {
+      sketch,
+      hashSeed,
+      keys: type === "keys",
+      size: type === "keys" ? undefined : items,
+      get randomizer() {
+        return (made ??= sound(document));
+      },
+    };
+  }
+}
+
+const bitLength = (number) => (number ? number.toString(2).length : 0);
+
+// A positive fraction in lowest terms.
+const epsilonOf = (text) => {
+  const [, numerator, denominator] = /^([1-9][0-9]*)(?:\/([1-9][0-9]*))?$/.exec(text) ?? [];
+  if (text.length > 2600 || !numerator || denominator === "1") refuse("epsilon: expected a fraction as text");
+  const [a, b] = [BigInt(numerator), BigInt(denominator ?? 1)];
+  let [x, y] = [a, b];
+  while (y) [x, y] = [y, x % y];
+  return x === 1n && a <= 1000n * b ? [a, b] : refuse("epsilon: expected lowest terms, and at most 1000");
+};
+
+// --- domains: a value -> the integer that a randomizer sees of it ----------------------------------------
+
+const integers = (fields) => {
+  const items = fields.whole("size", 2n, 1n << 32n);
+  const encode = (value) => {
+    if (!Number.isSafeInteger(value)) refuse("expected an integer");
+    return value >= 0 && value < items ? BigInt(value) : refuse(`the value is outside the domain of ${items} items`);
+  };
+  return { items, total: true, encode };
+};
+
+const labels = (fields) => {
+  const [listed, other] = [fields.texts("labels"), fields.flag("other")];
+  const index = new Map(listed.map((label, i) => [label, BigInt(i)]));
+  const items = listed.length + other;
+  if (index.size !== listed.length || items < 2 || items > 2 ** 32 || (other && index.has("other")))
+    refuse("labels: expected at least two distinct items");
+  const encode = (value) => {
+    if (typeof value !== "string") refuse("expected a label");
+    return index.get(value) ?? (other ? BigInt(listed.length) : refuse("the value is not among the labels"));
+  };
+  return { items: BigInt(items), total: other, encode };
+};
+
+const keys = (fields) => {
+  const hashSeed = fields.seed("hash_seed");
+  const encode = (value) => {
+    if (value instanceof Uint8Array) return key64(value, hashSeed, "");
+    if (typeof value === "bigint" || Number.isSafeInteger(value))
+      return key64(new TextEncoder().encode(BigInt(value).toString()), hashSeed, "int");
+    if (typeof value !== "string") refuse("expected a key");
+    // TextEncoder would put the same character in the place of every lone surrogate.
+    if (!hasBytes(value)) refuse("expected text that has a UTF-8 form");
+    return key64(new TextEncoder().encode(value), hashSeed, "str");
+  };
+  return { items: WORD, total: true, hashSeed, encode };
+};
+
+const fromHex = (text) =>
+  /^([0-9a-f]{2})*$/.test(text)
+    ? Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16))
+    : refuse("expected bytes as lower-case hexadecimal text");
+
+// A string is the number whose digits are its symbols, the first one the highest.
+const strings = (fields, type) => {
+  const inBytes = type === "byte strings";
+  const written = fields.text("alphabet");
+  const length = fields.whole("length", 1n, 256n);
+  const cuts = fields.choice("long", "truncate", "refuse") === "truncate";
+  const other = fields.flag("other");
+  // Characters are code points, of which a string of JavaScript may need two units.
+  const characters = Array.from(inBytes ? fromHex(written) : written);
+  const index = new Map(characters.map((character, i) => [character, BigInt(1 + i)]));
+  const base = BigInt(1 + characters.length + other);
+  if (index.size !== characters.length || base < 2n || base > 1n << 16n || (other && (inBytes || index.has("\ufffd"))))
+    refuse("alphabet: expected distinct characters, and others with texts only");
+  const encode = (value) => {
+    if (inBytes ? !(value instanceof Uint8Array) : typeof value !== "string") refuse("expected a string");
+    const given = Array.from(value);
+    if (given.length > length && !cuts) refuse("expected fewer characters");
+    let number = 0n;
+    for (let i = 0; i < length; i++) {
+      const known = i < given.length ? index.get(given[i]) : 0n;
+      number = number * base + (known ?? (other ? base - 1n : refuse("expected characters of the alphabet")));
+    }
+    return number;
+  };
+  const cut = (value, first, last) => (value / base ** (length - last)) % base ** (last - first);
+  const content = (value, first, last) => {
+    const bytes = [];
+    for (let i = first; i < last; i++) bytes.push(...field(cut(value, i, i + 1n), base));
+    return bytes;
+  };
+  const total = cuts && (other || (inBytes && characters.length === 256));
+  return { items: base ** length, total, encode, base, length, inBytes, cut, content };
+};
+
+const DOMAINS = { integers, labels, keys, strings, "byte strings": strings };
+
+const domainOf = (written) => {
+  const fields = new Fields(written, "domain");
+  const type = fields.choice("type", ...Object.keys(DOMAINS));
+  const domain = { type, ...DOMAINS[type](fields, type) };
+  fields.close();
+  return domain;
+};
+
+// --- oracles: a randomizer has the public draws' ranges, and the record of a value, those draws and a source
+
+// The last line of defence: a value that the randomizer was not made for could be sent as it is.
+const inside = (value, items) =>
+  value >= 0n && value < items ? value : refuse("the value does not fit the scheme; do not send anything");
+
+// Both draws are always made, so that neither their number nor their order tells anything.
+const respond = (source, value, size, keep) => {
+  const kept = source.bernoulli(keep);
+  const lie = source.below(size - 1n);
+  return kept ? value : lie + (lie >= value ? 1n : 0n);
+};
+
+const fieldBytes = (count) => [1, 2, 4, 8].find((bytes) => count <= 1n << BigInt(8 * bytes));
+
+const field = (number, count) =>
+  Array.from({ length: fieldBytes(count) }, (_, i) => Number((number >> BigInt(8 * i)) & 255n));
+
+const bitmapBytes = (size) => Number((size + 7n) / 8n);
+
+// `among` equally likely answers share the probability of keeping, the others the rest.
+const respondRatio = (size, keep, among = 1n) => [keep * (size - among), (WORD - keep) * among];
+
+// The client draws the public number of a hash function; `seedOf` finds the function of that number.
+const hashing = (scheme, functions, seedOf) => {
+  const size = scheme.whole("hash_range", 2n, scheme.kind === "BLH" ? 2n : 1n << 16n);
+  const [split, keep, items] = [scheme.split(), scheme.threshold("keep"), scheme.items];
+  return {
+    ratio: respondRatio(size, keep),
+    publics: [functions],
+    words: 3n,
+    bytes: fieldBytes(functions) + fieldBytes(size),
+    record(value, [number], source) {
+      const hashed = localHash(seedOf(number), inside(value, items), split, Number(size));
+      return [...field(number, functions), ...field(respond(source, hashed, size, keep), size)];
+    },
+  };
+};
+
+const localHashing = (scheme) => hashing(scheme, WORD, (seed) => seed);
+
+const fastLocalHashing = (scheme) => {
+  const [hashes, hashSeed] = [scheme.whole("hashes", 1n, 1n << 24n), scheme.seed("hash_seed")];
+  return hashing(scheme, hashes, (number) => key64(field(number, WORD), hashSeed, "FLH seed"));
+};
+
+const parity = (word) => {
+  let odd = 0n;
+  for (; word; word >>= 1n) odd ^= word & 1n;
+  return odd;
+};
+
+const direct = (scheme) => {
+  const [size, keep] = [scheme.size, scheme.threshold("keep")];
+  return {
+    ratio: respondRatio(size, keep),
+    publics: [],
+    words: 2n,
+    bytes: fieldBytes(size),
+    record: (value, _, source) => field(respond(source, inside(value, size), size, keep), size),
+  };
+};
+
+const unary = (scheme) => {
+  const size = scheme.size;
+  const [keep, flip] = [scheme.threshold("keep"), scheme.threshold("flip")];
+  return {
+    ratio: [keep * (WORD - flip), flip * (WORD - keep)],
+    publics: [],
+    words: size,
+    bytes: bitmapBytes(size),
+    record(value, _, source) {
+      inside(value, size);
+      const bitmap = new Array(bitmapBytes(size)).fill(0);
+      for (let i = 0; i < size; i++) bitmap[i >> 3] |= source.bernoulli(BigInt(i) === value ? keep : flip) << (i & 7);
+      return bitmap;
+    },
+  };
+};
+
+const hadamardMechanism = (scheme) => {
+  const items = scheme.size;
+  const order = 1n << BigInt(bitLength(items - 1n));
+  const [coefficients, keep] = [scheme.whole("coefficients", 1n, 8n), scheme.threshold("keep")];
+  const size = 1n << coefficients;
+  return {
+    ratio: respondRatio(size, keep),
+    publics: new Array(Number(coefficients)).fill(order),
+    words: coefficients + 2n,
+    bytes: Number(coefficients) * fieldBytes(order) + fieldBytes(size),
+    record(value, rows, source) {
+      inside(value, items);
+      const signs = rows.reduce((pattern, row, j) => pattern | (parity(row & value) << BigInt(j)), 0n);
+      const answer = respond(source, signs, size, keep);
+      return [...rows.flatMap((row) => field(row, order)), ...field(answer, size)];
+    },
+  };
+};
+
+const hadamardResponse = (scheme) => {
+  const items = scheme.size;
+  const blocks = scheme.whole("blocks", 1n, 1n << 32n);
+  scheme.exactly("variant", blocks === 1n ? "pure" : "block");
+  // A code for every item among the rows: else records would leave the range that the ratio speaks of.
+  const order = 1n << BigInt(bitLength((items + blocks - 1n) / blocks));
+  scheme.exactly("order", order);
+  const keep = scheme.threshold("keep");
+  if (blocks & (blocks - 1n) || blocks * order > 1n << 32n) refuse("blocks: expected a power of two, and fewer rows");
+  return {
+    ratio: respondRatio(2n * blocks, keep),
+    publics: [],
+    words: 3n,
+    bytes: fieldBytes(blocks * order),
+    record(value, _, source) {
+      const [code, own] = [inside(value, items) / blocks + 1n, value % blocks];
+      const kept = source.bernoulli(keep);
+      const part = source.below(2n * blocks - 1n);
+      let row = source.below(order);
+      const elsewhere = !kept && part > 0n;
+      const other = (part - 1n) / 2n;
+      const block = elsewhere ? other + (other >= own ? 1n : 0n) : own;
+      if (!elsewhere && parity(row & code) !== (kept ? 0n : 1n)) row ^= code & -code;
+      return field(block * order + row, blocks * order);
+    },
+  };
+};
+
+const subsetSelection = (scheme) => {
+  const size = scheme.size;
+  const [subset, keep] = [scheme.whole("subset_size", 1n, size - 1n), scheme.threshold("keep")];
+  return {
+    ratio: respondRatio(size, keep, subset),
+    publics: [],
+    words: 1n + subset,
+    bytes: bitmapBytes(size),
+    record(value, _, source) {
+      inside(value, size);
+      const kept = source.bernoulli(keep);
+      const bitmap = new Array(bitmapBytes(size)).fill(0);
+      const moved = new Map(); // what lies where it did not lie before the shuffle
+      const at = (place) => moved.get(place) ?? place;
+      for (let i = 0n; i < subset; i++) {
+        const place = i + source.below(size - 1n - i);
+        const other = at(place);
+        moved.set(place, at(i));
+        const item = Number(kept && i === subset - 1n ? value : other + (other >= value ? 1n : 0n));
+        bitmap[item >> 3] |= 1 << (item & 7);
+      }
+      return bitmap;
+    },
+  };
+};
+
+// What schemes share that report a hash up to an error, which is below the window or beyond it. All is always drawn.
+const windowed = (scheme) => {
+  const bits = scheme.whole("hash_bits", 1n, 12n);
+  const size = 1n << bits;
+  const [window, keep] = [scheme.whole("window", 1n, size - 1n), scheme.threshold("keep")];
+  const error = (source) => {
+    const kept = source.bernoulli(keep);
+    const [near, far] = [source.below(window), window + source.below(size - window)];
+    return kept ? near : far;
+  };
+  return { bits, size, window, error, ratio: respondRatio(size, keep, window) };
+};
+
+const toeplitzHashing = (scheme) => {
+  const { bits, size, error, ratio } = windowed(scheme);
+  const items = scheme.items;
+  // Of a 64-bit key, as many bits as leave the matrix in one word.
+  const itemBits = scheme.domain.type === "keys" ? 65n - bits : BigInt(bitLength(items - 1n));
+  scheme.exactly("item_bits", itemBits);
+  const matrices = 1n << (itemBits + bits - 1n);
+  return {
+    ratio,
+    publics: [matrices],
+    words: 4n,
+    bytes: fieldBytes(matrices) + fieldBytes(size),
+    record(value, [matrix], source) {
+      const item = BigInt.asUintN(Number(itemBits), inside(value, items));
+      let hashed = 0n;
+      for (let j = 0n; j < bits; j++) hashed |= parity((matrix >> j) & item) << j;
+      return [...field(matrix, matrices), ...field(hashed ^ error(source), size)];
+    },
+  };
+};
+
+// The polynomial of GF(2^t), t = 1, 2, ...: bit i is the coefficient of X^i.
+const FIELDS = [0x3n, 0x7n, 0xbn, 0x13n, 0x25n, 0x43n, 0x83n, 0x11bn, 0x203n, 0x409n, 0x805n, 0x1009n];
+
+const fieldProduct = (a, b, bits) => {
+  let product = 0n;
+  for (; b; b >>= 1n) {
+    if (b & 1n) product ^= a;
+    a <<= 1n;
+    if (a >> bits) a ^= FIELDS[Number(bits) - 1];
+  }
+  return product;
+};
+
+const affineResponse = (scheme) => {
+  const { bits, size, window, error, ratio } = windowed(scheme);
+  const [dimension, items] = [scheme.whole("dimension", 1n, 64n / bits), scheme.size];
+  if (size ** dimension < items) refuse("the space has too few points for the domain");
+  const lines = (size ** dimension - 1n) / (size - 1n);
+  const publics = [lines, ...(window > 1n ? [size - 1n] : [])];
+  return {
+    ratio,
+    publics,
+    words: 3n + BigInt(publics.length),
+    bytes: fieldBytes(lines) + publics.length * fieldBytes(size),
+    record(value, [line, less = 0n], source) {
+      inside(value, items);
+      const stretch = 1n + less;
+      // The line's point: as many free coordinates as it takes, then a one.
+      let [free, rest, count] = [0n, line, 1n];
+      for (; rest >= count; count *= size, free++) rest -= count;
+      let hashed = (value >> (bits * free)) % size;
+      for (let i = 0n; i < free; i++)
+        hashed ^= fieldProduct((rest >> (bits * i)) % size, (value >> (bits * i)) % size, bits);
+      const answer = fieldProduct(stretch, hashed, bits) ^ error(source);
+      return [...field(line, lines), ...(window > 1n ? field(stretch, size) : []), ...field(answer, size)];
+    },
+  };
+};
+
+// --- sketches --------------------------------------------------------------------------------------------
+
+// A public row, and the oracle's report of the value's hash below it.
+const overRows = (scheme, rowsOf, tag, most) => {
+  const oracle = scheme.oracle("oracle");
+  if (oracle.sketch) refuse("a sketch within a sketch");
+  const { size, randomizer } = oracle;
+  if (size === undefined || size > most || (scheme.kind === "CS" && size % 2n)) refuse("the oracle has no cells, or odd ones");
+  const [items, rows, hashSeed, split] = [scheme.items, rowsOf(), scheme.seed("hash_seed"), scheme.split()];
+  return {
+    ratio: randomizer.ratio,
+    publics: [rows, ...randomizer.publics],
+    words: 1n + randomizer.words,
+    bytes: fieldBytes(rows) + randomizer.bytes,
+    record(value, [row, ...drawn], source) {
+      const seed = key64(field(row, WORD), hashSeed, tag);
+      const cell = localHash(seed, inside(value, items), split, Number(size));
+      return [...field(row, rows), ...randomizer.record(cell, drawn, source)];
+    },
+  };
+};
+
+const rowSketch = (scheme) => overRows(scheme, () => scheme.whole("rows", 1n, 1n << 16n), "row seed", 1n << 24n);
+
+// A public cohort and the whole Bloom filter of the value, each bit wrong with the same probability; or one bit of it.
+const bloom = (scheme) => {
+  const [hashes, cohorts] = [scheme.whole("hashes", 1n, 256n), scheme.whole("cohorts", 1n, 1n << 16n)];
+  if (scheme.has("oracle"))
+    return overRows(scheme, () => within("cohorts and hashes", cohorts * hashes, 1n, 1n << 16n), "bloom", 1n << 16n);
+  const [bits, keep] = [scheme.whole("bits", 2n, 1n << 16n), scheme.threshold("keep")];
+  const [items, hashSeed, split] = [scheme.items, scheme.seed("hash_seed"), scheme.split()];
+  const differ = 2n * hashes < bits ? 2n * hashes : bits; // bits in which two filters may differ
+  return {
+    ratio: [keep ** differ, (WORD - keep) ** differ],
+    publics: [cohorts],
+    words: 1n + bits,
+    bytes: fieldBytes(cohorts) + bitmapBytes(bits),
+    record(value, [cohort], source) {
+      inside(value, items);
+      const ones = new Set();
+      for (let j = 0n; j < hashes; j++) {
+        const seed = key64(field(cohort * hashes + j, WORD), hashSeed, "bloom");
+        ones.add(Number(localHash(seed, value, split, Number(bits))));
+      }
+      const bitmap = new Array(bitmapBytes(bits)).fill(0);
+      for (let i = 0; i < bits; i++) bitmap[i >> 3] |= source.bernoulli(ones.has(i) ? keep : WORD - keep) << (i & 7);
+      return [...field(cohort, cohorts), ...bitmap];
+    },
+  };
+};
+
+// --- searches --------------------------------------------------------------------------------------------
+
+// One oracle of a search: it reports the symbols in [first, last), with a tag of the whole string if there is one.
+const part = (oracle, text, first, last, tag) => {
+  const { base, length, cut, content } = text;
+  const count = base ** (last - first) << (tag?.bits ?? 0n);
+  if (!oracle.keys && oracle.size < count) refuse("the oracle has too few items");
+  const tagOf = (value) => key64(content(value, 0n, length), tag.hashSeed, "tag") % (1n << tag.bits);
+  const item = (value) => {
+    if (!oracle.keys) return tag ? (cut(value, first, last) << tag.bits) | tagOf(value) : cut(value, first, last);
+    const tagged = tag ? field(tagOf(value), 1n << 16n) : [];
+    return key64([...content(value, first, last), ...tagged], oracle.hashSeed, "symbols");
+  };
+  return { ...oracle.randomizer, item };
+};
+
+const total = (numbers, zero) => numbers.reduce((sum, number) => sum + number, zero);
+
+// A public group of users, all that its parts draw in public, then their reports.
+const grouped = ({ items }, groups, weights) => {
+  if (!groups.length || weights.length !== groups.length) refuse("expected a weight for each group");
+  const words = groups.map((parts) => total(parts.map((one) => one.words), 0n));
+  const most = words.reduce((a, b) => (a > b ? a : b));
+  const longest = Math.max(...groups.map((parts) => total(parts.map((one) => one.bytes), 0)));
+  // What a group sends is protected together: its ratios multiply. Only one group's is sent: the largest counts.
+  const ratios = groups.map((parts) =>
+    parts.reduce(
+      ([above, under], { ratio: [a, b] }) => (a < b ? [above * b, under * a] : [above * a, under * b]),
+      [1n, 1n],
+    ),
+  );
+  const count = BigInt(groups.length);
+  return {
+    ratio: ratios.reduce((worst, one) => (one[0] * worst[1] > worst[0] * one[1] ? one : worst)),
+    words: 1n + most,
+    bytes: fieldBytes(count) + longest,
+    weights,
+    draw(source) {
+      let [ticket, number] = [source.below(total(weights, 0n)), 0];
+      for (; ticket >= weights[number]; number++) ticket -= weights[number];
+      return [number, groups[number].map(({ publics }) => publics.map((size) => source.below(size)))];
+    },
+    record(value, [number, drawn], source) {
+      inside(value, items);
+      const body = groups[number].flatMap((one, i) => one.record(one.item(value), drawn[i], source));
+      for (let i = words[number]; i < most; i++) source.below(1n);
+      return [...field(BigInt(number), count), ...padded(body, longest)];
+    },
+  };
+};
+
+const weightsOf = (scheme) => scheme.wholes("weights", 1n, (1n << 32n) - 1n);
+
+const lengthsOf = (scheme) => {
+  const { length } = scheme.strings;
+  const [lengths, step] = [[], scheme.whole("step", 1n, length)];
+  for (let last = scheme.whole("start", 1n, length); last < length; last += step) lengths.push(last);
+  return [...lengths, length];
+};
+
+const ones = (groups) => groups.map(() => 1n);
+
+const prefixExtending = (scheme) => {
+  const [text, oracle] = [scheme.strings, scheme.oracle("oracle")];
+  return grouped(text, lengthsOf(scheme).map((last) => [part(oracle, text, 0n, last)]), weightsOf(scheme));
+};
+
+const treeHistogram = (scheme) => {
+  const [text, oracle] = [scheme.strings, scheme.oracle("oracle")];
+  const whole = part(scheme.oracle("word_oracle"), text, 0n, text.length);
+  const groups = lengthsOf(scheme).slice(0, -1).map((last) => [part(oracle, text, 0n, last), whole]);
+  return grouped(text, groups, ones(groups));
+};
+
+// A part for each fragment, which carries a tag of the whole string.
+const fragments = (scheme, size) => {
+  const [text, oracle] = [scheme.strings, scheme.oracle("oracle")];
+  const tag = { hashSeed: scheme.seed("hash_seed"), bits: scheme.whole("hash_bits", 0n, 16n) };
+  const parts = [];
+  for (let first = 0n; first < text.length; first += size) {
+    const last = first + size < text.length ? first + size : text.length;
+    parts.push(part(oracle, text, first, last, tag));
+  }
+  return parts;
+};
+
+const fragmentPuzzle = (scheme) => {
+  const text = scheme.strings;
+  const whole = part(scheme.oracle("word_oracle"), text, 0n, text.length);
+  const groups = fragments(scheme, scheme.whole("fragment", 1n, text.length)).map((piece) => [piece, whole]);
+  return grouped(text, groups, ones(groups));
+};
+
+const bitstogram = (scheme) => {
+  const text = scheme.strings;
+  const parts = [...fragments(scheme, 1n), part(scheme.oracle("word_oracle"), text, 0n, text.length)];
+  return grouped(text, parts.map((one) => [one]), weightsOf(scheme));
+};
+
+// The cell of a prefix: a hash of its stem chooses a block and turns it, the other symbols choose the cell in it.
+const fold = (oracle, text, stem, last, cohort, hashSeed) => {
+  const { base, cut, content } = text;
+  const block = 1n << BigInt(bitLength(base ** (last - stem) - 1n));
+  const { size } = oracle;
+  if (size === undefined || size & (size - 1n) || size < block) refuse("the cells are no power of two, or too few");
+  const item = (value) => {
+    const key = key64([...content(value, 0n, stem), cohort], hashSeed, "fold");
+    return ((key >> 32n) % (size / block)) * block + ((cut(value, stem, last) + key) % block);
+  };
+  return { ...oracle.randomizer, item };
+};
+
+const trellis = (scheme) => {
+  const [text, lengths] = [scheme.strings, lengthsOf(scheme)];
+  const [hashSeed, cohorts] = [scheme.seed("hash_seed"), Number(scheme.whole("cohorts", 1n, 16n))];
+  const tables = {};
+  for (const name of ["letters", "pairs", "first", "folded", "deep"])
+    if (scheme.has(name)) tables[name] = scheme.oracle(name);
+  for (const { keys, randomizer } of Object.values(tables))
+    if (keys || !randomizer) refuse("expected oracles over integers");
+  const needed = ["letters", "first", ...(lengths.length > 1 ? ["folded"] : []), ...(tables.folded ? ["deep"] : [])];
+  if (!needed.every((name) => name in tables)) refuse(`expected oracles for ${needed.join(", ")}`);
+  const parts = [];
+  for (let i = 0n; i < text.length; i++) parts.push(part(tables.letters, text, i, i + 1n));
+  if (tables.pairs) for (let i = 0n; i + 1n < text.length; i++) parts.push(part(tables.pairs, text, i, i + 2n));
+  parts.push(part(tables.first, text, 0n, lengths[0]));
+  for (let i = 1; i < lengths.length; i++)
+    for (let cohort = 0; cohort < cohorts; cohort++)
+      parts.push(fold(i > 1 ? tables.deep : tables.folded, text, lengths[i - 1], lengths[i], cohort, hashSeed));
+  return grouped(text, parts.map((one) => [one]), weightsOf(scheme));
+};
+
+// In the order of code points: by itself JavaScript sorts by the units that it keeps them in.
+const sorted = (texts) => {
+  const points = texts.map((text) => Array.from(text, (character) => character.codePointAt?.(0) ?? character));
+  return points.every((a, i) => {
+    if (!i) return true;
+    const before = points[i - 1];
+    const at = a.findIndex((point, j) => point !== before[j]);
+    return at < 0 ? before.length <= a.length : at >= before.length || before[at] < a[at];
+  });
+};
+
+// How a published prefix goes on; the last item for everybody who begins with none of them.
+const searchRound = (scheme) => {
+  const text = scheme.strings;
+  const stem = scheme.whole("stem", 0n, text.length - 1n);
+  const reach = scheme.whole("reach", stem + 1n, text.length);
+  const written = scheme.texts("prefixes");
+  const published = text.inBytes ? written.map(fromHex) : written;
+  const long = published.some((prefix) => Array.from(prefix).length > stem);
+  if (!published.length || published.length > MOST_PREFIXES || long) refuse("prefixes: too many, too few, or too long");
+  const numbers = new Map(published.map((prefix, i) => [text.cut(text.encode(prefix), 0n, stem), BigInt(i)]));
+  if (!sorted(published) || numbers.size !== published.length) refuse("prefixes: expected distinct ones, sorted");
+  const more = text.base ** (reach - stem);
+  const oracle = scheme.oracle("oracle");
+  const none = BigInt(numbers.size) * more;
+  if (oracle.size === undefined || oracle.size < none + 1n) refuse("the oracle has too few items");
+  const item = (value) => {
+    const number = numbers.get(text.cut(value, 0n, stem));
+    return number === undefined ? none : number * more + text.cut(value, stem, reach);
+  };
+  return grouped(text, [[{ ...oracle.randomizer, item }]], [1n]);
+};
+
+const RANDOMIZERS = new Map([
+  ["DE", direct],
+  ["SUE", unary],
+  ["OUE", unary],
+  ["BLH", localHashing],
+  ["OLH", localHashing],
+  ["FLH", fastLocalHashing],
+  ["HM", hadamardMechanism],
+  ["HR", hadamardResponse],
+  ["SS", subsetSelection],
+  ["TLH", toeplitzHashing],
+  ["AGR", affineResponse],
+  ["CM", rowSketch],
+  ["CS", rowSketch],
+  ["BLOOM", bloom],
+  ["TRELLIS", trellis],
+  ["ROUND", searchRound],
+  ["PEM", prefixExtending],
+  ["TH", treeHistogram],
+  ["SFP", fragmentPuzzle],
+  ["BITSTOGRAM", bitstogram],
+]);
+
+// --- keys: BLAKE2s (RFC 7693) with an 8-byte digest, salt and personalisation ----------------------------
+
+const IV = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+const SIGMA = (
+  "0123456789abcdef ea489fd61c02b753 b8c052fdae367194 7931dcbe265a40f8 905724afe1bc683d " +
+  "2c6a0b834d75fe19 c51fed4a0763928b db7ec13950f4862a 6fe9b308c2d714a5 a2847615fb9e3cd0"
+)
+  .split(" ")
+  .map((round) => Array.from(round, (digit) => parseInt(digit, 16)));
+const LANES = [
+  [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
+  [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
+];
+
+const rotate = (word, by) => (word >>> by) | (word << (32 - by));
+
+const words32 = (bytes) =>
+  Array.from({ length: bytes.length / 4 }, (_, i) =>
+    bytes[4 * i] | (bytes[4 * i + 1] << 8) | (bytes[4 * i + 2] << 16) | (bytes[4 * i + 3] << 24),
+  );
+
+const compress = (state, block, count, last) => {
+  const v = [...state, ...IV];
+  v[12] ^= count;
+  v[14] ^= last ? -1 : 0;
+  const m = words32(block);
+  for (const sigma of SIGMA) {
+    LANES.forEach(([a, b, c, d], i) => {
+      for (const [word, r1, r2] of [[m[sigma[2 * i]], 16, 12], [m[sigma[2 * i + 1]], 8, 7]]) {
+        v[a] = (v[a] + v[b] + word) | 0;
+        v[d] = rotate(v[d] ^ v[a], r1);
+        v[c] = (v[c] + v[d]) | 0;
+        v[b] = rotate(v[b] ^ v[c], r2);
+      }
+    });
+  }
+  return state.map((word, i) => word ^ v[i] ^ v[i + 8]);
+};
+
+const padded = (bytes, size) => [...bytes, ...new Array(size - bytes.length).fill(0)];
+
+const key64 = (content, hashSeed, tag) => {
+  const salt = padded(new TextEncoder().encode(tag), 8);
+  const parameters = [8, 0, 1, 1, ...new Array(12).fill(0), ...salt, ...field(hashSeed, WORD)];
+  let state = words32(parameters).map((word, i) => word ^ IV[i]);
+  for (let start = 0, last = false; !last; start += 64) {
+    last = start + 64 >= content.length;
+    const block = content.slice(start, start + 64);
+    state = compress(state, padded(block, 64), start + block.length, last);
+  }
+  return (BigInt(state[1] >>> 0) << 32n) | BigInt(state[0] >>> 0);
+};
+
+// --- the client ------------------------------------------------------------------------------------------
+
+// Whether ratio and its inverse are at most e^epsilon; partial sums of the series lie below it.
+const withinEpsilon = ([above, under], [a, b]) => {
+  const scale = 1n << 300n;
+  let [term, sum] = [scale, scale];
+  for (let k = 1n; term > sum >> 220n; k++) {
+    term = (term * a) / (b * k);
+    sum += term;
+  }
+  return above * scale <= under * sum && under * scale <= above * sum;
+};
+
+// The randomizer of a document, which has no field left and keeps its own epsilon.
+const sound = (document) => {
+  const made = RANDOMIZERS.get(document.kind)(document);
+  document.close();
+  if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) refuse("a report takes too many random words or bytes");
+  if (!withinEpsilon(made.ratio, document.epsilon)) refuse("the probabilities exceed epsilon");
+  made.draw ??= (source) => made.publics.map((size) => source.below(size));
+  return made;
+};
+
+// JSON.parse keeps the last of two fields of one name, and reads 2.0 as 2: neither is in a scheme's text.
+const parse = (text) => {
+  if (typeof text !== "string" || text.length > MOST_CHARACTERS) refuse("the scheme is not a text, or too long");
+  let names = 0;
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_, colon) => ((names += colon ? 1 : 0), '""'));
+  let count = 0;
+  let scheme;
+  try {
+    scheme = JSON.parse(text, (_, value) => ((count += KINDS.object(value) ? Object.keys(value).length : 0), value));
+  } catch {
+    refuse("the scheme is not valid JSON");
+  }
+  return count === names && !/[0-9][.eE]/.test(bare) ? scheme : refuse("a field occurs twice, or a number is not whole");
+};
+
+// The client of a scheme's JSON text: what it promises, and (value, source) -> record bytes.
+export const load = (text, { maxEpsilon = MAX_EPSILON, total: expectsTotal = true } = {}) => {
+  const document = new Document(parse(text));
+  const randomizer = sound(document);
+  const [[a, b], [limit, under]] = [document.epsilon, epsilonOf(String(maxEpsilon))];
+  if (a * under > limit * b) refuse(`expected epsilon at most ${maxEpsilon}, got a larger one`);
+  if (expectsTotal && !document.domain.total)
+    refuse("the domain refuses some values, and a user who sends nothing is known to have one of them");
+  const { encode } = document.domain;
+  const privatize = (value, source) => {
+    const encoded = encode(value);
+    return Uint8Array.from(randomizer.record(encoded, randomizer.draw(source), source));
+  };
+  return { epsilon: document.epsilon, encode, randomizer, privatize };
+};

@@ -1,0 +1,300 @@
+"""No document makes a client send more than the document states: mutated documents, and the law of what is accepted.
+
+A client reads documents that somebody else wrote. Every mutated document that it accepts is enumerated: all values of
+its domain (or the ends and some between), all private coins, every group, all public coins or a spread of them. No
+record may be more than e^epsilon times as likely under one value as under another, with the epsilon that any reader
+finds in the text; and no value of the domain may be refused, which would be an output, too.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import naive_client as naive
+import trusting
+from documents import mutations, stated_epsilon, values_of
+from faults.planting import Edit
+from plausibly import device
+from plausibly.core.enumeration import one_of_each_group, output_law, private_paths, worst_ratio
+from plausibly.core.probability import within_exp
+from relatives import RELATIVES
+
+HERE = Path(__file__).parent
+# Words of a report, public outcomes, paths of one law, and paths of a document, beyond which only groups not seen yet
+# are run.
+LIMITS = {"words": 64, "publics": 16, "paths": 1_000, "budget": 4_000}
+FEW, MANY = 5_000, 100_000
+TOO_MANY = "too many paths"
+
+
+def texts(count: int, seed: int = 15) -> list[str]:
+    """Distinct mutated documents."""
+    return list(dict.fromkeys(islice(mutations(seed), count)))
+
+
+# --- the two clients --------------------------------------------------------------------------------------------
+
+
+def python_verdict(text: str) -> str:
+    """ "refused", "sound" or too many paths to tell; anything else is what is wrong."""
+    try:
+        client = trusting.load(text)
+    except device.DeviceError:
+        return "refused"
+    except Exception as error:
+        return f"load raises {error!r}"
+    try:
+        return _law_of(client, text)
+    except Exception as error:
+        return f"accepted, but a value of the domain is refused: {error!r}"
+
+
+def _law_of(client: device.Client, text: str) -> str:
+    randomizer = client.randomizer
+    if randomizer.words > LIMITS["words"] or private_paths(randomizer) > LIMITS["paths"]:
+        return TOO_MANY
+    values, groups, spent = values_of(text), one_of_each_group(randomizer), 0
+    sampled = (randomizer.public(Spread(i)) for i in range(LIMITS["publics"]))
+    for number, public in enumerate(chain(groups, sampled)):
+        if number >= len(groups) and spent >= LIMITS["budget"]:
+            break
+        laws = [output_law(randomizer, client.encode(value), public) for value in values]
+        spent += sum(law.paths for law in laws)
+        if not within(worst_ratio(laws), text):
+            return "the law exceeds the stated epsilon"
+    return "sound"
+
+
+class Spread:
+    """A source of public coins that are spread over their range."""
+
+    def __init__(self, number: int) -> None:
+        self.number = 2 * number + 1
+
+    def bernoulli(self, threshold: int) -> bool:
+        raise AssertionError("public coins are numbers")
+
+    def below(self, size: int) -> int:
+        self.number = (self.number * 0x9E3779B97F4A7C15 + 1) % 2**64
+        return self.number * size >> 64
+
+
+def within(ratio: Fraction | float, text: str) -> bool:
+    return isinstance(ratio, Fraction) and within_exp(ratio, stated_epsilon(text))
+
+
+def javascript_verdicts(asked: Iterable[str], folder: Path = HERE / "device") -> list[str]:
+    """The same for the JavaScript client in this folder; one node process for all documents."""
+    asked = list(asked)
+    node = shutil.which("node")
+    assert node, "node is missing, and the JavaScript client with it. Debian, Ubuntu: apt install nodejs"
+    lines = "".join(json.dumps(_question(text)) + "\n" for text in asked)
+    command = [node, str(folder / "probe.mjs")]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    return [_told(text, answer) for text, answer in zip(asked, done.stdout.splitlines(), strict=True)]
+
+
+def _question(text: str) -> dict[str, Any]:
+    try:
+        values, keys = values_of(text), json.loads(text)["domain"]["type"] == "keys"
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError):
+        values, keys = [0], False  # what has no domain that can be read is refused before a value is looked at
+    written = [naive.portable(value, keys=keys) for value in values]
+    return {"scheme": text, "values": written, "limits": LIMITS}
+
+
+def _told(text: str, answer: str) -> str:
+    if not answer.startswith(('"', "[")):
+        return "refused" if answer.startswith("refused: ") else f"load ends with {answer}"
+    found = json.loads(answer)
+    if isinstance(found, str) and found != "infinity":
+        return found
+    ratio = float("inf") if found == "infinity" else Fraction(*map(int, found))
+    return "sound" if within(ratio, text) else "the law exceeds the stated epsilon"
+
+
+# --- named documents --------------------------------------------------------------------------------------------
+
+
+def text_of(document: dict[str, Any] | str) -> str:
+    return document if isinstance(document, str) else json.dumps(document)
+
+
+@pytest.mark.parametrize("name", RELATIVES)
+def test_python_refuses(name: str) -> None:
+    with pytest.raises(device.DeviceError):
+        trusting.load(text_of(RELATIVES[name]))
+
+
+def test_javascript_refuses_the_same() -> None:
+    asked = [text_of(document) for document in RELATIVES.values()]
+    assert dict(zip(RELATIVES, javascript_verdicts(asked), strict=True)) == dict.fromkeys(RELATIVES, "refused")
+
+
+# --- mutated documents ------------------------------------------------------------------------------------------
+
+
+def check(asked: list[str]) -> None:
+    verdicts = {"Python": [python_verdict(text) for text in asked], "JavaScript": javascript_verdicts(asked)}
+    for language, found in verdicts.items():
+        wrong = [(verdict, text) for verdict, text in zip(found, asked, strict=True) if is_wrong(verdict)]
+        assert wrong == [], f"{language}: {len(wrong)} documents"
+        # The test would be empty if nothing were accepted, or nothing of that enumerated.
+        accepted = [verdict for verdict in found if verdict != "refused"]
+        assert len(accepted) > len(asked) / 25
+        assert accepted.count("sound") > 0.8 * len(accepted)
+    disagreeing = [
+        text for text, a, b in zip(asked, *verdicts.values(), strict=True) if (a == "refused") != (b == "refused")
+    ]
+    assert disagreeing == []
+
+
+def is_wrong(verdict: str) -> bool:
+    return verdict not in ("refused", "sound", TOO_MANY)
+
+
+@pytest.mark.full
+def test_what_the_clients_accept_keeps_the_epsilon_that_it_states() -> None:
+    check(texts(FEW))
+
+
+@pytest.mark.slow
+def test_what_the_clients_accept_keeps_the_epsilon_that_it_states_among_many() -> None:
+    check(texts(MANY, seed=16))
+
+
+# --- planted faults: the same test must find each of them -----------------------------------------------------------
+
+# The parser believes what it should check; `_inside` is left out where it would end a report before it does harm.
+UNGUARDED = Edit("device:_inside", "if not 0 <= value < items:", "if False:")
+PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
+    "strings may state a size": (
+        Edit("device:Strings.__init__", "= self.symbols**self.length", '= fields.whole("size", 2, 2**32)'),
+        Edit("device:Document.size", "isinstance(self.domain, Integers | Labels)", "True"),
+        UNGUARDED,
+    ),
+    "the same, and values are still looked at": (
+        Edit("device:Strings.__init__", "= self.symbols**self.length", '= fields.whole("size", 2, 2**32)'),
+        Edit("device:Document.size", "isinstance(self.domain, Integers | Labels)", "True"),
+    ),
+    "keys may state a size": (
+        Edit(
+            "device:Keys.__init__",
+            'fields.seed("hash_seed")',
+            'fields.seed("hash_seed"); self.items = fields.whole("size", 2, 2**32)',
+        ),
+        Edit("device:Document.size", "isinstance(self.domain, Integers | Labels)", "True"),
+        UNGUARDED,
+    ),
+    "the order of HR is believed": (
+        Edit(
+            "device:HadamardResponse.__init__",
+            'scheme.exactly("order", self.order)',
+            'self.order = scheme.whole("order", 2, 2**32)',
+        ),
+    ),
+    "an oracle of a search may have too few items": (
+        Edit("device:Part.__init__", "oracle.size < self.count()", "False"),
+        UNGUARDED,
+    ),
+    "a round's oracle may have too few items": (
+        Edit("device:Extension.count", "len(self.numbers) * self.more + 1", "2"),
+    ),
+    "zero is always a number": (Edit("device:_within", "least <= number", "min(least, 0) <= number"),),
+    "64 is never too large": (Edit("device:_within", "<= most", "<= max(most, 64)"),),
+    "only the numerator of epsilon is read": (
+        Edit(
+            "device:_epsilon",
+            "epsilon = Fraction(int(numerator), int(denominator or 1))",
+            "return Fraction(int(numerator))",
+        ),
+    ),
+    "the last of two fields counts": (Edit("device:_once", "len(fields) != len(pairs)", "False"),),
+    "what a group sends is counted once": (Edit("device:Grouped.worst_ratio", "ratio *= part", "ratio = part"),),
+    "epsilon may be 1 % too small": (
+        Edit(
+            "device:_sound", "> _exp_lower_bound(document.epsilon)", "> _exp_lower_bound(document.epsilon * 101 / 100)"
+        ),
+    ),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fault", PYTHON_FAULTS)
+def test_a_planted_fault_of_the_python_parser_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = refused_texts()
+    for edit in PYTHON_FAULTS[fault]:
+        edit.plant(monkeypatch)
+    assert any(is_wrong(python_verdict(text)) for text in asked)
+
+
+JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "strings may state a size": (
+        (
+            "return { items: base ** length, total, encode, base",
+            'return { items: fields.whole("size", 2n, 1n << 32n), total, encode, base',
+        ),
+        ('!["integers", "labels"].includes(this.domain.type)', "false"),
+        ("value >= 0n && value < items ? value : refuse(", "true ? value : refuse("),
+    ),
+    "keys may state a size": (
+        (
+            "return { items: WORD, total: true, hashSeed, encode };",
+            'return { items: fields.whole("size", 2n, 1n << 32n), total: true, hashSeed, encode };',
+        ),
+        ('!["integers", "labels"].includes(this.domain.type)', "false"),
+        ("value >= 0n && value < items ? value : refuse(", "true ? value : refuse("),
+    ),
+    "the order of HR is believed": (
+        ("const order = 1n << BigInt(bitLength((items", "let order = 1n << BigInt(bitLength((items"),
+        ('scheme.exactly("order", order);', 'order = scheme.whole("order", 2n, 1n << 32n);'),
+    ),
+    "an oracle of a search may have too few items": (
+        ("if (!oracle.keys && oracle.size < count)", "if (false)"),
+        ("value >= 0n && value < items ? value : refuse(", "true ? value : refuse("),
+    ),
+    "a round's oracle may have too few items": (("oracle.size < none + 1n", "false"),),
+    "zero is always a number": (
+        (
+            "number >= least && number <= most",
+            '(number >= least || (number === 0n && name !== "step")) && number <= most',
+        ),
+    ),
+    "64 is never too large": (
+        ("number >= least && number <= most", "number >= least && (number <= most || number <= 64n)"),
+    ),
+    "only the numerator of epsilon is read": (("? [a, b] : refuse", "? [a, 1n] : refuse"),),
+    "the last of two fields counts": (("return count === names && ", "return "),),
+    "what a group sends is counted once": (("(a < b ? [above * b, under * a] : [above * a, under * b])", "[a, b]"),),
+    "epsilon may be 1 % too small": (("term = (term * a) / (b * k);", "term = (term * a * 101n) / (b * k * 100n);"),),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fault", JAVASCRIPT_FAULTS)
+def test_a_planted_fault_of_the_javascript_parser_is_found(fault: str, tmp_path: Path) -> None:
+    source = (HERE / "device" / "device.mjs").read_text(encoding="utf-8")
+    for old, new in JAVASCRIPT_FAULTS[fault]:
+        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times"
+        source = source.replace(old, new)
+    (tmp_path / "device.mjs").write_text(source, encoding="utf-8")
+    shutil.copy(HERE / "device" / "probe.mjs", tmp_path)
+    assert any(map(is_wrong, javascript_verdicts(refused_texts(), tmp_path)))
+
+
+@cache
+def refused_texts() -> list[str]:
+    """The named documents and mutated ones that the client as it is refuses: a faulty one takes some of them."""
+    named = [text_of(document) for document in RELATIVES.values()]
+    return [text for text in (*named, *texts(2 * FEW)) if python_verdict(text) == "refused"]
