@@ -52,7 +52,7 @@ def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash
     decides the matter for one hash bit, where a report is a sign at any place. For more bits it is necessary only
     (docs/adr/0015-states.md).
     """
-    # Where 2^a divides the window, a hash matters but for its last a bits, and 2^a divides all weights.
+    # If 2^a divides the window, the last a bits of a hash do not matter, and 2^a divides every weight.
     refuse_cells(int(np.bitwise_or.reduce(coefficients)) % (window & -window) != 0)
     refuse_beyond_total(coefficients, n * _total_weight(hash_bits, window))
     transformed = coefficients.reshape(1, -1).copy()

@@ -428,8 +428,8 @@ def refuse_cells(wrong: bool) -> None:
 
 
 def exact_sum(cells: Cells) -> int:
-    """The sum of int64 cells, in two halves: that of forged cells must not wrap around to the right total."""
-    return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum())
+    """The sum of up to 2^32 cells, in two halves: that of forged cells must not wrap around to the right total."""
+    return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum(dtype=np.uint64))
 
 
 def refuse_unless_histogram(cells: Cells, n: int) -> None:
