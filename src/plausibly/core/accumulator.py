@@ -6,6 +6,7 @@ import struct
 import zlib
 from abc import ABC, abstractmethod
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _MAGIC = b"PLA\x01"
 _HEADER = struct.Struct("<4s16sq")
 _FOLD_CHUNK = 1 << 16
 _TASKS = 16
+_COUNTER = 8
+"""Bytes of a counter."""
 
 
 class Accumulator(ABC):
@@ -57,11 +60,12 @@ class Accumulator(ABC):
 
     @abstractmethod
     def _restore(self, count: int, payload: memoryview) -> None:
-        """Takes over a payload of ``count`` reports, refusing one that they cannot have made."""
+        """Fill an empty accumulator with a payload of the right size; refuse one that no ``count`` reports make."""
 
+    @classmethod
     @abstractmethod
-    def _payload_bytes(self, count: int) -> int:
-        """The size of the payload of so many reports."""
+    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        """The size of the payload of ``count`` reports, known without making the state."""
 
     @abstractmethod
     def _evidence(self) -> Cells:
@@ -134,7 +138,13 @@ class Accumulator(ABC):
 
     @classmethod
     def from_bytes(cls, scheme: Scheme, blob: bytes) -> Accumulator:
-        """The accumulator that ``to_bytes`` wrote; refuses another scheme's, and damaged or left-over bytes."""
+        """The accumulator that ``to_bytes`` wrote; refuses another scheme's, and damaged or left-over bytes.
+
+        Bytes of the wrong length are refused before any memory is taken; others take at most three times their
+        length. A state that no reports can make is refused as far as the scheme can tell (docs/adr/0015-states.md),
+        so that a forged state of n reports moves no count further than n fake reports could. Fake reports look like
+        honest ones: a state is as trustworthy as its sender.
+        """
         view = as_bytes(blob, StateError)
         if len(view) < _HEADER.size + 4:
             raise StateError(f"accumulator: expected at least {_HEADER.size + 4} bytes, came {len(view)}")
@@ -147,9 +157,11 @@ class Accumulator(ABC):
             raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
+        payload = view[_HEADER.size : -4]
+        scheme.accumulator_type._check_size(scheme, count, payload)
         restored = scheme.accumulator()
         restored._check_room(count)
-        restored._restore(count, view[_HEADER.size : -4])
+        restored._restore(count, payload)
         return restored
 
     def __copy__(self) -> Accumulator:
@@ -161,10 +173,9 @@ class Accumulator(ABC):
     def __repr__(self) -> str:
         return f"<accumulator of {len(self):,} reports of {self.scheme!r}>"
 
-    def _check_size(self, count: int, payload: memoryview) -> None:
-        expected = self._payload_bytes(count)
-        if len(payload) != expected:
-            raise StateError(f"accumulator: expected {expected} bytes of state, came {len(payload)}")
+    @classmethod
+    def _check_size(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
+        expect_bytes(cls._payload_bytes(scheme, count), payload)
 
     def _check_room(self, more: int) -> None:
         if (len(self) + more) * self.scheme.max_increment >= 2**63:
@@ -176,9 +187,15 @@ class CellAccumulator(Accumulator):
 
     def __init__(self, scheme: Scheme) -> None:
         super().__init__(scheme)
-        channels = scheme.channels or 1
-        self.state = np.zeros((channels, *(scheme.cell_shape or ())), dtype=np.int64)
-        self.n = np.zeros(channels, dtype=np.int64)
+        shape = _state_shape(scheme)
+        try:
+            self.state = np.zeros(shape, dtype=np.int64)
+        except (MemoryError, ValueError):  # the latter where the size does not fit 64 bits
+            raise StateError(
+                f"accumulator: expected memory for a state of {_COUNTER * prod(shape):,} bytes, got none; "
+                "make a scheme with fewer cells"
+            ) from None
+        self.n = np.zeros(len(self.state), dtype=np.int64)
 
     def __len__(self) -> int:
         return int(self.n.sum())
@@ -216,13 +233,14 @@ class CellAccumulator(Accumulator):
         return self.state.astype("<i8").tobytes()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        self._check_size(count, payload)
-        state = np.frombuffer(payload, dtype="<i8").astype(np.int64).reshape(self.state.shape)
+        state = self.state
+        state[...] = np.frombuffer(payload, dtype="<i8").reshape(state.shape)
         self.scheme.check_cells(state[0], count)
-        self.state, self.n = state, np.array([count], dtype=np.int64)
+        self.n[0] = count
 
-    def _payload_bytes(self, count: int) -> int:
-        return self.state.nbytes
+    @classmethod
+    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        return _COUNTER * prod(_state_shape(scheme))
 
     def _evidence(self) -> Cells:
         cells: Cells = self.state[0]
@@ -274,17 +292,17 @@ class ChannelAccumulator(CellAccumulator):
         return self.n.astype("<i8").tobytes() + super()._payload()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        self._check_size(count, payload)
-        n = np.frombuffer(payload[: self.n.nbytes], dtype="<i8").astype(np.int64)
-        state = np.frombuffer(payload[self.n.nbytes :], dtype="<i8").astype(np.int64).reshape(self.state.shape)
+        state, n = self.state, self.n
+        n[...] = np.frombuffer(payload[: n.nbytes], dtype="<i8")
         if int(n.min()) < 0 or sum(n.tolist()) != count:
             raise StateError("accumulator: the reports of the channels do not add up to their number")
+        state[...] = np.frombuffer(payload[n.nbytes :], dtype="<i8").reshape(state.shape)
         for cells, reports in zip(state, n.tolist(), strict=True):
             self.scheme.check_cells(cells, reports)
-        self.state, self.n = state, n
 
-    def _payload_bytes(self, count: int) -> int:
-        return self.n.nbytes + self.state.nbytes
+    @classmethod
+    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        return _COUNTER * (scheme.channels or 1) + super()._payload_bytes(scheme, count)
 
     def _evidence(self) -> Cells:
         return self.state
@@ -336,17 +354,31 @@ class LogAccumulator(Accumulator):
         return rows[np.lexsort(rows.T[::-1])].tobytes()
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        self._check_size(count, payload)
+        # As fixed-length strings NumPy compares them byte by byte; the zeros it drops at the end are the least bytes.
+        records = np.frombuffer(payload, dtype=f"S{self.scheme.report_dtype.itemsize}")
+        if (records[1:] < records[:-1]).any():
+            raise StateError("accumulator: expected records in ascending order, as to_bytes writes them, got others")
         try:
             self._absorb(self.scheme.accept(np.frombuffer(payload, dtype=self.scheme.report_dtype)))
         except ReportError as error:
             raise StateError(f"accumulator: {error}") from None
 
-    def _payload_bytes(self, count: int) -> int:
-        return count * self.scheme.report_dtype.itemsize
+    @classmethod
+    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        return count * scheme.report_dtype.itemsize
 
     def _evidence(self) -> Cells:
         return self.reports
+
+
+def expect_bytes(expected: int, payload: memoryview) -> None:
+    """Raises unless the payload has the expected size."""
+    if len(payload) != expected:
+        raise StateError(f"accumulator: expected {expected} bytes of state, got {len(payload)}")
+
+
+def _state_shape(scheme: Scheme) -> tuple[int, ...]:
+    return (scheme.channels or 1, *(scheme.cell_shape or ()))
 
 
 def of_own(scheme: Scheme, reports: Reports) -> Accumulator:

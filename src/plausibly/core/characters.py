@@ -12,6 +12,7 @@ so reports are scattered into one array of coefficients, whose transform at x is
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from .. import kernels
 from .laws import Codes, Scores
 from .probability import exp_enclosure
+from .scheme import exact_sum, refuse_cells
 
 MAX_HASH_BITS = 12
 TOLERANCE = Fraction(1, 20)
@@ -41,6 +43,38 @@ def supports(
     kernels.walsh_hadamard(transformed)
     wanted: Scores = transformed[0, :size] if codes is None else transformed[0, codes]
     return (wanted + n * window) >> hash_bits
+
+
+def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash_bits: int, window: int = 1) -> Scores:
+    """How many of n reports support each point; raises if no n reports scatter into these coefficients.
+
+    A report adds weights of a known total size and a known divisor, and supports a point once or not at all. That
+    decides the matter for one hash bit, where a report is a sign at any place. For more bits it is necessary only
+    (docs/adr/0015-states.md).
+    """
+    # If 2^a divides the window, the last a bits of a hash do not matter, and 2^a divides every weight.
+    refuse_cells(int(np.bitwise_or.reduce(coefficients)) % (window & -window) != 0)
+    refuse_beyond_total(coefficients, n * _total_weight(hash_bits, window))
+    transformed = coefficients.reshape(1, -1).copy()
+    kernels.walsh_hadamard(transformed)
+    counts: Scores = transformed[0]
+    counts += n * window
+    refuse_cells(int(np.bitwise_or.reduce(counts)) % (1 << hash_bits) != 0)
+    counts >>= hash_bits
+    refuse_cells(int(counts.min()) < 0 or int(counts.max()) > n)
+    return counts
+
+
+def refuse_beyond_total(coefficients: npt.NDArray[np.int64], most: int) -> None:
+    """Raises if the absolute values add up to more than ``most``."""
+    sizes = np.abs(coefficients).view(np.uint64)  # the least int64 has its size as an unsigned number only
+    refuse_cells(exact_sum(sizes) > most)
+
+
+@lru_cache(maxsize=256)
+def _total_weight(hash_bits: int, window: int) -> int:
+    # The sum of the absolute weights that one report adds.
+    return int(np.abs(window_weights(hash_bits, window)[1:]).sum())
 
 
 def excess(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:

@@ -131,7 +131,11 @@ class Scheme(ABC):
         """The probability of the private part of a report, given its public part and the holder's encoded item."""
 
     def check_cells(self, cells: Cells, n: int) -> None:
-        """Refuses cells that n reports cannot have made; here, counts of reports that support something."""
+        """Refuse cells that no n reports make; here, counts of reports that support something.
+
+        Each estimate of cells that pass lies within n times what one report can add. Which schemes refuse exactly the
+        impossible cells, and which only most of them, is in docs/adr/0015-states.md.
+        """
         refuse_cells(int(cells.min()) < 0 or int(cells.max()) > n)
 
     # --- what follows -----------------------------------------------------------------------------------------
@@ -420,11 +424,14 @@ def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
 def refuse_cells(wrong: bool) -> None:
     """Raises if the cells were found impossible."""
     if wrong:
-        raise StateError("accumulator: so many reports cannot have made these cells")
+        raise StateError("accumulator: expected cells that its reports can make, got others")
+
+
+def exact_sum(cells: Cells) -> int:
+    """The sum of up to 2^32 cells, in two halves: that of forged cells must not wrap around to the right total."""
+    return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum(dtype=np.uint64))
 
 
 def refuse_unless_histogram(cells: Cells, n: int) -> None:
     """Raises unless each of n reports has been counted in exactly one cell."""
-    # Summed in two halves: forged cells must not wrap around to the right total.
-    total = (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum())
-    refuse_cells(int(cells.min()) < 0 or total != n)
+    refuse_cells(int(cells.min()) < 0 or exact_sum(cells) != n)

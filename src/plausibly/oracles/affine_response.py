@@ -18,7 +18,7 @@ from ..core.field import tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.scheme import Encoded, Reports, Scheme, exact_sum, fields_of, refuse_beyond, refuse_cells, unsigned
 from ..device import field_multiply, projective_point
 
 _PLANNED_REPORTS = 10**6
@@ -157,7 +157,9 @@ class AGR(Scheme):
 
     def check_cells(self, cells: Cells, n: int) -> None:
         super().check_cells(cells, n)
-        refuse_cells(sum(cells.sum(axis=1).tolist()) != n * self.w)
+        # Of a report on a line, w different values of that line are counted.
+        reports, rest = np.divmod(cells.sum(axis=1), self.w)
+        refuse_cells(bool(rest.any()) or exact_sum(reports) != n or bool((cells.max(axis=1) > reports).any()))
 
     def estimator(self) -> Estimator:
         p, points = Fraction(self.keep, WORD), 1 << self.t * self.m

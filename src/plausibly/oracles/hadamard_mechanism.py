@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.characters import supports, window_weights
+from ..core.characters import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.domain import whole_number
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
@@ -113,7 +113,16 @@ class HM(Scheme):
         kernels.sign_sums(rows, signs, cells[_PAPER])
 
     def check_cells(self, cells: Cells, n: int) -> None:
-        refuse_cells(max(int(cells.max()), -int(cells.min())) > n * (self.g - 1))
+        full, paper = cells[_FULL], cells[_PAPER]
+        supported = refuse_unless_scattered(full, n, hash_bits=self.t)
+        # The t signs of a report are some of its g-1 products: each kind has its own share of the total.
+        refuse_beyond_total(paper, n * self.t)
+        refuse_beyond_total(full - paper, n * (self.g - 1 - self.t))
+        # A report that supports an item agrees with it in all t signs; one that does not, in t-1 at most.
+        agreeing = supports(paper, n * self.t, None, size=len(paper), hash_bits=0)
+        refuse_cells(bool((agreeing & 1).any()))
+        agreeing >>= 1
+        refuse_cells(bool(((agreeing < supported * self.t) | (agreeing > supported + n * (self.t - 1))).any()))
 
     def estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
         p = Fraction(self.keep, WORD)

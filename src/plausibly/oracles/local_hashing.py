@@ -14,7 +14,7 @@ from .. import kernels
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws
-from ..core.scheme import Encoded, Reports
+from ..core.scheme import Encoded, Reports, refuse_cells
 
 _NO_SEEDS = np.zeros(0, dtype=np.uint64)
 
@@ -88,6 +88,16 @@ class BLH(LocalHashing):
     @property
     def derived(self) -> dict[str, Any]:
         return {**super().derived, "hash_range": self.g}
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        super().check_cells(cells, n)
+        # A hash is the exclusive or of one bit for x mod split and one for x div split. A report therefore supports
+        # the items of one x div split as those of the first, or exactly the others; the parities of counts show it.
+        odd = (cells & 1).astype(np.bool_)
+        for first in range(self.split, self.size, self.split):
+            here = odd[first : first + self.split]
+            differs = here != odd[: len(here)]
+            refuse_cells(bool(differs.any() and not differs.all()))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

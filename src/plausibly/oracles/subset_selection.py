@@ -17,7 +17,7 @@ from ..core.domain import Integers, whole_number
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, refuse_cells, refuse_reports
+from ..core.scheme import Encoded, Reports, Scheme, exact_sum, refuse_cells, refuse_reports
 
 _AT_ONCE = 1 << 12
 
@@ -108,7 +108,7 @@ class SS(Scheme):
 
     def check_cells(self, cells: Cells, n: int) -> None:
         super().check_cells(cells, n)
-        refuse_cells(sum(cells.tolist()) != n * self.w)
+        refuse_cells(exact_sum(cells) != n * self.w)
 
     def estimator(self) -> Estimator:
         p = Fraction(self.keep, WORD)

@@ -11,13 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.characters import MAX_HASH_BITS, TOLERANCE, best_window, excess, supports, window_weights
+from ..core.characters import (
+    MAX_HASH_BITS,
+    TOLERANCE,
+    best_window,
+    excess,
+    refuse_unless_scattered,
+    supports,
+    window_weights,
+)
 from ..core.domain import Integers, Keys, Labels, whole_number
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
 
 _EACH = 8
 """How often each possible report must be there on average for counting them first to be faster."""
@@ -140,8 +148,7 @@ class TLH(Scheme):
             np.add.at(cells, places[step], weights[step] * counts[:, step])
 
     def check_cells(self, cells: Cells, n: int) -> None:
-        # The places of one report that share a cell are a coset of characters, whose weights add up to g at most.
-        refuse_cells(max(int(cells.max()), -int(cells.min())) > n * self.g)
+        refuse_unless_scattered(cells, n, hash_bits=self.t, window=self.w)
 
     def estimator(self) -> Estimator:
         return pure(Fraction(self.keep, WORD), Fraction(self.w, self.g), self._scores)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..core.accumulator import Accumulator
+from ..core.accumulator import Accumulator, expect_bytes
 from ..core.domain import Encoded
 from ..core.errors import ParameterError, StateError, nearest, shown
 from ..core.laws import Cells, Floats
@@ -116,25 +116,27 @@ class SearchTally(Accumulator):
         return b"".join([self.n.astype("<i8").tobytes(), *(part._payload() for part in self.parts)])
 
     def _restore(self, count: int, payload: memoryview) -> None:
-        size = self.n.nbytes
-        if len(payload) < size:
-            raise StateError(f"accumulator: expected at least {size} bytes of state, came {len(payload)}")
-        n = np.frombuffer(payload[:size], dtype="<i8").astype(np.int64)
+        n = self.n
+        n[...] = _group_numbers(self.scheme, payload)
         if int(n.min()) < 0 or sum(n.tolist()) != count:
             raise StateError("accumulator: the reports of the groups do not add up to their number")
-        parts = []
-        for number, part in enumerate(self.scheme.parts):
-            own = int(sum(n[group] for group, members in enumerate(self.scheme.groups) if number in members))
-            restored = part.scheme.accumulator()
-            end = size + restored._payload_bytes(own)
-            restored._restore(own, payload[size:end])
-            parts.append(restored)
-            size = end
-        if size != len(payload):
-            raise StateError(f"accumulator: expected {size} bytes of state, came {len(payload)}")
-        self._held = tuple(parts), n
+        first = n.nbytes
+        for part, own in zip(self.parts, _part_numbers(self.scheme, n), strict=True):
+            last = first + part._payload_bytes(part.scheme, own)
+            part._restore(own, payload[first:last])
+            first = last
 
-    def _payload_bytes(self, count: int) -> int:
+    @classmethod
+    def _check_size(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
+        search = cast("Search", scheme)
+        n = _group_numbers(search, payload)
+        expected = n.nbytes
+        for part, own in zip(search.parts, _part_numbers(search, n), strict=True):
+            expected += part.scheme.accumulator_type._payload_bytes(part.scheme, own)
+        expect_bytes(expected, payload)
+
+    @classmethod
+    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
         raise StateError("a search is not a part of another")
 
     def _evidence(self) -> Cells:
@@ -142,3 +144,20 @@ class SearchTally(Accumulator):
 
     def _numbers(self) -> npt.NDArray[np.int64]:
         return self.n
+
+
+def _group_numbers(scheme: Search, payload: memoryview) -> npt.NDArray[np.int64]:
+    # How many reports each group has, by the beginning of a payload, in which they may be anything.
+    size = 8 * len(scheme.groups)
+    if len(payload) < size:
+        raise StateError(f"accumulator: expected at least {size} bytes of state, got {len(payload)}")
+    return np.frombuffer(payload[:size], dtype="<i8").astype(np.int64)
+
+
+def _part_numbers(scheme: Search, n: npt.NDArray[np.int64]) -> list[int]:
+    # How many reports each part has: those of all groups that report through it.
+    numbers = [0] * len(scheme.parts)
+    for members, own in zip(scheme.groups, n.tolist(), strict=True):
+        for part in members:
+            numbers[part] += own
+    return numbers
