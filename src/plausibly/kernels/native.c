@@ -1620,7 +1620,7 @@ TARGET EXPORT i64 KERNEL(sign_sums)(Field rows, Field hashes, i64 n, i64 t, u64 
 
 /* ---- 26. extremes: the least and the largest number in a field --------------------------------------------------- */
 
-/* Blocks are long enough for the loop inside to be worth a vector or two. */
+/* Numbers of 8 bytes. Blocks are long enough for the loop inside to be worth a vector or two. */
 INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
     u64 least = found[0], largest = found[1];
     for (i64 i = 0; i < count; i++) {
@@ -1631,6 +1631,25 @@ INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
     found[1] = largest;
 }
 
+/* Narrower numbers, in blocks of 32 bits: vectors of these have a minimum and a maximum. */
+INLINE TARGET void LOCAL(extend_narrow)(const u8 *at, i64 stride, i64 n, u64 *found, const int width) {
+    u32 block[BUFFER], least = UINT32_MAX, largest = 0;
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = smaller(n - start, BUFFER);
+#pragma GCC unroll 8
+        for (i64 i = 0; i < count; i++) {
+            block[i] = 0;
+            memcpy(&block[i], at + (start + i) * stride, (size_t)width);
+        }
+        for (i64 i = 0; i < count; i++) {
+            least = block[i] < least ? block[i] : least;
+            largest = block[i] > largest ? block[i] : largest;
+        }
+    }
+    if (n > 0 && least < found[0]) found[0] = least;
+    if (largest > found[1]) found[1] = largest;
+}
+
 /* `found` comes in as the largest and the least number there is. */
 TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found) {
     u64 block[BUFFER];
@@ -1638,9 +1657,19 @@ TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found)
         LOCAL(extend)((const u64 *)(const void *)field.at, n, found);
         return;
     }
-    for (i64 start = 0; start < n; start += BUFFER) {
-        const i64 count = smaller(n - start, BUFFER);
-        for (i64 j = 0; j < columns; j++) {
+    for (i64 j = 0; j < columns; j++) {
+        const u8 *at = field.at + j * field.width;
+        /* Side by side, they are loaded as vectors. */
+        if (field.width == 1 && field.stride == 1) LOCAL(extend_narrow)(at, 1, n, found, 1);
+        if (field.width == 2 && field.stride == 2) LOCAL(extend_narrow)(at, 2, n, found, 2);
+        if (field.width == 4 && field.stride == 4) LOCAL(extend_narrow)(at, 4, n, found, 4);
+        if (field.stride == field.width && field.width < 8) continue;
+        if (field.width == 1) LOCAL(extend_narrow)(at, field.stride, n, found, 1);
+        if (field.width == 2) LOCAL(extend_narrow)(at, field.stride, n, found, 2);
+        if (field.width == 4) LOCAL(extend_narrow)(at, field.stride, n, found, 4);
+        if (field.width < 8) continue;
+        for (i64 start = 0; start < n; start += BUFFER) {
+            const i64 count = smaller(n - start, BUFFER);
             LOCAL(load)(field, j, start, count, block);
             LOCAL(extend)(block, count, found);
         }
