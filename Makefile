@@ -46,8 +46,15 @@ test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, 
 test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: ten minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
-test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests
+test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
 	@$(PYTEST) -m slow
+
+sanitize: $(VENV)/.dev  ## Run the kernels under AddressSanitizer and UBSan: with any bytes, then their tests
+	@$(PY) tests/kernels/fuzz/sanitize.py
+
+FUZZED ?= 300
+fuzz: $(VENV)/.dev  ## Let libFuzzer search the kernels for five minutes (FUZZED=3600: an hour)
+	@$(PY) tests/kernels/fuzz/sanitize.py --fuzz $(FUZZED) --calls 200000
 
 bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: two minutes)
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'

@@ -45,7 +45,13 @@ def test_memory_of_this_process_is_unshared() -> None:
 
 def test_memory_of_others_is_shared(tmp_path: Path) -> None:
     file = mapped(tmp_path / "reports", RECORDS)
-    for foreign in (file, file[1:], np.asarray(file)["b"], anonymous(RECORDS), np.frombuffer(memoryview(file), dtype=np.uint8)):
+    for foreign in (
+        file,
+        file[1:],
+        np.asarray(file)["b"],
+        anonymous(RECORDS),
+        np.frombuffer(memoryview(file), dtype=np.uint8),
+    ):
         assert not unshared(foreign)
 
 

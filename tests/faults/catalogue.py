@@ -1324,7 +1324,9 @@ STATE = [
     fault(
         "log-keeps-the-callers-array",
         "what the caller writes later changes the state",
-        Edit("core.scheme:Scheme.accept_parts", "copied(records[first : first + step])", "records[first : first + step]"),
+        Edit(
+            "core.scheme:Scheme.accept_parts", "copied(records[first : first + step])", "records[first : first + step]"
+        ),
         by=detect.states,
         sees="merged parts are not the whole",
     ),

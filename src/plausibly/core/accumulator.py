@@ -98,7 +98,9 @@ class Accumulator(ABC):
                 apart._absorb(part)
         except IndexError:
             # From a kernel, which looks at every index once more: a thread of the caller has changed the checked array.
-            raise ReportError("reports: expected an array that stays as it is, got one that changed; add a copy") from None
+            raise ReportError(
+                "reports: expected an array that stays as it is, got one that changed; add a copy"
+            ) from None
         self._unite(apart)
 
     def add_here(self, reports: object) -> None:
