@@ -1340,7 +1340,7 @@ STATE = [
     fault(
         "reports-of-anything",
         "records that look alike are taken for one's own",
-        Edit("core.scheme:Scheme.accept", "tag != self.fingerprint()", "False"),
+        Edit("core.scheme:Scheme.expect_records", "tag != self.fingerprint()", "False"),
         by=detect.refusals,
         sees="another scheme's reports is accepted",
     ),
