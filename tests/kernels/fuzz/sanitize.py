@@ -84,7 +84,9 @@ def run_tests(folder: Path, gcc: str) -> None:
     asked = [sys.executable, "-c", probe + "; assert active == 'c'"]
     run(asked, "the sanitized library was not loaded", environment)
     for chosen, files in TESTS.items():
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, *files]
+        # A process that the sanitizers end could not show what pytest has captured of their report.
+        options = ["-q", "-p", "no:cacheprovider", "--capture=sys", "-m", chosen]
+        command = [sys.executable, "-m", "pytest", *options, *files]
         run(command, "the tests failed under the sanitizers; see above", environment)
 
 
