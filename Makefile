@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test-fast test test-slow bench docs check format clean
+.PHONY: help demo test-fast test test-slow sanitize fuzz bench docs check format lock clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -19,6 +19,13 @@ SHOWN  := plots,files
 # the environment says: without it every process rewrites the asserts of all tests again, which takes seconds.
 JOBS   ?= 2
 PYTEST  = PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(JOBS) --dist worksteal
+
+# The versions that we develop with, each with the hashes of its files: pip refuses others. They fit every Python from
+# 3.11 on and every platform; with UNLOCKED=1 the newest versions that pyproject.toml allows are installed instead.
+LOCKS  := requirements
+locked  = $(PIP) $(if $(UNLOCKED),$(2),--require-hashes --requirement $(LOCKS)/$(1).lock) || { \
+	    echo 'The packages of $(LOCKS)/$(1).lock could not be installed. If it does not fit your Python or platform,' >&2; \
+	    echo '`make UNLOCKED=1 …` installs the newest versions that pyproject.toml allows, without hashes.' >&2; exit 1; }
 
 PIP     = PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -qq
 say     = @printf '\033[1m· %s\033[0m\n'
@@ -39,8 +46,15 @@ test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, 
 test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: ten minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
-test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests
+test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
 	@$(PYTEST) -m slow
+
+sanitize: $(VENV)/.dev  ## Run the kernels under AddressSanitizer and UBSan: with any bytes, then their tests
+	@$(PY) tests/kernels/fuzz/sanitize.py
+
+FUZZED ?= 300
+fuzz: $(VENV)/.dev  ## Let libFuzzer search the kernels for five minutes (FUZZED=3600: an hour)
+	@$(PY) tests/kernels/fuzz/sanitize.py --fuzz $(FUZZED) --calls 200000
 
 bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: two minutes)
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'
@@ -67,6 +81,19 @@ check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
 format: $(VENV)/.dev  ## Sort imports, mend what ruff can mend, format
 	@$(PY) -m ruff check --quiet --fix-only .
 	@$(PY) -m ruff format .
+
+# In a place of its own: what resolves the versions is not among them. Without names of hosts, so that any mirror serves.
+lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and write them down with their hashes
+	@rm -rf $(VENV)/lock
+	@$(PY) -m venv --without-pip $(VENV)/lock
+	@$(PY) -m pip --python $(VENV)/lock/bin/python install -qq --disable-pip-version-check uv
+	@for name in build dev; do \
+	    echo 'setuptools>=77' | $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	        --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
+	        $$(test $$name = build || echo pyproject.toml --extra dev) - --output-file $(LOCKS)/$$name.lock || exit 1; \
+	done
+	@rm -rf $(VENV)/lock
+	@echo '· $(LOCKS)/build.lock and $(LOCKS)/dev.lock; `make check test` says whether they serve'
 
 clean:  ## Remove all that make has made, .venv included
 	@rm -rf $(VENV) build dist docs/_build src/plausibly.egg-info $(SHARED)
@@ -102,7 +129,7 @@ $(VENV)/.python:
 	        exit 1; \
 	    fi; \
 	fi
-	@$(PIP) 'setuptools>=77'
+	@$(call locked,build,'setuptools>=77')
 	@touch $@
 
 # No build isolation: setuptools is already here, and one download less is one thing less to fail.
@@ -111,9 +138,11 @@ $(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
 	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[$(SHOWN)]')
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml setup.py | $(VENV)/.python
+# The tools first, by the lock; then the package, whose dependencies are there already.
+$(VENV)/.dev: pyproject.toml setup.py $(LOCKS)/dev.lock | $(VENV)/.python
 	$(say) 'installing plausibly and the developer tools'
-	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[dev]')
+	@$(call locked,dev,--no-build-isolation --editable '.[dev]')
+	$(call with-kernels,$(PIP) --no-deps --no-build-isolation --editable .)
 	@touch $@ $(VENV)/.demo
 
 # The libraries we are compared with want older versions than we do, hence a place of their own. Few retries: without

@@ -1324,7 +1324,9 @@ STATE = [
     fault(
         "log-keeps-the-callers-array",
         "what the caller writes later changes the state",
-        Edit("core.accumulator:LogAccumulator._absorb", "reports.astype(self.scheme.report_dtype)", "reports.view()"),
+        Edit(
+            "core.scheme:Scheme.accept_parts", "copied(records[first : first + step])", "records[first : first + step]"
+        ),
         by=detect.states,
         sees="merged parts are not the whole",
     ),
@@ -1338,7 +1340,7 @@ STATE = [
     fault(
         "reports-of-anything",
         "records that look alike are taken for one's own",
-        Edit("core.scheme:Scheme.accept", "tag != self.fingerprint()", "False"),
+        Edit("core.scheme:Scheme.expect_records", "tag != self.fingerprint()", "False"),
         by=detect.refusals,
         sees="another scheme's reports is accepted",
     ),

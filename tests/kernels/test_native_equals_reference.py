@@ -1114,6 +1114,56 @@ def test_stretched_histograms_are_the_same(instruction_set: str, t: int) -> None
         assert supported is None or np.flatnonzero(added[line]).tolist() == supported
 
 
+# Each has numbers below 5 (rows) and 8 (columns), and one position at which a number is too large or too small.
+OUTSIDE = {
+    "histogram": ("histogram", [5], (), (5,)),
+    "first of a pair": ("histogram", [5, 8], (), (5, 8)),
+    "second of a pair": ("histogram", [5, 8], (), (5, 8)),
+    "line": ("stretched_histogram", [5, 8, 8], (3, *field_tables(3)), (5, 8)),
+    "stretch": ("stretched_histogram", [5, 8, 8], (3, *field_tables(3)), (5, 8)),
+    "hash": ("stretched_histogram", [5, 8, 8], (3, *field_tables(3)), (5, 8)),
+}
+PLACES = {"second of a pair": 1, "stretch": 1, "hash": 2}
+
+
+@each_set
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_numbers_out_of_range_are_refused_and_the_other_reports_are_added(instruction_set: str, case: str) -> None:
+    rng = np.random.default_rng(7)
+    name, counts, arguments, shape = OUTSIDE[case]
+    place = PLACES.get(case, 0)
+    most = counts[place]
+    for width in (1, 2, 4, 8):
+        # For width 8 the products and differences that a bound is tested with wrap around.
+        beyond = {most, 2 ** (8 * width) - 1, 2 ** (8 * width - 1), 2 ** (8 * width - 1) + most - 1}
+        for number in sorted(beyond | ({0} if case == "stretch" else set())):
+            whole = [rng.integers(1, count, size=1500).astype(f"<u{width}") for count in counts]
+            whole[place][[3, 700]] = number
+            good = np.flatnonzero(whole[place] != number) if number else np.flatnonzero(whole[place])
+            cells, expected = np.zeros((2, *shape), dtype=np.int64)
+            native._functions.update(BOUND[instruction_set])
+            getattr(native, name)(tuple(column[good].copy() for column in whole), *arguments, expected)
+            with pytest.raises(IndexError, match="got 2 others"):
+                getattr(native, name)(tuple(whole), *arguments, cells)
+            np.testing.assert_array_equal(cells, expected)
+            with pytest.raises(IndexError, match="got 2 others"):
+                getattr(reference, name)(tuple(whole), *arguments, np.zeros(shape, dtype=np.int64))
+
+
+@each_set
+def test_rows_out_of_range_are_refused_and_the_others_are_added(instruction_set: str) -> None:
+    rows = np.arange(30, dtype=np.uint64).reshape(15, 2) % 4
+    rows[5, 1] = rows[9, 0] = 2**64 - 1
+    hashes = np.zeros(15, dtype=np.uint8)
+    cells = np.zeros(4, dtype=np.int64)
+    native._functions.update(BOUND[instruction_set])
+    with pytest.raises(IndexError, match="got 2 others"):
+        native.sign_sums(rows, hashes, cells)
+    assert cells.tolist() == np.bincount(rows[rows < 4].astype(np.int64)).tolist()
+    with pytest.raises(IndexError):
+        reference.sign_sums(rows, hashes, cells)
+
+
 @each_set
 @quickly
 @given(

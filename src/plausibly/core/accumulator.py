@@ -7,7 +7,7 @@ import zlib
 from abc import ABC, abstractmethod
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from .domain import listed
 from .errors import ReportError, StateError, as_bytes
 from .estimates import Estimates
 from .laws import Cells, Codes, choose_estimator
+from .memory import copied, unshared
 from .parallel import in_chunks
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class Accumulator(ABC):
 
     One accumulator belongs to one thread at a time; make one per thread and merge.
     """
+
+    _keeps: ClassVar[bool] = False
+    """Whether the reports themselves are kept, so that they must not lie in the caller's memory."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
@@ -81,16 +85,40 @@ class Accumulator(ABC):
         return len(self)
 
     def add(self, reports: object) -> None:
-        """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not."""
-        accepted = self.scheme.accept(reports)
-        self._check_room(len(accepted))
-        self._absorb(accepted)
+        """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not.
+
+        Reports that another process may change meanwhile, such as those of a memory-mapped file, are copied part by
+        part before they are checked.
+        """
+        records = self.scheme.expect_records(reports)
+        self._check_room(len(records))
+        try:
+            if unshared(records) and not self._keeps:
+                self.scheme.check(records)
+                self._absorb(records)
+                return
+            apart = self.scheme.accumulator()
+            for part in self.scheme.accept_parts(records):
+                apart._absorb(part)
+        except IndexError:
+            # From a kernel, which looks at every index once more: a thread of the caller has changed the checked array.
+            raise ReportError(
+                "reports: expected an array that stays as it is, got one that changed; add a copy"
+            ) from None
+        self._unite(apart)
 
     def add_here(self, reports: object) -> None:
-        """As ``add``, on the calling thread, for whoever shares out the work; an interrupt leaves a state to drop."""
-        accepted = self.scheme.accept(reports)
-        self._check_room(len(accepted))
-        self._absorb_here(accepted)
+        """As ``add``, on the calling thread, for code that shares out the work; an interrupt leaves a state to drop.
+
+        The caller makes sure that nobody changes the reports meanwhile.
+        """
+        if self._keeps:
+            self.add(reports)
+            return
+        records = self.scheme.expect_records(reports)
+        self._check_room(len(records))
+        self.scheme.check(records)
+        self._absorb_here(records)
 
     def merge(self, other: Accumulator) -> None:
         """Adds everything another accumulator of the same scheme holds."""
@@ -270,8 +298,10 @@ class ChannelAccumulator(CellAccumulator):
 
     def _by_channel(self, reports: Reports) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         # The positions of the reports in the order of their channels, and where each channel's begin and end.
-        channels = self.scheme.channel_of(reports)
+        channels = self.scheme.channel_of(reports).copy()
         numbers = np.bincount(channels, minlength=len(self.state))
+        if len(numbers) > len(self.state):
+            raise IndexError("expected reports of the channels that there are, got others")
         return np.argsort(channels, kind="stable"), np.concatenate([[0], np.cumsum(numbers)])
 
     def _fold(
@@ -314,6 +344,8 @@ class ChannelAccumulator(CellAccumulator):
 class LogAccumulator(Accumulator):
     """Reports kept as they came, for schemes whose items cannot be listed; decoded on given candidates."""
 
+    _keeps = True
+
     def __init__(self, scheme: Scheme) -> None:
         super().__init__(scheme)
         self._parts: list[Reports] = []
@@ -333,8 +365,8 @@ class LogAccumulator(Accumulator):
         return self._parts[0]
 
     def _absorb(self, reports: Reports) -> None:
-        # A copy: the caller may write to the array it handed in. Accumulators that were merged share it.
-        kept = reports.astype(self.scheme.report_dtype)
+        # An array of our own, not the caller's. Accumulators that were merged share it.
+        kept = reports.view(self.scheme.report_dtype)
         kept.flags.writeable = False
         added = len(kept)
         # Nothing is called from here on: an interrupt cannot come between the reports and their number.
@@ -355,11 +387,12 @@ class LogAccumulator(Accumulator):
 
     def _restore(self, count: int, payload: memoryview) -> None:
         # As fixed-length strings NumPy compares them byte by byte; the zeros it drops at the end are the least bytes.
-        records = np.frombuffer(payload, dtype=f"S{self.scheme.report_dtype.itemsize}")
-        if (records[1:] < records[:-1]).any():
+        reports = copied(np.frombuffer(payload, dtype=self.scheme.report_dtype))
+        rows = reports.view(f"S{self.scheme.report_dtype.itemsize}")
+        if (rows[1:] < rows[:-1]).any():
             raise StateError("accumulator: expected records in ascending order, as to_bytes writes them, got others")
         try:
-            self._absorb(self.scheme.accept(np.frombuffer(payload, dtype=self.scheme.report_dtype)))
+            self._absorb(self.scheme.accept(reports))
         except ReportError as error:
             raise StateError(f"accumulator: {error}") from None
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .. import kernels
 from ..device import DeviceError, item_key
 from .errors import DomainError, ParameterError, nearest, shown
+from .memory import unshared
 
 MAX_DOMAIN_SIZE = 2**32
 OTHER = "other"
@@ -44,7 +45,10 @@ class Domain(ABC):
         """The values as they are, if they look like what ``encode`` returns; refuses others."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, came something else")
-        codes: Encoded = np.ascontiguousarray(values).astype(np.uint64, copy=False)
+        # Kernels read whole words, and another process must not change what has been checked.
+        codes: Encoded = np.require(values, np.uint64, ["C", "A"])
+        if not unshared(codes):
+            codes = codes.copy()
         if self.size is not None and codes.size and kernels.extremes(codes)[1] >= self.size:
             raise DomainError("values: expected items that the domain has encoded, came other numbers")
         return codes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,7 @@ from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAc
 from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
 from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
 from .laws import Cells, Decoder
+from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
@@ -32,6 +33,8 @@ Encoded = npt.NDArray[np.uint64]
 
 _CHUNK_BYTES = 1 << 22
 """Keystream of one task: below 4 MB two threads lose more than they win."""
+_COPIED_BYTES = 1 << 24
+"""Reports in somebody else's memory are copied 16 MB at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -279,7 +282,31 @@ class Scheme(ABC):
         return codes, numbers.astype(np.int64)
 
     def accept(self, reports: object) -> Reports:
-        """The reports as an array of this scheme's records; refuses anything else."""
+        """The reports as an array of this scheme's records, checked; refuses anything else.
+
+        Reports in memory that another process may write to, such as a memory-mapped file, are copied before they are
+        checked: what was checked is what is used. Reports in this process's own memory are not copied.
+        """
+        records = self.expect_records(reports)
+        accepted = records if unshared(records) else copied(records)
+        self.check(accepted)
+        return accepted
+
+    def accept_parts(self, records: Reports) -> Iterator[Reports]:
+        """The records part by part, each copied and then checked, in little memory."""
+        step = max(1, _COPIED_BYTES // records.itemsize)
+        for first in range(0, len(records), step):
+            part = copied(records[first : first + step])
+            try:
+                self.check(part)
+            except RefusedReportsError as error:
+                wrong = np.zeros(len(records), dtype=np.bool_)
+                wrong[first : first + step] = error.wrong
+                raise RefusedReportsError(wrong, error.expected) from None
+            yield part
+
+    def expect_records(self, reports: object) -> Reports:
+        """The reports as a contiguous array of this scheme's records; what is in them is not looked at."""
         expected = self.report_dtype
         if not isinstance(reports, np.ndarray):
             hint = ""
@@ -297,9 +324,7 @@ class Scheme(ABC):
             raise ReportError(
                 f"reports: expected those of scheme {self.fingerprint()[:12]}, came those of {str(tag)[:12]}"
             )
-        reports = np.ascontiguousarray(reports)
-        self.check(reports)
-        return reports
+        return np.ascontiguousarray(reports)
 
     # --- identity ---------------------------------------------------------------------------------------------
 

@@ -26,3 +26,9 @@ POLYNOMIALS = (0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409,
 def line_count(hash_bits: int, dimension: int) -> int:
     """Number of projective points with so many coordinates."""
     return ((1 << hash_bits * dimension) - 1) // ((1 << hash_bits) - 1)
+
+
+def refuse_outside(count: int) -> None:
+    """Raises if the numbers of `count` reports, at least one, are out of range."""
+    if count:
+        raise IndexError(f"expected reports with numbers in range, got {count} others")

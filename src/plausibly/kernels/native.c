@@ -1,8 +1,11 @@
 /* The hot loops of plausibly. The readable specification of each kernel is its NumPy twin in reference.py;
  * the two agree bit for bit.
  *
- * No Python.h, no state, no randomness, no validation: the caller hands over C-contiguous arrays of the right
- * type, fields of packed records, and values in range. Vectors are those of the GCC and Clang vector extension, not intrinsics.
+ * No Python.h, no state, no randomness: the caller hands over C-contiguous, aligned arrays of the right type and length,
+ * fields of packed records, and parameters of a valid scheme. What is *in* the arrays is not trusted, because somebody
+ * may change it after it was checked: for any bytes, every kernel stays within its arrays. A kernel that adds reports
+ * to cells loads each number once, leaves out a report that is out of range, and returns how many it left out.
+ * Vectors are those of the GCC and Clang vector extension, not intrinsics.
  *
  * The file includes itself once for each instruction set it is compiled for, because the width of a vector is
  * part of its type: 32-byte vectors emulated on SSE2 would be ten times slower than 16-byte ones. The first
@@ -72,6 +75,11 @@ INLINE void redo_if(int refused, i64 report, Redo *redo) {
 }
 
 INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
+
+/* The highest bit tells whether a number exceeds `last` < 2^63: what exceeds it by less than 2^63 makes the difference
+ * negative, and what exceeds it by more has that bit itself. Without a comparison, which vectors of unsigned numbers
+ * lack, many are tested at once. */
+INLINE u64 beyond(u64 number, u64 last) { return number | (last - number); }
 
 /* ---- below(m): docs/adr/0002-thresholds.md ---------------------------------------------------------------------
  *
@@ -658,12 +666,15 @@ TARGET EXPORT i64 KERNEL(unary_response)(const u64 *values, const u8 *head, i64 
     for (i64 i = 0; i < n; i++) {
         const u8 *row = head + i * d;
         u8 *bitmap = bitmaps.at + i * bitmaps.stride;
-        const u64 value = values[i], is_less = row[value] < true_byte, is_equal = row[value] == true_byte;
+        const u64 value = values[i];
+        const u8 own = value < (u64)d ? row[value] : 0;
+        const u64 is_less = own < true_byte, is_equal = own == true_byte;
         for (i64 start = 0; start < d; start += 64) {
             const i64 count = d - start < 64 ? d - start : 64;
             u64 less, equal;
             LOCAL(compare_heads)(row + start, count, other_byte, &less, &equal);
-            if (value / 64 == (u64)start / 64) { /* the true bit has a threshold of its own */
+            /* The true bit has a threshold of its own. */
+            if (value / 64 == (u64)start / 64 && value < (u64)d) {
                 less = (less & ~((u64)1 << (value % 64))) | is_less << (value % 64);
                 equal = (equal & ~((u64)1 << (value % 64))) | is_equal << (value % 64);
             }
@@ -1104,12 +1115,12 @@ TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i
     for (i64 i = 0; i < w; i++) range[i] = below_for(size - 1 - (u64)i);
     for (u64 other = 0; other + 1 < size; other++) others[other] = (u32)other;
     for (i64 r = 0; r < n; r++) {
-        const u64 *word = words + r * (w + 1);
+        const u64 *word = words + r * (w + 1), value = values[r] < size ? values[r] : size - 1;
         u8 *bitmap = bitmaps.at + r * bitmaps.stride;
         memset(bitmap, 0, (size_t)row_bytes);
         const int refused =
-            size <= 64 ? LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 1)
-                       : LOCAL(draw_subset)(values[r], word, w, keep, range, others, places, bitmap, row_bytes, 0);
+            size <= 64 ? LOCAL(draw_subset)(value, word, w, keep, range, others, places, bitmap, row_bytes, 1)
+                       : LOCAL(draw_subset)(value, word, w, keep, range, others, places, bitmap, row_bytes, 0);
         redo_if(refused, r, &redo);
     }
     free(range);
@@ -1383,17 +1394,21 @@ INLINE TARGET void LOCAL(blake_mix)(v32 *a, v32 *b, v32 *c, v32 *d, v32 x, v32 y
 }
 
 /* `parameters` are the last 16 bytes of the parameter block, salt and personalisation. */
-TARGET EXPORT void KERNEL(keyed_hash)(const u8 *content, const i64 *ends, i64 n, const u32 *parameters, u64 *out) {
+TARGET EXPORT void KERNEL(keyed_hash)(const u8 *content, i64 bytes, const i64 *ends, i64 n, const u32 *parameters,
+                                      u64 *out) {
     enum { BLOCK = 64 };
+    i64 begin = 0;
     for (i64 first = 0; first < n; first += WORDS) {
         const i64 lanes = n - first < WORDS ? n - first : WORDS;
         const u8 *text[WORDS] = {0};
         i64 length[WORDS] = {0}, longest = 0;
         v32 h[8];
         for (i64 l = 0; l < lanes; l++) {
-            const i64 begin = first + l > 0 ? ends[first + l - 1] : 0;
+            i64 end = smaller(ends[first + l], bytes);
+            if (end < begin) end = begin;
             text[l] = content + begin;
-            length[l] = ends[first + l] - begin;
+            length[l] = end - begin;
+            begin = end;
             if (length[l] > longest) longest = length[l];
         }
         for (int w = 0; w < 8; w++) h[w] = (v32){0} + LOCAL(blake_start)[w];
@@ -1485,14 +1500,15 @@ TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *word
 /* ---- 21. settle_ties: OUE and SUE, the bits that unary_response left open ------------------------------------- */
 
 /* The low 56 bits of the words are at the top of `tails`; a bit is set if they are below those of its threshold. */
-TARGET EXPORT void KERNEL(settle_ties)(Field bitmaps, const u64 *values, const i64 *tie_report,
+TARGET EXPORT void KERNEL(settle_ties)(Field bitmaps, i64 row_bytes, const u64 *values, i64 n, const i64 *tie_report,
                                        const i64 *tie_bit, const u64 *tails, i64 ties, u64 true_threshold,
                                        u64 other_threshold) {
     for (i64 k = 0; k < ties; k++) {
-        const u64 bit = (u64)tie_bit[k];
-        const u64 threshold = values[tie_report[k]] == bit ? true_threshold : other_threshold;
+        const u64 report = (u64)tie_report[k], bit = (u64)tie_bit[k];
+        if (report >= (u64)n || bit / 8 >= (u64)row_bytes) continue;
+        const u64 threshold = values[report] == bit ? true_threshold : other_threshold;
         const int set = tails[k] >> 8 < (threshold & low_bits(56));
-        bitmaps.at[tie_report[k] * bitmaps.stride + (i64)(bit / 8)] |= (u8)(set << (bit % 8));
+        bitmaps.at[(i64)report * bitmaps.stride + (i64)(bit / 8)] |= (u8)(set << (bit % 8));
     }
 }
 
@@ -1515,32 +1531,60 @@ TARGET EXPORT void KERNEL(row_sums)(const u8 *bitmaps, i64 n, i64 row_bytes, i64
 
 /* ---- 23. histogram: DE, HR, FLH and AGR, how many reports have each value, or each pair of values --------------- */
 
-/* Adds to `cells`; a pair (a, b) is counted in cell a * size + b. Without a second field its width is 0. */
-TARGET EXPORT void KERNEL(histogram)(Field first, Field second, i64 n, u64 size, i64 *cells) {
+/* Adds to `total` cells; a pair (a, b) is counted in cell a * size + b. Without a second field its width is 0. Returns
+ * how many reports were left out. */
+TARGET EXPORT i64 KERNEL(histogram)(Field first, Field second, i64 n, u64 size, u64 total, i64 *cells) {
     u64 a[BUFFER], b[BUFFER];
+    i64 outside = 0;
     for (i64 start = 0; start < n; start += BUFFER) {
         const i64 count = smaller(n - start, BUFFER);
         LOCAL(load)(first, 0, start, count, a);
         if (second.width) {
+            const u64 last = total / size - 1;
             LOCAL(load)(second, 0, start, count, b);
-            for (i64 i = 0; i < count; i++) a[i] = a[i] * size + b[i];
+            /* The largest number there is stands for a pair that is out of range. */
+            for (i64 i = 0; i < count; i++)
+                a[i] = (a[i] * size + b[i]) | (0 - ((beyond(a[i], last) | beyond(b[i], size - 1)) >> 63));
         }
-        for (i64 i = 0; i < count; i++) cells[a[i]]++;
+        for (i64 i = 0; i < count; i++) {
+            if (__builtin_expect(a[i] < total, 1))
+                cells[a[i]]++;
+            else
+                outside++;
+        }
     }
+    return outside;
 }
 
 /* ---- 24. stretched_histogram: AGR with a window, the supported values (y ^ e) / s of each report's line ---------- */
 
-/* Adds to `cells`. `powers` of a generator of the field are written twice, so that a difference of logarithms plus the
- * order of the generator is an index. */
-TARGET EXPORT void KERNEL(stretched_histogram)(Field lines, Field stretches, Field hashes, i64 n, u64 window,
-                                               u64 size, const i64 *powers, const i64 *logarithms, i64 *cells) {
+/* Adds to `total` cells. `powers` of a generator of the field are written twice, so that a difference of logarithms plus
+ * the order of the generator is an index; both tables are trusted. Returns how many reports were left out. */
+TARGET EXPORT i64 KERNEL(stretched_histogram)(Field lines, Field stretches, Field hashes, i64 n, u64 window,
+                                              u64 size, const i64 *powers, const i64 *logarithms, u64 total,
+                                              i64 *cells) {
+    const u64 rows = total / size;
     u64 line[BLOCK], stretch[BLOCK], hash[BLOCK];
+    i64 outside = 0;
     for (i64 start = 0; start < n; start += BLOCK) {
-        const i64 count = smaller(n - start, BLOCK);
+        i64 count = smaller(n - start, BLOCK);
         LOCAL(load)(lines, 0, start, count, line);
         LOCAL(load)(stretches, 0, start, count, stretch);
         LOCAL(load)(hashes, 0, start, count, hash);
+        u64 wrong = 0;
+        for (i64 i = 0; i < count; i++)
+            wrong |= beyond(line[i], rows - 1) | beyond(stretch[i] - 1, size - 2) | beyond(hash[i], size - 1);
+        if (__builtin_expect(wrong >> 63, 0)) {
+            i64 kept = 0;
+            for (i64 i = 0; i < count; i++) {
+                if (line[i] >= rows || stretch[i] - 1 >= size - 1 || hash[i] >= size) continue;
+                line[kept] = line[i];
+                stretch[kept] = stretch[i];
+                hash[kept++] = hash[i];
+            }
+            outside += count - kept;
+            count = kept;
+        }
         for (i64 i = 0; i < count; i++) {
             const i64 *row = powers + ((i64)size - 1 - logarithms[stretch[i]]);
             for (u64 e = 0; e < window; e++) {
@@ -1549,26 +1593,34 @@ TARGET EXPORT void KERNEL(stretched_histogram)(Field lines, Field stretches, Fie
             }
         }
     }
+    return outside;
 }
 
 /* ---- 25. sign_sums: HM as in the paper, the sum of (-1)^(bit j of the hash) at row j ----------------------------- */
 
-/* Adds to `cells`. */
-TARGET EXPORT void KERNEL(sign_sums)(Field rows, Field hashes, i64 n, i64 t, i64 *cells) {
+/* Adds to `total` cells. Returns how many rows were left out. */
+TARGET EXPORT i64 KERNEL(sign_sums)(Field rows, Field hashes, i64 n, i64 t, u64 total, i64 *cells) {
     u64 row[BUFFER], hash[BUFFER];
+    i64 outside = 0;
     for (i64 start = 0; start < n; start += BUFFER) {
         const i64 count = smaller(n - start, BUFFER);
         LOCAL(load)(hashes, 0, start, count, hash);
         for (i64 j = 0; j < t; j++) {
             LOCAL(load)(rows, j, start, count, row);
-            for (i64 i = 0; i < count; i++) cells[row[i]] += 1 - 2 * (i64)((hash[i] >> j) & 1);
+            for (i64 i = 0; i < count; i++) {
+                if (__builtin_expect(row[i] < total, 1))
+                    cells[row[i]] += 1 - 2 * (i64)((hash[i] >> j) & 1);
+                else
+                    outside++;
+            }
         }
     }
+    return outside;
 }
 
 /* ---- 26. extremes: the least and the largest number in a field --------------------------------------------------- */
 
-/* Blocks are long enough for the loop inside to be worth a vector or two. */
+/* Numbers of 8 bytes. Blocks are long enough for the loop inside to be worth a vector or two. */
 INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
     u64 least = found[0], largest = found[1];
     for (i64 i = 0; i < count; i++) {
@@ -1579,6 +1631,25 @@ INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
     found[1] = largest;
 }
 
+/* Narrower numbers, in blocks of 32 bits: vectors of these have a minimum and a maximum. */
+INLINE TARGET void LOCAL(extend_narrow)(const u8 *at, i64 stride, i64 n, u64 *found, const int width) {
+    u32 block[BUFFER], least = UINT32_MAX, largest = 0;
+    for (i64 start = 0; start < n; start += BUFFER) {
+        const i64 count = smaller(n - start, BUFFER);
+#pragma GCC unroll 8
+        for (i64 i = 0; i < count; i++) {
+            block[i] = 0;
+            memcpy(&block[i], at + (start + i) * stride, (size_t)width);
+        }
+        for (i64 i = 0; i < count; i++) {
+            least = block[i] < least ? block[i] : least;
+            largest = block[i] > largest ? block[i] : largest;
+        }
+    }
+    if (n > 0 && least < found[0]) found[0] = least;
+    if (largest > found[1]) found[1] = largest;
+}
+
 /* `found` comes in as the largest and the least number there is. */
 TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found) {
     u64 block[BUFFER];
@@ -1586,9 +1657,19 @@ TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found)
         LOCAL(extend)((const u64 *)(const void *)field.at, n, found);
         return;
     }
-    for (i64 start = 0; start < n; start += BUFFER) {
-        const i64 count = smaller(n - start, BUFFER);
-        for (i64 j = 0; j < columns; j++) {
+    for (i64 j = 0; j < columns; j++) {
+        const u8 *at = field.at + j * field.width;
+        /* Side by side, they are loaded as vectors. */
+        if (field.width == 1 && field.stride == 1) LOCAL(extend_narrow)(at, 1, n, found, 1);
+        if (field.width == 2 && field.stride == 2) LOCAL(extend_narrow)(at, 2, n, found, 2);
+        if (field.width == 4 && field.stride == 4) LOCAL(extend_narrow)(at, 4, n, found, 4);
+        if (field.stride == field.width && field.width < 8) continue;
+        if (field.width == 1) LOCAL(extend_narrow)(at, field.stride, n, found, 1);
+        if (field.width == 2) LOCAL(extend_narrow)(at, field.stride, n, found, 2);
+        if (field.width == 4) LOCAL(extend_narrow)(at, field.stride, n, found, 4);
+        if (field.width < 8) continue;
+        for (i64 start = 0; start < n; start += BUFFER) {
+            const i64 count = smaller(n - start, BUFFER);
             LOCAL(load)(field, j, start, count, block);
             LOCAL(extend)(block, count, found);
         }
@@ -1606,18 +1687,25 @@ INLINE TARGET void LOCAL(support_run)(const i16 *cells, i64 count, i16 *sums, i1
     }
 }
 
-/* How many were found; only the first `room` of them are written. */
+/* How many were found; only the first `room` of them are written. There are at most `block` children. A parent whose
+ * row or start is out of range has none. */
 TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64 cells, const i64 *starts,
                                              const i64 *rotations, i64 parents, i64 block, const u8 *kinds,
-                                             i64 children, const i64 *rows, const i32 *needs, i64 kind_count,
-                                             i32 slack, i32 *found_parents, i32 *found_children, i64 room) {
+                                             i64 kind_rows, i64 children, const i64 *rows, const i32 *needs,
+                                             i64 kind_count, i32 slack, i32 *found_parents, i32 *found_children,
+                                             i64 room) {
     i16 sums[CHILDREN], least[CHILDREN];
     i64 found = 0;
     for (i64 p = 0; p < parents; p++) {
+        const u64 own_row = (u64)rows[p];
+        u64 outside = own_row >= (u64)kind_rows;
+        for (i64 r = 0; r < cohorts; r++) outside |= (u64)starts[r * parents + p] > (u64)(cells - block);
+        if (outside) continue;
         const i32 *need = needs + p * kind_count;
-        const u8 *kind = kinds + rows[p] * children;
-        /* What any kind from one on needs at least. */
+        const u8 *kind = kinds + (i64)own_row * children;
+        /* What any kind from one on needs at least; nobody is of those that do not exist. */
         i16 enough[256];
+        for (i64 j = kind_count; j < 256; j++) enough[j] = INT16_MAX;
         i32 least_need = INT16_MAX + 1;
         for (i64 j = kind_count - 1; j >= 0; j--) {
             least_need = need[j] < least_need ? need[j] : least_need;
@@ -1630,7 +1718,7 @@ TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64
             for (i64 c = 0; c < count; c++) least[c] = INT16_MAX;
             for (i64 r = 0; r < cohorts; r++) {
                 const i16 *own = tables + r * cells + starts[r * parents + p];
-                const i64 place = (from + rotations[r * parents + p]) & (block - 1);
+                const i64 place = (i64)(((u64)from + (u64)rotations[r * parents + p]) & (u64)(block - 1));
                 const i64 first = smaller(block - place, count);
                 LOCAL(support_run)(own + place, first, sums, least);
                 LOCAL(support_run)(own, count - first, sums + first, least + first);
@@ -1652,7 +1740,8 @@ TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64
                 for (i64 c = some; c < some + DOUBTED; c++) any |= (i16)(sums[c] >= lowest);
                 if (!any) continue;
                 for (i64 c = some; c < end; c++) {
-                    if (sums[c] >= lowest && sums[c] >= need[kind[from + c]]) {
+                    const u8 own = kind[from + c];
+                    if (sums[c] >= lowest && own < kind_count && sums[c] >= need[own]) {
                         if (found < room) {
                             found_parents[found] = (i32)p;
                             found_children[found] = (i32)(from + c);

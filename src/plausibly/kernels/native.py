@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
+from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count, refuse_outside
 
 _SOURCE = Path(__file__).with_name("native.c")
 _LIBRARY = Path(__file__).with_name("libplausibly.so")
@@ -56,15 +56,15 @@ _SIGNATURES = {
     "toeplitz_support_of": ("", "fflplllqp"),
     "affine_response": ("l", "ppllllqqqqfffpl"),
     "affine_gather": ("i", "plllqp"),
-    "keyed_hash": ("", "pplpp"),
+    "keyed_hash": ("", "plplpp"),
     "local_hash_response": ("l", "pplplqqwffpl"),
-    "settle_ties": ("", "fpppplqq"),
+    "settle_ties": ("", "flplppplqq"),
     "row_sums": ("", "pllp"),
-    "histogram": ("", "fflqp"),
-    "stretched_histogram": ("", "ffflqqppp"),
-    "sign_sums": ("", "ffllp"),
+    "histogram": ("l", "fflqqp"),
+    "stretched_histogram": ("l", "ffflqqppqp"),
+    "sign_sums": ("l", "ffllqp"),
     "extremes": ("", "fllp"),
-    "promising_children": ("l", "pllppllplpplippl"),
+    "promising_children": ("l", "pllppllpllpplippl"),
 }
 _NO_FIELD = _Record(None, 0, 0)
 
@@ -301,7 +301,7 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number."""
     parameters = np.frombuffer(tag.ljust(8, b"\0") + hash_seed.to_bytes(8, "little"), dtype=np.uint8)
     out = np.empty(len(ends), dtype=np.uint64)
-    _call("keyed_hash", content, ends, len(ends), parameters, out)
+    _call("keyed_hash", content, len(content), ends, len(ends), parameters, out)
     return out
 
 
@@ -320,7 +320,8 @@ def settle_ties(
     """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words."""
     _call(
         "settle_ties",
-        *(_field(bitmaps), values, reports, bits, tails, len(reports), true_threshold, other_threshold),
+        *(_field(bitmaps), bitmaps.shape[1], values, len(values)),
+        *(reports, bits, tails, len(reports), true_threshold, other_threshold),
     )
 
 
@@ -334,18 +335,20 @@ def row_sums(bitmaps: U8) -> I64:
 def histogram(fields: Fields, cells: I64) -> None:
     """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
     first, second, *_ = *map(_field, fields), _NO_FIELD
-    _call("histogram", first, second, len(fields[0]), cells.shape[-1], cells)
+    sizes = len(fields[0]), cells.shape[-1], cells.size
+    refuse_outside(_call("histogram", first, second, *sizes, cells))
 
 
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
     """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports."""
     sizes = len(fields[0]), window, cells.shape[-1]
-    _call("stretched_histogram", *map(_field, fields), *sizes, powers, logarithms, cells)
+    outside = _call("stretched_histogram", *map(_field, fields), *sizes, powers, logarithms, cells.size, cells)
+    refuse_outside(outside)
 
 
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
     """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
-    _call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells)
+    refuse_outside(_call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells.size, cells))
 
 
 def extremes(field: Field) -> tuple[int, int]:
@@ -371,6 +374,6 @@ def promising_children(
     found = _call(
         "promising_children",
         *(tables, *tables.shape, starts, rotations, len(rows), block),
-        *(kinds, kinds.shape[1], rows, needs, needs.shape[1], slack, parents, children, room),
+        *(kinds, *kinds.shape, rows, needs, needs.shape[1], slack, parents, children, room),
     )
     return found, parents[:found], children[:found]

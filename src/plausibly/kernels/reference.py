@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count
+from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count, refuse_outside
 
 # Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
 _TABLE = 1 << 18
@@ -487,11 +487,22 @@ def row_sums(bitmaps: U8) -> I64:
     return sums
 
 
+def _inside(fields: Fields, counts: tuple[int, ...], least: tuple[int, ...] = (0, 0)) -> list[I64]:
+    """The numbers of reports, copied first and then checked, so that nobody can change what was checked."""
+    copies = [field.astype(np.uint64) for field in fields]
+    outside = np.zeros(len(copies[0]), dtype=np.bool_)
+    for copy, count, smallest in zip(copies, counts, (*least, 0), strict=False):
+        outside |= (copy < smallest) | (copy >= count)
+    refuse_outside(int(outside.sum()))
+    return [copy.astype(np.int64) for copy in copies]
+
+
 def histogram(fields: Fields, cells: I64) -> None:
     """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
-    where, *second = (field.astype(np.int64) for field in fields)
+    size = cells.shape[-1]
+    where, *second = _inside(fields, (cells.size // size, size) if len(fields) > 1 else (cells.size,))
     if second:
-        where = where * cells.shape[-1] + second[0]
+        where = where * size + second[0]
     cells += np.bincount(where, minlength=cells.size).reshape(cells.shape)
 
 
@@ -501,18 +512,19 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
     Those are (hash ^ e) / stretch for e below `window`. The powers of a generator of the field are written twice, so
     that a difference of logarithms plus the number of powers is an index.
     """
-    line, stretch, hashed = (field.astype(np.int64) for field in fields)
+    size = cells.shape[-1]
+    line, stretch, hashed = _inside(fields, (cells.size // size, size, size), least=(0, 1, 0))
     for e in range(window):
         value = hashed ^ e
         quotient = powers[logarithms[value] - logarithms[stretch] + len(powers) // 2]
-        where = line * cells.shape[-1] + np.where(value == 0, 0, quotient)
+        where = line * size + np.where(value == 0, 0, quotient)
         cells += np.bincount(where, minlength=cells.size).reshape(cells.shape)
 
 
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
     """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
     for j in range(rows.shape[1]):
-        row = rows[:, j].astype(np.int64)
+        [row] = _inside((rows[:, j],), (cells.size,))
         minus = hashes.astype(np.uint64) >> np.uint64(j) & np.uint64(1) == 1
         cells += np.bincount(row, minlength=cells.size) - 2 * np.bincount(row[minus], minlength=cells.size)
 
