@@ -169,7 +169,7 @@ class Accumulator(ABC):
         """The accumulator that ``to_bytes`` wrote; refuses another scheme's, and damaged or left-over bytes.
 
         Bytes of the wrong length are refused before any memory is taken; others take at most three times their
-        length. A state that no reports can make is refused as far as the scheme can tell (docs/adr/0015-states.md),
+        length. A state that no reports can make is refused as far as the scheme can tell (docs/adr/0016-states.md),
         so that a forged state of n reports moves no count further than n fake reports could. Fake reports look like
         honest ones: a state is as trustworthy as its sender.
         """

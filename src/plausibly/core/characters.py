@@ -50,7 +50,7 @@ def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash
 
     A report adds weights of a known total size and a known divisor, and supports a point once or not at all. That
     decides the matter for one hash bit, where a report is a sign at any place. For more bits it is necessary only
-    (docs/adr/0015-states.md).
+    (docs/adr/0016-states.md).
     """
     # If 2^a divides the window, the last a bits of a hash do not matter, and 2^a divides every weight.
     refuse_cells(int(np.bitwise_or.reduce(coefficients)) % (window & -window) != 0)

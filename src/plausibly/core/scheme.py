@@ -137,7 +137,7 @@ class Scheme(ABC):
         """Refuse cells that no n reports make; here, counts of reports that support something.
 
         Each estimate of cells that pass lies within n times what one report can add. Which schemes refuse exactly the
-        impossible cells, and which only most of them, is in docs/adr/0015-states.md.
+        impossible cells, and which only most of them, is in docs/adr/0016-states.md.
         """
         refuse_cells(int(cells.min()) < 0 or int(cells.max()) > n)
 
