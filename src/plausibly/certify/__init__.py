@@ -6,7 +6,7 @@ attacks wire records without knowing the client.
 """
 
 from .certificate import Certificate
-from .exact import audit
+from .exact import DRAWS, audit
 from .statistical import StatisticalAudit, audit_statistically, clopper_pearson
 
-__all__ = ["Certificate", "StatisticalAudit", "audit", "audit_statistically", "clopper_pearson"]
+__all__ = ["DRAWS", "Certificate", "StatisticalAudit", "audit", "audit_statistically", "clopper_pearson"]

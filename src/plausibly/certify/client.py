@@ -32,8 +32,9 @@ Expect = Callable[[bool, str], None]
 _SAMPLED_ITEMS = 64
 _SAMPLED_PUBLICS = 8
 _MOST_PUBLICS = 64
-_CLOSE_ITEMS = 8
-_LIKELIHOODS, _CLOSE_LIKELIHOODS = 4, 128
+_CLOSE = 8
+"""So many items under so many public outcomes are looked at closely."""
+_LIKELIHOODS = 128
 _MOST_RECORD_BYTES = 2**20
 _STEP = 2
 """What a path costs besides its draws, in draws."""
@@ -121,7 +122,10 @@ def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
             extremes.add(law)
             shapes |= law.shapes
             paths += law.paths
-            expect(_likely(plan.scheme, item, law, i), "the stated likelihood is not the client's law")
+            close = i < _CLOSE and outcomes < _CLOSE
+            expect(
+                _likely(plan.scheme, item, law, i + outcomes, close), "the stated likelihood is not the client's law"
+            )
         worst = max(worst, extremes.worst_ratio())
         expect(len(shapes) == 1, "the draws depend on the item or on a coin")
         _expect_accepted(plan.scheme, extremes.records, expect)
@@ -179,15 +183,13 @@ def _public_sample(client: Randomizer) -> Iterator[Public]:
     return (client.public(stream.source(layout, i)) for i in range(_MOST_PUBLICS))
 
 
-def _likely(scheme: Scheme, item: int, law: Law, number: int) -> bool:
-    # All records of a small law of the first items; of others fewer, other ones for every item.
-    records = list(law.weights)
-    if any(len(record) != scheme.report_dtype.itemsize for record in records):
+def _likely(scheme: Scheme, item: int, law: Law, number: int, close: bool) -> bool:
+    # Many records of a law that is looked at closely; else one, another one for every item and public outcome.
+    records, dtype = list(law.weights), scheme.report_dtype
+    if any(len(record) != dtype.itemsize for record in records):
         return True  # said otherwise
-    most = _CLOSE_LIKELIHOODS if number < _CLOSE_ITEMS else _LIKELIHOODS
-    step = 1 + (len(records) - 1) // most
-    chosen = records[number % step :: step] if number >= _CLOSE_ITEMS else records[::step]
-    for record, bytes_of in zip(np.frombuffer(b"".join(chosen), dtype=scheme.report_dtype), chosen, strict=True):
+    chosen = records[:: 1 + (len(records) - 1) // _LIKELIHOODS] if close else [records[number % len(records)]]
+    for record, bytes_of in zip(np.frombuffer(b"".join(chosen), dtype=dtype), chosen, strict=True):
         try:
             stated = scheme.likelihood(record, item)
         except (ValueError, IndexError, ArithmeticError):

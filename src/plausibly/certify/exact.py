@@ -15,11 +15,12 @@ from .client import Run, count_items, run_client
 from .moments import moments
 from .tapes import Comparison, compare
 
-_DRAWS = 2_000_000
+DRAWS = 2**20
+"""What an audit may draw unless told otherwise: every item of unary schemes of a thousand can be compared."""
 _MOST_DRAWS = 2**48
 
 
-def audit(scheme: Scheme, *, draws: int = _DRAWS) -> Certificate:
+def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
     """The exact certificate of a scheme: the output law of the client that ships, decided in integers.
 
     For all pairs of the items run, given each public outcome run: no record is more than e^epsilon times as likely
