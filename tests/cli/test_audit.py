@@ -29,8 +29,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
 def test_the_certificate_is_printed() -> None:
     code, shown, said = run(WORDS)
     assert (code, said) == (0, "")
-    assert "holds" in shown
-    assert "a sample of 8 public outcomes" in shown
+    assert "holds: run on every item under 8 of 2^64 public outcomes, proved for the rest" in shown.splitlines()[0]
     assert "epsilon <= 1, attained" in shown
 
 
@@ -42,7 +41,15 @@ def test_json_has_the_exact_numbers() -> None:
     assert Fraction(found["epsilon_delivered"]) == certificate.epsilon <= 1
     assert (found["holds"], found["whole_domain"], found["findings"]) == (True, False, [])
     assert found["enumerated"]["domain"]["size"] < 100_000
+    assert (found["verdict"], found["proved"], found["complete"]) == ("holds", True, False)
+    assert (found["covers"], found["argument"]) == (certificate.covers, "docs/adr/0015")
     assert "statistical" not in found
+
+
+def test_more_draws_cover_more() -> None:
+    words = "FLH:epsilon=1,domain_size=5,hashes=100"
+    assert "holds: run on every item on all coins" in run(words)[1].splitlines()[0]
+    assert "every item under 8 of 100 public outcomes" in run(words, "--draws", 10_000)[1].splitlines()[0]
 
 
 def test_the_scheme_of_a_tally_is_audited(tmp_path: Path) -> None:
@@ -55,7 +62,7 @@ def test_the_scheme_of_a_tally_is_audited(tmp_path: Path) -> None:
 def test_a_scheme_that_does_not_hold_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
     found = replace(audit(make("DE", epsilon=1, domain_size=4)), findings=("a likelihood ratio exceeds e^epsilon",))
     monkeypatch.setattr(
-        command, "audited", lambda scheme: replace(found, worst_ratio=float("inf"), epsilon=float("inf"))
+        command, "audited", lambda scheme, draws: replace(found, worst_ratio=float("inf"), epsilon=float("inf"))
     )
     code, shown, _ = run(WORDS)
     assert code == 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
-from faults import searches
+from faults import searches, special
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -1913,4 +1913,5 @@ FAULTS: list[Fault] = [
     *STATE,
     *SKETCH,
     *(Fault(*plan) for plan in searches.PLANS),
+    *(Fault(*plan) for plan in special.SPECIAL),
 ]

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from ..certify import DRAWS, audit_statistically
 from ..certify import audit as audited
-from ..certify import audit_statistically
 from .common import echo_json, messages, results, told
 from .naming import scheme_or_file
 
@@ -21,13 +21,16 @@ def audit(
         int | None,
         typer.Option(min=8, help="Also attack so many reports of each of three items, all in memory."),
     ] = None,
+    draws: Annotated[
+        int, typer.Option(min=10_000, help="How many coins the client may draw: more cover more, a million a second.")
+    ] = DRAWS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Certify the ε of a scheme: run the shipped client on every outcome of its private coins. Exit code 1 if it fails.
 
-    What is too large to enumerate is cut or sampled, and the certificate says so: a large domain is cut, of many public
-    coins a sample is taken. The thresholds of the whole domain are compared with e^ε in integers in any case. This
-    takes a second or a few; with bitmaps of a million items a minute.
+    The first line says what was run: every item where that can be afforded, else some of them, or a smaller domain; of
+    many public coins a sample. The rest is claimed only for the client that docs/adr/0015 proves private. The
+    thresholds of the whole domain are compared with e^ε in integers in any case. This takes a few seconds at most.
 
     Example: plausibly audit OLH:epsilon=1,domain_size=1000
     """
@@ -35,7 +38,7 @@ def audit(
     with told(console):
         made, _ = scheme_or_file(scheme)
         with console.status("Enumerating the coins of the client"):
-            found = audited(made)
+            found = audited(made, draws=draws)
         attacked = None
         if statistical is not None:
             with console.status("Attacking reports"):

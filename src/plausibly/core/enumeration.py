@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from typing import TypeVar
 
 from ..device import Grouped, Randomizer
 from .probability import WORD
 
 Public = tuple[int, ...]
+Outcome = TypeVar("Outcome")
 Shape = tuple[int, ...]
 """The draws of one path: 0 for a bernoulli, m for a below(m)."""
+
+_MOST_PUBLIC_PATHS = 4_096
+"""How many tickets of a search are tried at most to list the outcomes that they lead to."""
+
+
+class DrawsError(Exception):
+    """A client draws more than it was given to draw."""
 
 
 class Branching:
     """A source that follows a path of choices and takes the first option of every draw beyond its end."""
 
-    def __init__(self, path: list[int]) -> None:
+    def __init__(self, path: list[int], most: int = WORD) -> None:
         self.path = path
+        self.most = most
         self.shape: list[int] = []
         self.weight = 1
 
@@ -37,31 +46,43 @@ class Branching:
         return self._choose(size)
 
     def _choose(self, kind: int) -> int:
-        if len(self.shape) == len(self.path):
+        drawn = len(self.shape)
+        if drawn == len(self.path):
+            if drawn >= self.most:
+                raise DrawsError
             self.path.append(0)
         self.shape.append(kind)
-        return self.path[len(self.shape) - 1]
+        return self.path[drawn]
 
 
 class Probe:
     """A source that notes what is drawn, and the words at which a draw changes its mind."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = WORD) -> None:
+        self.most = most
         self.shape: list[int] = []
         self.critical = {0, WORD - 1}
+        self.highest = 0
+        """The largest threshold: a word from there on makes every bernoulli False."""
 
     def bernoulli(self, threshold: int) -> bool:
         """True, always."""
-        self.shape.append(0)
+        self._note(0)
         self.critical |= {threshold - 1, threshold}
+        self.highest = max(self.highest, threshold)
         return True
 
     def below(self, size: int) -> int:
         """0, always."""
-        self.shape.append(size)
+        self._note(size)
         limit = WORD - WORD % size
         self.critical |= {size - 1, size % WORD, limit - 1, limit % WORD}
         return 0
+
+    def _note(self, kind: int) -> None:
+        if len(self.shape) >= self.most:
+            raise DrawsError
+        self.shape.append(kind)
 
     @property
     def paths(self) -> int:
@@ -83,22 +104,31 @@ class Law:
     paths: int = 0
 
 
-def output_law(client: Randomizer, item: int, public: Public) -> Law:
-    """The law of the record of an item, given the public coins."""
-    weights: dict[Shape, dict[bytes, int]] = {}
+def _every_path(run: Callable[[Branching], Outcome], most: int = WORD) -> Iterator[tuple[Outcome, Branching]]:
+    # What a function of a source returns on each path of its coins, and the source that it has drawn from.
     path: list[int] = []
-    paths = 0
-    while path or not paths:
-        source = Branching(path)
-        record = client.perturb(item, public, source)
-        alike = weights.setdefault(tuple(source.shape), {})
-        alike[record] = alike.get(record, 0) + source.weight
-        paths += 1
+    while True:
+        source = Branching(path, most)
+        yield run(source), source
         # The next path: the last draw that has another option takes it, and what follows starts anew.
         while path and path[-1] + 1 >= (source.shape[len(path) - 1] or 2):
             path.pop()
-        if path:
-            path[-1] += 1
+        if not path:
+            return
+        path[-1] += 1
+
+
+def output_law(client: Randomizer, item: int, public: Public, most: int = WORD) -> Law:
+    """The law of the record of an item, given the public coins.
+
+    Raises ``DrawsError`` for a client that makes more than ``most`` draws on a path.
+    """
+    weights: dict[Shape, dict[bytes, int]] = {}
+    paths = 0
+    for record, source in _every_path(lambda source: client.perturb(item, public, source), most):
+        alike = weights.setdefault(tuple(source.shape), {})
+        alike[record] = alike.get(record, 0) + source.weight
+        paths += 1
     parts = [Law(part, math.prod(kind or WORD for kind in shape)) for shape, part in weights.items()]
     total = _sum(parts)
     return Law(total.weights, total.denominator, frozenset(weights), paths)
@@ -121,28 +151,59 @@ def _sum(laws: Sequence[Law]) -> Law:
     return Law(weights, denominator)
 
 
+class Extremes:
+    """The largest and smallest probability of every record under the laws added so far."""
+
+    def __init__(self) -> None:
+        self.records: dict[bytes, tuple[int, int, int]] = {}
+        """The largest weight, the smallest one, and how many laws have the record."""
+        self._denominator = 1
+        self._laws = 0
+
+    def add(self, law: Law) -> None:
+        """Take this law into account."""
+        common = math.lcm(self._denominator, law.denominator)
+        if common != self._denominator:
+            factor = common // self._denominator
+            self.records = {r: (high * factor, low * factor, n) for r, (high, low, n) in self.records.items()}
+            self._denominator = common
+        factor = common // law.denominator
+        for record, weight in law.weights.items():
+            weight *= factor
+            high, low, count = self.records.get(record, (weight, weight, 0))
+            self.records[record] = (max(high, weight), min(low, weight), count + 1)
+        self._laws += 1
+
+    def worst_ratio(self) -> Fraction | float:
+        """The largest ratio of the probabilities of one record under two laws; infinite if one rules it out."""
+        most = least = 1
+        for high, low, count in self.records.values():
+            if count < self._laws or low == 0:
+                return math.inf
+            if high * least > most * low:
+                most, least = high, low
+        return Fraction(most, least)
+
+
 def worst_ratio(laws: Sequence[Law]) -> Fraction | float:
     """The largest ratio of the probabilities of one record under two laws; infinite if one rules it out."""
-    common = math.lcm(*(law.denominator for law in laws))
-    most = least = 1
-    for record in set().union(*(law.weights for law in laws)):
-        weights = [law.weights.get(record, 0) * (common // law.denominator) for law in laws]
-        high, low = max(weights), min(weights)
-        if low == 0:
-            return math.inf
-        if high * least > most * low:
-            most, least = high, low
-    return Fraction(most, least)
+    extremes = Extremes()
+    for law in laws:
+        extremes.add(law)
+    return extremes.worst_ratio()
 
 
-def private_paths(client: Randomizer) -> int:
-    """The number of outcomes of a client's private coins, in its worst group, or 2^64 if there are more."""
-    most = 0
+def private_paths(client: Randomizer, most: int = WORD) -> int:
+    """The number of outcomes of a client's private coins, in its worst group, or 2^64 if there are more.
+
+    Raises ``DrawsError`` for a client that draws more than ``most`` of them.
+    """
+    paths = 0
     for public in one_of_each_group(client):
-        probe = Probe()
+        probe = Probe(most)
         client.perturb(0, public, probe)
-        most = max(most, probe.paths)
-    return most
+        paths = max(paths, probe.paths)
+    return paths
 
 
 def one_of_each_group(client: Randomizer) -> list[Public]:
@@ -150,20 +211,32 @@ def one_of_each_group(client: Randomizer) -> list[Public]:
     return [client.public(Branching(ticket)) for ticket in _tickets(client)]
 
 
+def count_public_outcomes(client: Randomizer) -> int:
+    """The number of outcomes of a client's public draws. Those of a search are counted ticket by ticket."""
+    total = 0
+    for ticket, weight in zip(_tickets(client), client.weights if isinstance(client, Grouped) else [1], strict=True):
+        probe = Branching(list(ticket))
+        client.public(probe)
+        total += weight * math.prod(kind or 2 for kind in probe.shape[len(ticket) :])
+    return total
+
+
 def public_outcomes(client: Randomizer, most: int) -> list[Public] | None:
     """All outcomes of a client's public coins; None if there are more than ``most``.
 
-    They are equally likely, but for those of a search, whose groups have weights.
+    They are equally likely, but for those of a search: many tickets lead to one group, which is listed once.
     """
-    outcomes: list[Public] = []
-    for ticket in _tickets(client):
-        probe = Branching(list(ticket))
-        client.public(probe)
-        rest = probe.shape[len(ticket) :]
-        if not all(rest) or len(outcomes) + math.prod(rest) > most:
+    grouped = isinstance(client, Grouped)
+    if count_public_outcomes(client) > (max(most, _MOST_PUBLIC_PATHS) if grouped else most):
+        return None
+    outcomes = []
+    for public, source in _every_path(client.public):
+        # A biased coin in public would make the outcomes unequally likely.
+        if not all(source.shape):
             return None
-        outcomes += [client.public(Branching([*ticket, *path])) for path in product(*map(range, rest))]
-    return outcomes
+        outcomes.append(public)
+    outcomes = list(dict.fromkeys(outcomes)) if grouped else outcomes
+    return outcomes if len(outcomes) <= most else None
 
 
 def _tickets(client: Randomizer) -> list[list[int]]:

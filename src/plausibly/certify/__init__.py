@@ -1,0 +1,12 @@
+"""Audits: an exact certificate by running the shipped client on every outcome of its coins, and a statistical one.
+
+``exact`` makes the certificate: ``client`` runs the client on its coins, ``tapes`` compares it with the bulk path,
+``moments`` sums up estimates, and ``argument`` tells whether a written proof covers what was not run. ``statistical``
+attacks wire records without knowing the client.
+"""
+
+from .certificate import Certificate
+from .exact import DRAWS, audit
+from .statistical import StatisticalAudit, audit_statistically, clopper_pearson
+
+__all__ = ["DRAWS", "Certificate", "StatisticalAudit", "audit", "audit_statistically", "clopper_pearson"]

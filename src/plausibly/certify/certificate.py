@@ -1,0 +1,174 @@
+"""What an exact audit found, in words and for machines: the verdict never says more than was run or proved."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ..core.scheme import Scheme
+
+ARGUMENT = "docs/adr/0015"
+"""Where the written proof for the shipped client is."""
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What the exact audit found, and for what: ``findings`` says what is wrong, ``covers`` what was run."""
+
+    scheme: Scheme
+    enumerated: Scheme
+    """The scheme whose client was run: the one asked about, or it on a domain small enough to enumerate."""
+    worst_ratio: Fraction | float
+    """The largest likelihood ratio of one record under two items; infinite if one of them cannot send it."""
+    epsilon: Fraction | float
+    """The privacy delivered: an upper bound of the log of that ratio, and of the one the client states."""
+    attained: bool
+    """Whether some record has the ratio that the client states as its worst: then the bound is tight."""
+    items: int
+    """The items that were run on all private coins."""
+    all_items: int
+    """The items of the scheme's domain; 2^64 for keys."""
+    paths: int
+    public_outcomes: int
+    all_public_outcomes: int
+    public_complete: bool
+    """Whether every outcome of the public coins was run, or a sample."""
+    argued: bool
+    """Whether the client is the one that ``docs/adr/0015`` proves private, on any item and any coin."""
+    tapes: int
+    """Reports made by client and bulk path from the same words, many of them words next to a threshold."""
+    compared_items: int
+    """The items of those reports."""
+    compared: Scheme | None
+    """The scheme whose reports those are: the one asked about or a smaller one; None if they are too large to make."""
+    moment_items: int
+    """Size of the domain on which mean and variance were computed; 0 if they were not."""
+    unbiased: bool | None
+    """Exactly, over all coins, with every decoder; None where it rests on ``scheme.unbiased_given``."""
+    variance_exact: bool | None
+    findings: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found wrong in what was run. ``proved`` says whether that is enough."""
+        return not self.findings
+
+    @property
+    def complete(self) -> bool:
+        """Whether the client was run on every item and on every outcome of its public and private coins."""
+        return self.enumerated is self.scheme and self.items == self.all_items and self.public_complete
+
+    @property
+    def proved(self) -> bool:
+        """Whether epsilon is certain for every item and every coin, run or not."""
+        return self.holds and (self.complete or self.argued)
+
+    @property
+    def covers(self) -> str:
+        """What was run on all private coins, in words."""
+        if self.complete:
+            return "every item on all coins"
+        if self.enumerated is self.scheme:
+            run = "every item" if self.items == self.all_items else f"{self.items:,} of {_count(self.all_items)} items"
+            known = f"{self.public_outcomes:,} of {_count(self.all_public_outcomes)}"
+        else:
+            kept = self.enumerated.domain.size
+            run, known = _smaller(kept), f"{self.public_outcomes:,}"
+            run = run if kept in (None, self.items) else f"{self.items:,} items of {run}"
+        return run if self.public_complete else f"{run} under {known} public outcome{'s' * (known != '1')}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate, JSON-ready: numbers that must be exact as text, what is infinite as "infinity"."""
+        return {
+            "verdict": "does not hold" if self.findings else "holds" if self.proved else "nothing wrong found",
+            "proved": self.proved,
+            "complete": self.complete,
+            "covers": self.covers,
+            "argument": ARGUMENT if self.argued else None,
+            "holds": self.holds,
+            "findings": list(self.findings),
+            "scheme": self.scheme.name,
+            "fingerprint": self.scheme.fingerprint(),
+            "epsilon_asked": str(self.scheme.epsilon),
+            "epsilon_delivered": _text(self.epsilon),
+            "epsilon_rounded_up": _rounded_up(self.epsilon),
+            "worst_ratio": _text(self.worst_ratio),
+            "attained": self.attained,
+            "whole_domain": self.enumerated is self.scheme,
+            "enumerated": self.enumerated.to_dict(),
+            "items": self.items,
+            "all_items": str(self.all_items),
+            "paths": self.paths,
+            "public_outcomes": self.public_outcomes,
+            "all_public_outcomes": str(self.all_public_outcomes),
+            "public_complete": self.public_complete,
+            "tapes": self.tapes,
+            "compared_items": self.compared_items,
+            "compared_whole_domain": self.compared is self.scheme,
+            "moment_items": self.moment_items,
+            "unbiased": self.unbiased,
+            "variance_exact": self.variance_exact,
+            "rests_on": self.scheme.unbiased_given,
+        }
+
+    def __str__(self) -> str:
+        rests = f"given {self.scheme.unbiased_given or 'coins too many to enumerate'}"
+        exact = f"exactly, over all coins, on {self.moment_items} items"
+        lines = [
+            f"{named(self.scheme)}{self._verdict}",
+            f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
+            f"  client    run on all private coins, {self.paths:,} paths: {self.covers}",
+            f"  bulk      {self._compared}",
+            f"  unbiased  {({True: exact, False: 'NO', None: rests})[self.unbiased]}",
+            f"  variance  {({True: exact, False: 'NO', None: rests})[self.variance_exact]}",
+        ]
+        return "\n".join([*lines, *(f"  FINDING   {finding}" for finding in self.findings)])
+
+    __repr__ = __str__
+
+    @property
+    def _verdict(self) -> str:
+        if self.findings:
+            return " DOES NOT HOLD"
+        if self.complete:
+            return f" holds: run on {self.covers}"
+        if self.argued:
+            return f" holds: run on {self.covers}, proved for the rest ({ARGUMENT})"
+        return f": nothing wrong found on {self.covers}; the rest is NOT covered"
+
+    @property
+    def _compared(self) -> str:
+        if self.compared is None:
+            return "not compared with the client: a report is too large"
+        every = self.compared is self.scheme and self.compared_items == self.all_items
+        items = "every item" if every else f"{self.compared_items:,} items"
+        cut = "" if self.compared is self.scheme else f" of {_smaller(self.compared.domain.size)}"
+        return f"compared with the client on {self.tapes:,} tapes of words, {items}{cut}"
+
+
+def _smaller(size: int | None) -> str:
+    return f"a domain cut to {size:,}" if size else "a domain cut to a smaller alphabet"
+
+
+def named(scheme: Scheme) -> str:
+    """The scheme in a line: a search with all its parts would fill a page."""
+    text = repr(scheme)
+    return text if len(text) <= 200 else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
+
+
+def _rounded_up(epsilon: Fraction | float) -> str:
+    # "<=" must stay true of the digits shown.
+    return "infinity" if epsilon == math.inf else f"{math.ceil(epsilon * 10**12) / 10**12:.12g}"
+
+
+def _text(number: Fraction | float) -> str:
+    return "infinity" if number == math.inf else str(number)
+
+
+def _count(number: int) -> str:
+    if number < 10**9:
+        return f"{number:,}"
+    bits = number.bit_length() - 1
+    return f"2^{bits}" if number == 1 << bits else f"more than 2^{bits}"

@@ -1,0 +1,210 @@
+"""The client on all outcomes of its private coins: which items and public outcomes are run, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+
+import numpy as np
+
+from ..core.domain import Strings
+from ..core.enumeration import (
+    Extremes,
+    Law,
+    Public,
+    Shape,
+    count_public_outcomes,
+    one_of_each_group,
+    output_law,
+    private_paths,
+    public_outcomes,
+)
+from ..core.errors import ReportError
+from ..core.probability import WORD
+from ..core.randomness import Layout, SeededRandom
+from ..core.scheme import Encoded, Scheme
+from ..device import Randomizer
+
+Expect = Callable[[bool, str], None]
+
+_SAMPLED_ITEMS = 64
+_SAMPLED_PUBLICS = 8
+_MOST_PUBLICS = 64
+_CLOSE = 8
+"""So many items under so many public outcomes are looked at closely."""
+_LIKELIHOODS = 128
+_MOST_RECORD_BYTES = 2**20
+_STEP = 2
+"""What a path costs besides its draws, in draws."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run and what it showed."""
+
+    enumerated: Scheme
+    worst: Fraction | float
+    items: int
+    paths: int
+    outcomes: int
+    public_complete: bool
+
+
+@dataclass(frozen=True)
+class _Plan:
+    scheme: Scheme
+    items: list[int]
+    publics: list[Public] | None
+    """All outcomes of the public coins; None if only a sample is run."""
+    sample: int
+    """How many outcomes of the public coins a sample has at least."""
+
+
+def count_items(scheme: Scheme) -> int:
+    """The number of values that a client of this scheme tells apart; 2^64 for keys."""
+    if isinstance(scheme.domain, Strings):
+        return sum((scheme.domain.symbols - 1) ** length for length in range(scheme.domain.length + 1))
+    return scheme.domain.size or WORD
+
+
+def every_item(scheme: Scheme) -> Encoded:
+    """All items of a domain of few, encoded."""
+    if not isinstance(scheme.domain, Strings):
+        return np.arange(scheme.size, dtype=np.uint64)
+    domain, letters = scheme.domain, scheme.domain.symbols - 1
+    rows = np.zeros((count_items(scheme), domain.length), dtype=domain.symbol_dtype)
+    first = 0
+    for length in range(domain.length + 1):
+        ranks = np.arange(letters**length)
+        for i in range(length):
+            rows[first : first + len(ranks), i] = 1 + ranks // letters ** (length - 1 - i) % letters
+        first += len(ranks)
+    return rows
+
+
+def can_be_run(scheme: Scheme, draws: int) -> bool:
+    """Whether a few reports of a client are within a budget of draws, and their records of a size to handle."""
+    return scheme.randomizer.words <= draws // 128 and scheme.report_dtype.itemsize <= _MOST_RECORD_BYTES
+
+
+def most_draws(client: Randomizer) -> int:
+    """More draws than an honest report takes: a client that goes on for ever must be stopped somewhere."""
+    return 2 * client.words + 1024
+
+
+def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
+    """The scheme on the largest domain, of those halved again and again, that fits; None if none does."""
+    # A scheme of few items, or of any, may still have many coins: a sketch has those of its cells.
+    size = max(scheme.domain.size or 2, *(2 * n for n in (scheme.randomizer.words, 32)))
+    while size > 2:
+        size = max(2, size // 2)
+        cut = scheme.cut(size)
+        if fits(cut):
+            return cut
+    return None
+
+
+def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
+    """The laws of items given public outcomes, as many as the budget of draws allows, compared with each other."""
+    plan = _plan(scheme, draws)
+    client, words = plan.scheme.randomizer, plan.scheme.randomizer.words
+    stated = client.worst_ratio()
+    groups = one_of_each_group(client)
+    worst: Fraction | float = Fraction(1)
+    paths = outcomes = 0
+    for public in plan.publics or chain(groups[1:], _public_sample(client)):
+        extremes = Extremes()
+        shapes: set[Shape] = set()
+        laws = ((item, output_law(client, item, public, most_draws(client))) for item in plan.items)
+        for i, (item, law) in enumerate(laws):
+            extremes.add(law)
+            shapes |= law.shapes
+            paths += law.paths
+            close = i < _CLOSE and outcomes < _CLOSE
+            expect(
+                _likely(plan.scheme, item, law, i + outcomes, close), "the stated likelihood is not the client's law"
+            )
+        worst = max(worst, extremes.worst_ratio())
+        expect(len(shapes) == 1, "the draws depend on the item or on a coin")
+        _expect_accepted(plan.scheme, extremes.records, expect)
+        outcomes += 1
+        # A sampled hash may send all items to one value: go on until the worst is seen or the budget is spent.
+        spent = paths * (words + _STEP) >= draws
+        if plan.publics is None and outcomes >= plan.sample and (worst >= stated or spent):
+            break
+    return Run(plan.scheme, worst, len(plan.items), paths, outcomes, plan.publics is not None)
+
+
+def _plan(scheme: Scheme, draws: int) -> _Plan:
+    # Every item of the scheme itself if that can be afforded; else some of its items; else all of a smaller domain.
+    items, price = count_items(scheme), _price(scheme, draws)
+    if price * items <= draws:
+        publics = public_outcomes(scheme.randomizer, draws // (_cost(scheme, draws) * items))
+        sample = min(_SAMPLED_PUBLICS, max(1, draws // (_cost(scheme, draws) * items)))
+        return _planned(scheme, items, publics, sample)
+    if 3 * price <= draws // 2:
+        cost = _cost(scheme, draws)
+        publics_wanted = min(_SAMPLED_PUBLICS, count_public_outcomes(scheme.randomizer))
+        some = max(3, min(_SAMPLED_ITEMS, draws // 8 // max(price, cost * publics_wanted)))
+        publics = public_outcomes(scheme.randomizer, draws // 2 // (cost * some))
+        return _planned(scheme, some, publics, min(_SAMPLED_PUBLICS, max(1, draws // 2 // (cost * some))))
+    cut = cut_until(scheme, lambda small: _price(small, draws) * count_items(small) <= draws // 8)
+    small = cut or scheme.cut(2)
+    cost = _cost(small, draws)
+    some = max(min(3, count_items(small)), min(count_items(small), draws // 8 // _price(small, draws)))
+    publics = public_outcomes(small.randomizer, max(1, draws // 8 // (cost * some)))
+    return _planned(small, some, publics, _SAMPLED_PUBLICS)
+
+
+def _planned(scheme: Scheme, items: int, publics: list[Public] | None, sample: int) -> _Plan:
+    codes = every_item(scheme) if items == count_items(scheme) else scheme.domain.spread(items)
+    numbers = [scheme.domain.number(code) for code in codes]
+    return _Plan(scheme, numbers, publics, max(sample, len(one_of_each_group(scheme.randomizer))))
+
+
+def _cost(scheme: Scheme, draws: int) -> int:
+    # The draws of all private coins of one item, given its public coins.
+    if not can_be_run(scheme, draws):
+        return WORD
+    client = scheme.randomizer
+    return private_paths(client, most_draws(client)) * (client.words + _STEP)
+
+
+def _price(scheme: Scheme, draws: int) -> int:
+    # The same with one outcome of the public coins for each group.
+    return _cost(scheme, draws) * len(one_of_each_group(scheme.randomizer))
+
+
+def _public_sample(client: Randomizer) -> Iterator[Public]:
+    # A fixed one, so that the same scheme always gets the same certificate.
+    stream, layout = SeededRandom(0).replay(0), Layout(dense=client.words)
+    return (client.public(stream.source(layout, i)) for i in range(_MOST_PUBLICS))
+
+
+def _likely(scheme: Scheme, item: int, law: Law, number: int, close: bool) -> bool:
+    # Many records of a law that is looked at closely; else one, another one for every item and public outcome.
+    records, dtype = list(law.weights), scheme.report_dtype
+    if any(len(record) != dtype.itemsize for record in records):
+        return True  # said otherwise
+    chosen = records[:: 1 + (len(records) - 1) // _LIKELIHOODS] if close else [records[number % len(records)]]
+    for record, bytes_of in zip(np.frombuffer(b"".join(chosen), dtype=dtype), chosen, strict=True):
+        try:
+            stated = scheme.likelihood(record, item)
+        except (ValueError, IndexError, ArithmeticError):
+            return False
+        if stated.numerator * law.denominator != law.weights[bytes_of] * stated.denominator:
+            return False
+    return True
+
+
+def _expect_accepted(scheme: Scheme, records: dict[bytes, tuple[int, int, int]], expect: Expect) -> None:
+    sized = {len(record) for record in records} == {scheme.report_dtype.itemsize}
+    expect(sized, "the size of a record is not the stated one")
+    if not sized:
+        return
+    try:
+        scheme.accept(np.frombuffer(b"".join(records), dtype=scheme.report_dtype))
+    except ReportError:
+        expect(False, "the server refuses what the client sends")

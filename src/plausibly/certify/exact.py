@@ -1,0 +1,78 @@
+"""The exact audit: the client on its coins, the bulk path on its words, the estimates on their laws."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ..core.domain import whole_number
+from ..core.enumeration import DrawsError, count_public_outcomes
+from ..core.probability import log_upper_bound, within_exp
+from ..core.scheme import Scheme, expect_scheme
+from .argument import applies
+from .certificate import Certificate
+from .client import Run, count_items, run_client
+from .moments import moments
+from .tapes import Comparison, compare
+
+DRAWS = 2**20
+"""What an audit may draw unless told otherwise: every item of unary schemes of a thousand can be compared."""
+_MOST_DRAWS = 2**48
+
+
+def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
+    """The exact certificate of a scheme: the output law of the client that ships, decided in integers.
+
+    For all pairs of the items run, given each public outcome run: no record is more than e^epsilon times as likely
+    under one item as under another, neither draws nor record size depend on the item or on a coin, and the likelihood
+    that the scheme states is the true one. How words become coins, and the bulk path, are compared on tapes full of the
+    words at which a draw changes its mind.
+
+    ``draws`` bounds the coins that the client may draw, about a million a second, for the laws and again for the tapes.
+    Within it every item is run under every public outcome; else every item under some; else some items; else the client
+    on a smaller domain. ``Certificate.covers`` says which. What was not run is claimed only if the client is the one
+    that docs/adr/0015 proves private, and on the whole domain the worst ratio that it states must be below e^epsilon.
+    """
+    expect_scheme(scheme)
+    draws = whole_number("draws", draws, 10_000, _MOST_DRAWS)
+    findings: list[str] = []
+
+    def expect(holds: bool, otherwise: str) -> None:
+        if not holds and otherwise not in findings:
+            findings.append(otherwise)
+
+    try:
+        run, compared = run_client(scheme, draws, expect), compare(scheme, draws, expect)
+        moment_items, unbiased, variance_exact = moments(scheme)
+    except DrawsError:
+        expect(False, "the client draws more or fewer words than it says")
+        run, compared = Run(scheme, math.inf, items=0, paths=0, outcomes=0, public_complete=False), Comparison(None)
+        moment_items, unbiased, variance_exact = 0, None, None
+    stated, whole = run.enumerated.randomizer.worst_ratio(), scheme.randomizer.worst_ratio()
+    worst = run.worst
+    expect(worst != math.inf and within_exp(Fraction(worst), scheme.epsilon), "a likelihood ratio exceeds e^epsilon")
+    expect(worst <= stated, "a likelihood ratio exceeds the worst one that the client states")
+    expect(within_exp(whole, scheme.epsilon), "the thresholds exceed e^epsilon on the whole domain")
+    expect(unbiased is not False, "the estimate is biased")
+    expect(variance_exact is not False, "the variance is not the stated one")
+    return Certificate(
+        scheme=scheme,
+        enumerated=run.enumerated,
+        worst_ratio=worst,
+        epsilon=math.inf if worst == math.inf else log_upper_bound(max(Fraction(worst), whole), scheme.epsilon),
+        attained=worst == stated,
+        items=run.items,
+        all_items=count_items(scheme),
+        paths=run.paths,
+        public_outcomes=run.outcomes,
+        all_public_outcomes=count_public_outcomes(scheme.randomizer),
+        public_complete=run.public_complete,
+        argued=applies(scheme.randomizer, count_items(scheme)),
+        tapes=compared.tapes,
+        compared_items=compared.items,
+        compared=compared.scheme,
+        moment_items=moment_items,
+        unbiased=unbiased,
+        variance_exact=variance_exact,
+        findings=tuple(findings),
+    )
