@@ -1,14 +1,15 @@
 """How many crafted reports put a string that nobody holds into a search: `python -m bench.poisoning`, ten minutes.
 
 The attacker knows the scheme, chooses the group of every fake report and sends records that support the target. Fakes
-are shared out over the groups that report prefixes, as many to each as its own users take.
+are shared out over all groups, as many to each as its own users take.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
@@ -36,15 +37,18 @@ _POOL = 64
 
 
 def crafted(scheme: Search, target: str, number: int, seed: int) -> Reports:
-    """So many fake reports that support one string at every step; none for the parts that teach letters and pairs."""
-    needed = [i for i, part in enumerate(scheme.parts) if part.role not in ("letters", "pairs")]
-    groups = [g for g, group in enumerate(scheme.groups) if any(i in needed for i in group)]
-    weights = np.array([_weight(scheme, group) for group in groups])
+    """So many fake reports that support one string wherever the search looks."""
+    pools = {i: _supporting(part, scheme.domain.encode([target]), seed) for i, part in enumerate(scheme.parts)}
+    return _shared_out(scheme, pools, number)
+
+
+def _shared_out(scheme: Search, pools: dict[int, Reports], number: int) -> Reports:
+    weights = np.array([_weight(scheme, group) for group in range(len(scheme.groups))])
     # Largest remainders, so that their sum is the number.
     ideal = number * weights / weights.sum()
     counts = np.floor(ideal).astype(np.int64)
     counts[np.argsort(counts - ideal, kind="stable")[: number - int(counts.sum())]] += 1
-    made = [_of_group(scheme, group, target, int(count), seed) for group, count in zip(groups, counts, strict=True)]
+    made = [_of_group(scheme, group, pools, int(count)) for group, count in enumerate(counts)]
     return np.concatenate(made)
 
 
@@ -53,14 +57,11 @@ def _weight(scheme: Search, group: int) -> float:
     return scheme.group_weights[group] / min(raise_of_part(part) or 1.0 for part in parts)
 
 
-def _of_group(scheme: Search, group: int, target: str, count: int, seed: int) -> Reports:
+def _of_group(scheme: Search, group: int, pools: dict[int, Reports], count: int) -> Reports:
     fakes = np.zeros(count, dtype=scheme.report_dtype)
     fakes["group"] = group
-    rows = scheme.domain.encode([target])
     for place in scheme.places[group]:
-        pool = _supporting(scheme.parts[place.part], rows, seed)
-        chosen = np.resize(pool, count).view(np.uint8).reshape(count, -1)
-        fakes["body"][:, place.record] = chosen
+        fakes["body"][:, place.record] = np.resize(pools[place.part], count).view(np.uint8).reshape(count, -1)
     return fakes
 
 
@@ -74,19 +75,18 @@ def _supporting(part: Part, rows: Encoded, seed: int) -> Reports:
     return drawn[[i for i, each in enumerate(likely) if each == best][:_POOL]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """What became of the target, over some runs."""
+    """What became of a target, over some runs."""
 
-    fakes: int
     enough: int | None
-    """How many the law of `plausibly show` says are enough, for a string of this length."""
-    listed: float
-    """The share of runs in which it is among the ten strings that come back."""
-    significant: float
-    """The share of runs in which it comes back at level 0.05."""
-    estimate: float
-    """Its median estimate, as a share of the users, in the runs that list it."""
+    """How many fakes are enough, by the law that `plausibly show` uses, for a string of this length."""
+    listed: int = 0
+    """Runs in which it is among the ten strings that come back."""
+    significant: int = 0
+    """Those of them in which it is significant at level 0.05."""
+    estimates: list[float] = field(default_factory=list)
+    """What it was estimated at in these runs, as a share of the users."""
 
 
 def crowd(users: int) -> dict[str, int]:
@@ -99,29 +99,41 @@ def crowd(users: int) -> dict[str, int]:
     return found
 
 
-def attack(epsilon: int, users: int, fraction: float, target: str, runs: int = RUNS) -> Outcome:
-    """Fakes beside so many users, again and again with other coins."""
-    domain = Strings(ALPHABET, LENGTH)
-    fakes = round(fraction * users)
-    listed = significant = 0
-    estimates = []
+def attacks(epsilon: int, users: int, runs: int) -> dict[tuple[str, float], Outcome]:
+    """What becomes of each target with each number of fakes, as a fraction of the users; other coins in every run."""
+    domain, found = Strings(ALPHABET, LENGTH), {}
     for run in range(runs):
         scheme = plausibly.trellis(epsilon, domain=domain, users=users, hash_seed=run)
         assert isinstance(scheme, TRELLIS)
-        tally = scheme.simulate(crowd(users), SeededRandom(run))
-        tally.add(crafted(scheme, target, fakes, run))
-        assert isinstance(tally, SearchTally)
-        found = tally.search(k=10)
-        place = np.flatnonzero(found.items == target)
-        if len(place):
-            assert found.p_values is not None
-            listed += 1
-            significant += bool(found.p_values[place[0]] <= 0.05)
-            estimates.append(float(found.values[place[0]]) / users)
-    share = smallest_share(scheme, users, 0.95, nats_per_character(domain)[0], len(target))
-    enough = fakes_for_share(scheme, users, share) if share < 1 else None
-    median = float(np.median(estimates)) if estimates else 0.0
-    return Outcome(fakes, enough, listed / runs, significant / runs, median)
+        honest = scheme.simulate(crowd(users), SeededRandom(run))
+        for target in TARGETS:
+            share = smallest_share(scheme, users, 0.95, nats_per_character(domain)[0], len(target))
+            enough = fakes_for_share(scheme, users, share) if share < 1 else None
+            most = crafted(scheme, target, round(max(FRACTIONS) * users), run)
+            for fraction in FRACTIONS:
+                outcome = found.setdefault((target, fraction), Outcome(enough))
+                tally = scheme.accumulator()
+                tally.merge(honest)
+                tally.add(_thinned(most, fraction / max(FRACTIONS)))
+                assert isinstance(tally, SearchTally)
+                _look(tally, target, users, outcome)
+    return found
+
+
+def _thinned(reports: Reports, part: float) -> Reports:
+    # Evenly spaced, so that every group keeps its share.
+    kept = np.unique(np.floor(np.arange(round(part * len(reports))) / part).astype(np.int64))
+    return reports[kept]
+
+
+def _look(tally: SearchTally, target: str, users: int, outcome: Outcome) -> None:
+    answer = tally.search(k=10)
+    place = np.flatnonzero(answer.items == target)
+    if len(place):
+        assert answer.p_values is not None
+        outcome.listed += 1
+        outcome.significant += bool(answer.p_values[place[0]] <= 0.05)
+        outcome.estimates.append(float(answer.values[place[0]]) / users)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -129,20 +141,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args(arguments).runs
-    print("| ε | users | target | enough by the law | fakes | in the top ten | at level 0.05 | looks like |")
+    print("| ε | users | target | enough, by the law | fakes | in the top ten | at level 0.05 | looks like |")
     print("|---|---|---|---|---|---|---|---|")
-    for epsilon in EPSILONS:
-        for users in USERS:
-            for target in TARGETS:
-                for fraction in FRACTIONS:
-                    found = attack(epsilon, users, fraction, target, runs)
-                    enough = "—" if found.enough is None else f"{100 * found.enough / users:.2g} %"
-                    looks = f"{100 * found.estimate:.2g} %" if found.listed else "—"
-                    rates = f"{100 * found.listed:.0f} % | {100 * found.significant:.0f} % | {looks}"
-                    print(
-                        f"| {epsilon} | {users:,} | `{target}` | {enough} | {100 * fraction:g} % | {rates} |",
-                        flush=True,
-                    )
+    for epsilon, users in product(EPSILONS, USERS):
+        for (target, fraction), found in attacks(epsilon, users, runs).items():
+            enough = "—" if found.enough is None else f"{100 * found.enough / users:.2g} %"
+            looks = f"{100 * float(np.median(found.estimates)):.2g} %" if found.estimates else "—"
+            rates = f"{found.listed} of {runs} | {found.significant} of {runs} | {looks}"
+            print(f"| {epsilon} | {users:,} | `{target}` | {enough} | {100 * fraction:g} % | {rates} |", flush=True)
 
 
 if __name__ == "__main__":

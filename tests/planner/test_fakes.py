@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from math import ceil
 from typing import Any
 
@@ -143,6 +144,27 @@ def test_a_bound_from_some_items_is_looser_than_that_from_all_and_still_below_th
     assert small is not None
     assert stated is not None
     assert 0.5 * small.every < stated.every < 0.1 * stated.raises
+
+
+@pytest.mark.full
+@in_turn(
+    "scheme",
+    [
+        make("CM", oracle=make("SS", epsilon=1, domain_size=2**16), rows=2**12, domain=Keys()),
+        make("CS", oracle=make("HR", epsilon=9, domain_size=2**24), rows=2**16, domain=Keys()),
+        make("PEM", oracle=make("DE", epsilon=9, domain_size=27**6), domain=Strings("abcdefghijklmnopqrstuvwxyz", 6)),
+        make("FLH", epsilon=1, domain_size=2**20, hashes=2**20),
+    ],
+)
+def test_bounds_of_large_schemes_take_little_memory(scheme: Any) -> None:
+    tracemalloc.start()
+    try:
+        stated = fakes_of(scheme)
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()
+    assert stated is not None
+    assert 0 < stated.every <= stated.raises
 
 
 # --- searches ----------------------------------------------------------------------------------------------------

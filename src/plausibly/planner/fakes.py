@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.hashing import HashedScheme
 from ..core.laws import Estimator
 from ..core.scheme import Scheme
 from ..oracles import AGR, DE, FLH, HM, HR, SS, TLH
@@ -24,7 +25,6 @@ from ..oracles.unary import Unary
 from ..search.folding import Fold
 from ..search.grouped import Search
 from ..search.parts import Part
-from ..search.trellis import TRELLIS
 from ..sketches.rows import RowSketch
 from .costs import linear
 
@@ -34,10 +34,12 @@ _ASKED = 1 << 12
 """Items of a domain that stand for all where these cannot be listed, or are many: the bound stays a bound."""
 _HASHES = 1 << 24
 """Hash values that may be computed for a bound."""
-_LEARNT_FROM = frozenset({"letters", "pairs"})
-"""Parts of TRELLIS that teach it which symbols are common; a string is found without their help."""
+
+_MOST_ROWS = 1 << 12
+"""Rows of a sketch that are looked at one by one."""
 
 Codes = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,11 @@ def _every(scheme: Scheme, size: int | None) -> tuple[Fraction, bool, bool]:
 
 
 def _asked(scheme: Scheme) -> int:
-    # How many items stand for all: few enough that hashing them stays cheap.
-    functions = scheme.hashes if isinstance(scheme, FLH) else scheme.rows if isinstance(scheme, RowSketch) else 1
-    most = max(16, min(_HASHES // functions, 16 * _ASKED))
+    # How many items stand for all: few enough that hashing, and in rows sorting, them stays cheap.
+    most = _HASHES // scheme.hashes if isinstance(scheme, FLH) else _ASKED
+    if isinstance(scheme, RowSketch):
+        most = _HASHES // (4 * scheme.rows)
+    most = max(16, min(most, 16 * _ASKED))
     return min(most, scheme.domain.size or most)
 
 
@@ -195,42 +199,44 @@ def _named(oracle: Scheme) -> int:
 def _mean_of(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
     # The most by which one record raises the mean of these items, which may repeat; and whether one does.
     if isinstance(scheme, RowSketch):
+        if scheme.rows > _MOST_ROWS or (not scheme.signed and isinstance(scheme.oracle, HashedScheme)):
+            return _ends(scheme)[1], False
         found = [_mean_of_row(scheme, row, codes) for row in range(scheme.rows)]
         return max(mean for mean, _ in found), all(exact for _, exact in found)
     if scheme.domain.size is None or isinstance(scheme, FLH):
         return _mean_of_hashes(scheme, codes)
-    return _mean_of_cells(scheme, np.bincount(codes.astype(np.int64), minlength=scheme.size), len(codes))
+    return _mean_of_cells(scheme, *np.unique(codes.astype(np.int64), return_counts=True), len(codes))
 
 
 def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, bool]:
-    oracle = scheme.oracle
     seeds = np.full(len(codes), scheme.seeds[row], dtype=np.uint64)
-    cells = kernels.local_hash(seeds, codes, scheme.split, oracle.size).astype(np.int64)
-    counts = np.bincount(cells, minlength=oracle.size)
-    if scheme.signed:
-        # An item reads its cell less the opposite one.
-        return _mean_of_cells(oracle, counts - np.roll(counts, scheme.width), len(codes))
-    if isinstance(oracle, FLH):
-        return _debiasing(scheme.width).of(_ends(oracle)[1]), False
-    mean, exact = _mean_of_cells(oracle, counts, len(codes))
-    return _debiasing(scheme.width).of(mean), exact
+    cells = kernels.local_hash(seeds, codes, scheme.split, scheme.oracle.size).astype(np.int64)
+    if not scheme.signed:
+        mean, exact = _mean_of_cells(scheme.oracle, *np.unique(cells, return_counts=True), len(codes))
+        return _debiasing(scheme.width).of(mean), exact
+    # An item reads its cell less the opposite one.
+    opposite = (cells + scheme.width) % scheme.oracle.size
+    read, place = np.unique(np.concatenate([cells, opposite]), return_inverse=True)
+    weights = np.bincount(place, np.repeat([1, -1], len(codes))).astype(np.int64)
+    return _mean_of_cells(scheme.oracle, read, weights, len(codes))
 
 
-def _mean_of_cells(oracle: Scheme, counts: npt.NDArray[np.int64], items: int) -> tuple[Fraction, bool]:
-    # The largest sum of counts * shift over the cells, for each of so many items.
+def _mean_of_cells(oracle: Scheme, cells: Counts, weights: Counts, items: int) -> tuple[Fraction, bool]:
+    # The largest sum of weight * shift over the cells of one record, for each of so many items; other cells weigh 0.
     scale, offset = _law(oracle)
-    positive = np.maximum(counts, 0)
+    positive = np.sort(weights[weights > 0])[::-1]
     if isinstance(oracle, HR):
-        blocks = np.bincount(np.arange(len(counts)) % oracle.blocks, np.abs(counts))
-        return scale * int(blocks.max()) / items, bool((counts >= 0).all())
+        _, block = np.unique(cells % oracle.blocks, return_inverse=True)
+        return scale * int(np.bincount(block, np.abs(weights)).max()) / items, bool((weights >= 0).all())
     if isinstance(oracle, DE | SS):
-        best = int(np.sort(counts)[::-1][: _named(oracle)].sum())
-    elif isinstance(oracle, AGR):
-        best = int(np.sort(positive)[::-1][: _named(oracle)].sum())
+        # So many cells exactly: those that weigh nothing before those that weigh less.
+        negative = np.sort(weights[weights < 0])[::-1]
+        others = max(0, _named(oracle) - len(positive) - (oracle.size - len(positive) - len(negative)))
+        best = int(positive[: _named(oracle)].sum() + negative[:others].sum())
     else:
-        best = int(positive.sum())
-    exact = isinstance(oracle, DE | SS | Unary) or (_supports_all(oracle) and bool((counts >= 0).all()))
-    return scale * (best - offset * int(counts.sum())) / items, exact
+        best = int(positive[: _named(oracle) if isinstance(oracle, AGR) else None].sum())
+    exact = isinstance(oracle, DE | SS | Unary) or (_supports_all(oracle) and bool((weights >= 0).all()))
+    return scale * (best - offset * int(weights.sum())) / items, exact
 
 
 def _mean_of_hashes(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
@@ -269,12 +275,9 @@ def fakes_for_share(scheme: Search, n: int, share: float) -> int | None:
     needed: dict[int, float] = {}
     for i, part in enumerate(scheme.parts):
         most = raise_of_part(part)
-        if isinstance(scheme, TRELLIS) and part.role in _LEARNT_FROM:
-            continue
         if most is None or most <= share:
             return None
         needed[i] = ceil(share * n * float(scheme.share(i)) / (most - share))
-    groups = [[i for i in group if i in needed] for group in scheme.groups]
-    shared = {i for i in needed if sum(i in group for group in groups) > 1}
-    apart = sum(max((needed[i] for i in group if i not in shared), default=0) for group in groups)
+    shared = {i for i in needed if sum(i in group for group in scheme.groups) > 1}
+    apart = sum(max((needed[i] for i in group if i not in shared), default=0) for group in scheme.groups)
     return int(max([apart, *(needed[i] for i in shared)]))
