@@ -61,7 +61,8 @@ def _of_group(scheme: Search, group: int, pools: dict[int, Reports], count: int)
     fakes = np.zeros(count, dtype=scheme.report_dtype)
     fakes["group"] = group
     for place in scheme.places[group]:
-        fakes["body"][:, place.record] = np.resize(pools[place.part], count).view(np.uint8).reshape(count, -1)
+        pool = pools[place.part]
+        fakes["body"][:, place.record] = pool.view(np.uint8).reshape(len(pool), -1)[np.arange(count) % len(pool)]
     return fakes
 
 

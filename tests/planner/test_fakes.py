@@ -223,13 +223,14 @@ def forged(fraction_of_enough: float, seed: int) -> bool:
     n, target = 20_000, "forged"
     scheme: Any = plausibly.trellis(3, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=n, hash_seed=seed)
     (stated,) = Description(scheme, (n,)).forgeries
-    tally = scheme.simulate({"amber": 9_000, "birch": 6_000, "cedar": 5_000}, SeededRandom(seed))
+    words = ["letter", "orange", "forest", "garden", "winter", "silver", "doctor", "bridge"]
+    tally = scheme.simulate(dict.fromkeys(words, n // len(words)), SeededRandom(seed))
     tally.add(crafted(scheme, target, round(fraction_of_enough * stated.reports), seed))
     return target in tally.search(k=10, level=0.05).items
 
 
 @pytest.mark.full
 def test_as_many_fakes_as_stated_have_a_string_found_that_nobody_holds_and_a_tenth_do_not() -> None:
-    # False alarm: of 100 other seeds none failed in either way.
+    # False alarm: with seeds 0 to 23 neither failed, so below 12 % each with 95 % confidence; the law claims 5 %.
     assert forged(1, seed=1)
     assert not forged(0.1, seed=1)
