@@ -44,6 +44,8 @@ def test_json_is_all_there_is_on_stdout() -> None:
     assert (code, said, found["scheme"], found["epsilon_asked"]) == (0, "", "OLH", "1")
     assert [error["users"] for error in found["errors"]] == [10**4, 10**5, 10**6, 10**7]
     assert "file" not in found
+    assert found["fakes"]["raises"] == found["fakes"]["every"] == pytest.approx(found["influence"])
+    assert (found["fakes"]["every_exact"], found["forgeries"]) == (False, [])
 
 
 @pytest.mark.full

@@ -94,6 +94,7 @@ def check_descriptions(schemes: dict[str, Any]) -> None:
             assert Fraction(fields["epsilon_delivered"]) == scheme.privacy_loss() <= scheme.epsilon
             assert fields["report"]["bytes"] == scheme.report_dtype.itemsize
             assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
+            assert (fields["fakes"] is None) == (fields["influence"] is None) == (not is_linear(scheme))
             assert ("no law" in text) == (
                 not linear(scheme) or (scheme.name != "TRELLIS" and hasattr(scheme, "groups"))
             )
@@ -148,6 +149,39 @@ def test_expected_errors_are_those_of_the_variance() -> None:
     assert error.standard_error == pytest.approx(scheme.variance(5000) ** 0.5)
     assert error.half_width == pytest.approx(1.959964 * error.standard_error, rel=1e-6)
     assert error.half_width < error.stands_out * 5000 < 6 * error.standard_error
+
+
+@in_turn(
+    ("scheme", "said"),
+    [
+        (make("OUE", epsilon=1, domain_size=1000), "316.4 users, or every one of the 1,000 items by 316.4 users each"),
+        (make("SS", epsilon=1, domain_size=15), "303.7 users, or every one of the 15 items by 6.7 users each"),
+        (make("OLH", epsilon=1, domain_size=9), "332.8 users, or every one of the 9 items by 332.8 users each at most"),
+        (make("OLH", epsilon=1, domain=Keys()), "332.8 users, or every text at once by 332.8 users each at most"),
+        (make("OUE", epsilon=1, domain_size=1000), "adds up to 3,164.0 users to their sum, an honest one adds 1"),
+    ],
+)
+def test_what_fakes_can_do_to_all_items_at_once_is_told(scheme: Any, said: str) -> None:
+    assert said in str(Description(scheme))
+
+
+def test_fakes_that_put_a_string_into_a_search_are_told_for_each_crowd() -> None:
+    found = Description(plausibly.trellis(3, domain=Strings("abcdefgh", 6), users=10_000), (10_000, 10**6))
+    few, many = found.forgeries
+    assert (few.users, many.users) == (10_000, 10**6)
+    assert [few.share, many.share] == [share for _, share in found.finds]
+    assert few.reports < many.reports < 100 * few.reports
+    assert f"{many.reports:,} fake reports" in str(found)
+    assert "promise nothing against fake reports" in str(found)
+    oracle = make("FLH", epsilon=1, domain=Keys())
+    other = Description(make("PEM", oracle=oracle, domain=Strings("abcdefgh", 6)), (10_000,))
+    assert [each.share for each in other.forgeries] == [0.01]
+    assert "look like one that 1 % hold at every step" in str(other)
+
+
+def test_nothing_is_forged_where_nothing_is_found() -> None:
+    found = Description(plausibly.trellis(1, domain=Strings("abcdefgh", 6), users=100), (10,))
+    assert found.forgeries == []
 
 
 @in_turn(

@@ -23,7 +23,8 @@ def show(
     """Tell in words what a scheme protects, reveals and costs: for those who must sign it off.
 
     What a value may be; ε asked for and delivered, and what that means for a suspicion; what a report consists of; the
-    error to expect; what fake reports can do; what the server keeps. Of a file also how many reports it has.
+    error to expect; what fake reports can do to one item, to all at once and to a search; what the server keeps. Of a
+    file also how many reports it has.
 
     Example: plausibly show OLH:epsilon=1,domain_size=1000 --users 100000
     """

@@ -47,12 +47,27 @@ class Layout:
         return 8 * self.dense + self.split
 
 
+class FreshKey(bytearray):
+    """A key that overwrites itself when nothing refers to it any more.
+
+    Tied to the last reference and not to the end of a call: a key that was zeroed while a thread, or a copy of its
+    stream, still used it would make words that everybody can compute.
+    """
+
+    def __del__(self) -> None:
+        self[:] = bytes(len(self))
+
+
 @dataclass(frozen=True)
 class Stream:
     """The random words of one bulk call, each found by its address."""
 
-    key: bytes = field(repr=False)
+    key: bytes | FreshKey = field(repr=False)
     call: int = 0
+
+    def __hash__(self) -> int:
+        # Not of the key: that would take an immutable copy, which nobody could overwrite.
+        return hash(self.call)
 
     def head(self, first_byte: int, count: int) -> npt.NDArray[np.uint8]:
         """Bytes [first_byte, first_byte + count) of the head lane."""
@@ -212,12 +227,18 @@ class TapeSource:
 class SecureRandom:
     """Cryptographic randomness: AES-256-CTR under a fresh key of the operating system for every call.
 
-    There is no state, hence nothing to repeat after a fork, in a thread, or in a copy of this object.
+    What this means for ε: the bound P(r | x) <= e^eps * P(r | y) is exact for ideal, independent and uniform words.
+    The words of a call are 256 random bits stretched by AES, so for real reports the bound is computational: telling
+    them from ideal ones, by any test at all, means breaking AES-256 in counter mode or ``os.urandom``.
+
+    There is no state, hence nothing to repeat after a fork, in a thread, or in a copy of this object. A virtual machine
+    that is resumed twice from one snapshot can repeat words (docs/adr/0004-addressed-streams.md). The key overwrites
+    itself when the call is over; the words that it has made, and the values, are only freed.
     """
 
     def stream(self) -> Stream:
         """A stream nobody has seen and nobody can open again."""
-        return Stream(os.urandom(32))
+        return Stream(FreshKey(os.urandom(32)))
 
 
 class SeededRandom:

@@ -22,6 +22,7 @@ from ..search.grouped import Search
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words
+from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
 from .result import at_most, size_text, smallest_found
 from .searching import nats_per_character, smallest_share, typical_length
@@ -42,6 +43,10 @@ _MOST_WORDS = 4096
 """Of a client that is run for its fields."""
 _HUGE = 10**9
 """From here on numbers are written with a power of ten."""
+_FAKES = 100
+"""Fake reports of which it is told what they can do together."""
+_LOOKS_LIKE = 0.01
+"""The share of users that fakes are to look like, where it is not known which share a search finds."""
 
 Facts = list[tuple[str, str]]
 
@@ -72,6 +77,16 @@ class Error:
     standard_error: float
     half_width: float
     stands_out: float
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """How many fake reports make a string that nobody holds look like one that a share of the users hold."""
+
+    users: int
+    share: float
+    reports: int
+    """Beside those of the users."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +172,23 @@ class Description:
         """By how many users one fake report can move a count; None where estimates are not sums over reports."""
         return influence(self.scheme) if self.has_law else None
 
+    @cached_property
+    def fakes(self) -> Fakes | None:
+        """What fake reports can do to one item and to every item at once; None as for ``influence``."""
+        return fakes_of(self.scheme)
+
+    @property
+    def forgeries(self) -> list[Forgery]:
+        """For each number of users, the fakes that put a string of their own into a search.
+
+        They look like the least share that TRELLIS finds; of other searches like 1 %.
+        """
+        if not isinstance(self.scheme, Search):
+            return []
+        shares = self.finds or [(n, _LOOKS_LIKE) for n in self.users]
+        needed = [(n, share, fakes_for_share(self.scheme, n, share)) for n, share in shares if share < 1]
+        return [Forgery(n, share, reports) for n, share, reports in needed if reports is not None]
+
     @property
     def pieces(self) -> list[Piece]:
         """The parts of a search, neighbours with the same oracle together, or the rows of a sketch."""
@@ -237,16 +269,35 @@ class Description:
         return facts
 
     def _fakes(self) -> Facts:
-        if self.influence is None:
+        fakes = self.fakes
+        if self.influence is None or fakes is None:
             return [("one fake report", "no bound: the regression weighs all reports together")]
         most = self.influence
         facts = [
             ("one fake report", f"moves the count of an item by {at_most(most)} users at most"),
             ("1 % fake users", f"move it by {at_most(most)} % of the users at most, if they all agree"),
+            (f"{_FAKES} fake reports", self._at_once(fakes)),
         ]
-        if isinstance(self.scheme, Search):
-            facts.append(("", "that is the count of a given string; a search can also be led astray by fake prefixes"))
+        if fakes.total is not None and fakes.total_exact:
+            added = f"a fake report adds up to {at_most(fakes.total)} users to their sum"
+            facts.append(("all counts", f"{added}, an honest one adds 1 on average"))
+        if not isinstance(self.scheme, Search):
+            return facts
+        for each in self.forgeries:
+            reports = f"{each.reports:,} fake reports ({percent(each.reports / each.users)} of the users)"
+            looks = f"make a string that nobody holds look like one that {percent(each.share)} hold"
+            found = ", which is found" if self.finds else " at every step"
+            facts.append((f"forged, {each.users:,} users", f"{reports} {looks}{found}"))
+        facts.append(("", "p-values and a level are about chance: they promise nothing against fake reports"))
         return facts
+
+    def _at_once(self, fakes: Fakes) -> str:
+        size = self.scheme.domain.size
+        kind = "string" if isinstance(self.scheme, Search) else "text"
+        items = f"every {kind} at once" if size is None else f"every one of the {size:,} items"
+        one, every = at_most(_FAKES * fakes.raises), at_most(_FAKES * fakes.every)
+        bound = "" if fakes.every_exact else " at most"
+        return f"raise one {'item' if size else kind} by {one} users, or {items} by {every} users each{bound}"
 
     def _server(self) -> Facts:
         scheme, most = self.scheme, max(self.users)
@@ -301,6 +352,8 @@ class Description:
             "errors": [asdict(each) for each in self.errors],
             "finds": [{"users": n, "share": share} for n, share in self.finds],
             "influence": self.influence,
+            "fakes": None if self.fakes is None else asdict(self.fakes),
+            "forgeries": [asdict(each) for each in self.forgeries],
             "server": {
                 "users": max(self.users),
                 "state_bytes": costs.state_bytes,
