@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from contract.entries import reports_of
 from plausibly import Scheme, make
@@ -35,7 +36,7 @@ def small_file(path: Path, count: int = 25, *, scheme: Scheme = SMALL, seed: int
 
 def pages(path: Path, group: int) -> tuple[int, int]:
     """Where the pages of a row group begin and end in the file."""
-    column = ReportFile(path)._metadata.row_group(group).column(0)
+    column = parquet.read_metadata(path).row_group(group).column(0)
     return column.data_page_offset, column.data_page_offset + column.total_compressed_size
 
 

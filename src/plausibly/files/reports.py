@@ -13,6 +13,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ import numpy as np
 from ..catalog import from_json
 from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
+from .parquet_pages import PageError, records
 from .whole import replacing
 
 VERSION = "1"
@@ -31,7 +34,12 @@ _PARQUET = b"PAR1"
 _TAIL = struct.Struct("<I4s")
 _GROUP_BYTES = 1 << 22
 _GROUP_REPORTS = 1 << 20
-_MOST_FOOTER = 1 << 28
+_MOST_FOOTER = 1 << 26
+"""Bytes of the metadata: a scheme with a million labels of forty characters, and all row groups there may be."""
+_REMEMBERED = 1 << 20
+"""Bytes of metadata, and of a scheme, that are kept for the next file."""
+_GROUP_TEXT = 32
+"""Characters for each row group in the list of them."""
 _UNSEALED = b"0" * 64
 # A text of 64 characters after its key, as Parquet's metadata write them: a control character cannot be part of JSON.
 _SEAL = b"plausibly.checksum\x18\x40"
@@ -156,6 +164,8 @@ class ReportWriter:
                 self._buffered = 0
 
     def _flush(self, reports: Reports) -> None:
+        if len(self._groups) == MOST_GROUPS:
+            raise StateError(f"a file of reports has at most {MOST_GROUPS:,} row groups; begin another")
         arrow, _ = _pyarrow()
         content = reports.view(np.uint8)
         column = arrow.FixedSizeBinaryArray.from_buffers(
@@ -173,44 +183,16 @@ class ReportFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
-        self._source: Any = None
-        self._parquet: Any = None
-        arrow, parquet = _pyarrow()
-        footer, self.identity = self._footer()
+        self._arrow, _ = _pyarrow()
+        footer, start, self.identity = self._footer()
         try:
-            whole = arrow.BufferReader(_PARQUET + footer + _TAIL.pack(len(footer), _PARQUET))
-            self._metadata = parquet.read_metadata(whole)
-            said = {key.decode(): value.decode() for key, value in self._metadata.metadata.items()}
-        except (arrow.ArrowException, OSError, ValueError):
-            raise self.damaged("the metadata cannot be read") from None
-        self._describe(said)
-
-    def _describe(self, said: dict[str, str]) -> None:
-        if said.get("plausibly.version") != VERSION:
-            version = shown(said.get("plausibly.version"))
-            raise self.damaged(f"expected version {VERSION} of the format, came {version}")
-        try:
-            self.scheme = _scheme(said["plausibly.scheme"])
-            self.simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
-            groups = [(int(count), int(checksum)) for count, checksum in json.loads(said["plausibly.groups"])]
-            fingerprint = said["plausibly.fingerprint"]
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
-            raise self.damaged("the metadata do not describe reports of a scheme known here") from None
-        self.groups = tuple(count for count, _ in groups)
+            said = _remembered(footer, start) if len(footer) <= _REMEMBERED else _described(footer, start)
+        except FooterError as error:
+            raise self.damaged(str(error)) from None
+        self._said = said
+        self.scheme, self.simulated = said.scheme, said.simulated
+        self.groups = tuple(chunk.records for chunk in said.chunks)
         """The number of reports of each row group."""
-        self._checksums = tuple(checksum for _, checksum in groups)
-        held = self._metadata
-        size = self.scheme.report_dtype.itemsize
-        columns = [held.schema.column(i) for i in range(held.num_columns)]
-        right = [(each.name, each.physical_type, each.length, each.max_definition_level) for each in columns]
-        if fingerprint != self.scheme.fingerprint() or right != [(COLUMN, "FIXED_LEN_BYTE_ARRAY", size, 0)]:
-            raise self.damaged(f"expected one column of {self.scheme.name} records of {size} bytes, came another")
-        most = group_reports(self.scheme)
-        if max(self.groups, default=0) > most:
-            # Zeros compress well: a file of some kilobytes could fill the memory.
-            raise self.damaged(f"expected row groups of at most {most} reports, came a larger one")
-        if self.groups != tuple(held.row_group(i).num_rows for i in range(held.num_row_groups)):
-            raise self.damaged("the row groups are not those that were written")
 
     def __len__(self) -> int:
         return sum(self.groups)
@@ -228,25 +210,24 @@ class ReportFile:
 
         That these are the bytes that were written is certain; ``add`` looks whether they are reports.
         """
-        arrow, _ = _pyarrow()
-        count, size = self.groups[group], self.scheme.report_dtype.itemsize
+        chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         try:
-            column = self._opened().read_row_group(group, use_threads=False).column(0)
-            held = column.chunk(0) if column.num_chunks == 1 else arrow.concat_arrays(column.chunks)
-        except (arrow.ArrowException, OSError, ValueError):
+            # Once, and as a whole: what is checked is what is used, whatever becomes of the file meanwhile.
+            with open(self.path, "rb") as file:
+                file.seek(chunk.start)
+                stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
+                length = file.readinto(stored)
+            content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
+        except PageError as error:
+            raise self.damaged(str(error), group) from None
+        except (self._arrow.ArrowException, OSError, ValueError):
             raise self.damaged("the pages cannot be read", group) from None
-        if len(held) != count or held.null_count:
-            raise self.damaged(f"expected {count} reports, came {len(held)}", group)
-        content = memoryview(held.buffers()[1]).toreadonly()[held.offset * size : (held.offset + count) * size]
-        if zlib.crc32(content) != self._checksums[group]:
+        if zlib.crc32(content.data) != self._said.checksums[group]:
             raise self.damaged("the checksum does not fit; the bytes are damaged", group)
-        return self.scheme.tag(np.frombuffer(content, dtype=self.scheme.report_dtype), simulated=self.simulated)
+        return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Closes the file, which ``read`` would open again."""
-        if self._source is not None:
-            self._source.close()
-            self._source = self._parquet = None
+        """Nothing: the file is open only while it is read. For those who close what they have opened."""
 
     def __enter__(self) -> ReportFile:
         return self
@@ -258,14 +239,7 @@ class ReportFile:
         """The error that says what is wrong with this file, or with one row group of it."""
         return DamagedError(self.path, group, reason, None if group is None else self.groups[group])
 
-    def _opened(self) -> Any:
-        if self._parquet is None:
-            arrow, parquet = _pyarrow()
-            self._source = arrow.OSFile(self.path)
-            self._parquet = parquet.ParquetFile(self._source, metadata=self._metadata, pre_buffer=False)
-        return self._parquet
-
-    def _footer(self) -> tuple[bytes, str]:
+    def _footer(self) -> tuple[bytes, int, str]:
         # With its checksum, which is looked at before anything interprets the rest.
         try:
             with open(self.path, "rb") as file:
@@ -278,8 +252,10 @@ class ReportFile:
                 length, last = _TAIL.unpack(file.read(_TAIL.size))
                 if (first, last) != (_PARQUET, _PARQUET):
                     raise self.damaged("not a whole Parquet file: one of its marks is missing")
-                if length > min(size - len(_PARQUET) - _TAIL.size, _MOST_FOOTER):
+                if length > size - len(_PARQUET) - _TAIL.size:
                     raise self.damaged("the metadata are cut off")
+                if length > _MOST_FOOTER:
+                    raise self.damaged(f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}")
                 start = file.seek(size - _TAIL.size - length)
                 footer = file.read(length)
         except OSError as error:
@@ -290,7 +266,7 @@ class ReportFile:
         checksum = _checksum(footer, place, start)
         if footer[place : place + len(_UNSEALED)] != checksum.encode():
             raise self.damaged("the checksum of the metadata does not fit")
-        return footer, checksum
+        return footer, start, checksum
 
 
 def group_reports(scheme: Scheme) -> int:
@@ -349,9 +325,62 @@ def _refuse_overwriting(path: Path) -> None:
         raise StateError(f"{path}: there is a file of this name already, and reports are not overwritten")
 
 
+@dataclass(frozen=True)
+class _Described:
+    """What the metadata say of the reports."""
+
+    scheme: Scheme
+    simulated: bool
+    chunks: tuple[Chunk, ...]
+    checksums: tuple[int, ...]
+
+
+def _described(footer: bytes, start: int) -> _Described:
+    found = read_footer(footer, start, COLUMN)
+    said = found.texts
+    if said.get("plausibly.version") != VERSION:
+        version = shown(said.get("plausibly.version"))
+        raise FooterError(f"expected version {VERSION} of the format, came {version}")
+    try:
+        scheme = (_scheme if len(said["plausibly.scheme"]) <= _REMEMBERED else _large_scheme)(said["plausibly.scheme"])
+        simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
+        groups = _groups(said["plausibly.groups"], len(found.chunks))
+        fingerprint = said["plausibly.fingerprint"]
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
+        raise FooterError("the metadata do not describe reports of a scheme known here") from None
+    size = scheme.report_dtype.itemsize
+    if fingerprint != scheme.fingerprint() or found.size != size:
+        raise FooterError(f"expected one column of {scheme.name} records of {size} bytes, came another")
+    most = group_reports(scheme)
+    if max((count for count, _ in groups), default=0) > most:
+        # Zeros compress well: a file of some kilobytes could fill the memory.
+        raise FooterError(f"expected row groups of at most {most} reports, came a larger one")
+    if [count for count, _ in groups] != [chunk.records for chunk in found.chunks]:
+        raise FooterError("the row groups are not those that were written")
+    return _Described(scheme, simulated, found.chunks, tuple(checksum for _, checksum in groups))
+
+
+@lru_cache(maxsize=8)
+def _remembered(footer: bytes, start: int) -> _Described:
+    # The tasks that share a file each read its metadata, to see that it is still the same.
+    return _described(footer, start)
+
+
+def _groups(text: str, count: int) -> list[tuple[int, int]]:
+    if len(text) > _GROUP_TEXT * (count + 1):
+        raise ValueError("more row groups than there are")
+    return [(int(reports), int(checksum)) for reports, checksum in json.loads(text)]
+
+
 @lru_cache(maxsize=16)
 def _scheme(text: str) -> Scheme:
     # Many files of few reports have the same one, and its thresholds take a moment to compute.
+    return from_json(text)
+
+
+@lru_cache(maxsize=1)
+def _large_scheme(text: str) -> Scheme:
+    # Files of somebody else must not fill the memory with schemes.
     return from_json(text)
 
 
