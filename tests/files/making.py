@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from contract.entries import reports_of
 from plausibly import Scheme, make
-from plausibly.files import ReportFile, reports, write_reports
+from plausibly.files import reports, write_reports
 
 SMALL = make("DE", epsilon=1, domain_size=11)
 
@@ -58,7 +58,7 @@ def resealed(content: bytes, old: bytes, new: bytes) -> bytes:
     footer = content[-8 - length : -8]
     assert (footer.count(old), len(old)) == (1, len(new))
     changed = footer.replace(old, new)
-    place = reports._seal_of(changed)
+    place, _ = reports._seal_of(changed)
     assert place is not None
     start = len(content) - 8 - length
     seal = hashlib.sha256(changed[:place] + b"0" * 64 + changed[place + 64 :] + struct.pack("<Q", start)).hexdigest()

@@ -55,14 +55,15 @@ def records(content: memoryview, codec: str | None, count: int, size: int, arrow
     stored, and twice that of the records.
     """
     found = list(_plain_pages(content, codec, count, size))
+    unpack = None if codec is None else arrow.Codec(codec).decompress
     if len(found) == 1:
-        whole = _unpacked(content, *found[0], codec, arrow)
+        whole = _unpacked(content, *found[0], unpack)
     else:
         # Arrow keeps what was freed for the next row group: memory that is new costs as much as the copy.
         whole = np.frombuffer(arrow.allocate_buffer(count * size), dtype=np.uint8)
         done = 0
         for page, place in found:
-            whole[done : done + page.size] = _unpacked(content, page, place, codec, arrow)
+            whole[done : done + page.size] = _unpacked(content, page, place, unpack)
             done += page.size
     whole.flags.writeable = False
     return whole
@@ -89,13 +90,10 @@ def _plain_pages(content: memoryview, codec: str | None, count: int, size: int) 
         raise PageError(f"expected pages of {count} records, got {done}")
 
 
-def _unpacked(content: memoryview, page: Page, place: int, codec: str | None, arrow: Any) -> npt.NDArray[np.uint8]:
+def _unpacked(content: memoryview, page: Page, place: int, unpack: Any) -> npt.NDArray[np.uint8]:
     packed = content[place : place + page.packed]
-    if codec is None:
-        return np.frombuffer(packed, dtype=np.uint8)
     # Into a buffer of exactly this size: a frame that holds more, or less, is refused.
-    plain = arrow.Codec(codec).decompress(packed, decompressed_size=page.size)
-    return np.frombuffer(plain, dtype=np.uint8)
+    return np.frombuffer(packed if unpack is None else unpack(packed, decompressed_size=page.size), dtype=np.uint8)
 
 
 def read_page(content: Content, place: int = 0) -> tuple[Page, int]:

@@ -6,9 +6,11 @@ The format is described byte by byte in docs/files.md, the reasons in docs/adr/0
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -23,11 +25,12 @@ import numpy as np
 from ..catalog import from_json
 from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from .keys import NOT_AUTHENTICATED, OTHER_KEY, Key, KeyNeededError
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, records
 from .whole import replacing
 
-VERSION = "1"
+VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
 COMPRESSIONS = ("none", "zstd")
 _PARQUET = b"PAR1"
@@ -38,11 +41,14 @@ _MOST_FOOTER = 1 << 26
 """Bytes of the metadata: a scheme with a million labels of forty characters, and all row groups there may be."""
 _REMEMBERED = 1 << 20
 """Bytes of metadata, and of a scheme, that are kept for the next file."""
-_GROUP_TEXT = 32
+_GROUP_TEXT, _KEYED_GROUP_TEXT = 32, 96
 """Characters for each row group in the list of them."""
 _UNSEALED = b"0" * 64
 # A text of 64 characters after its key, as Parquet's metadata write them: a control character cannot be part of JSON.
 _SEAL = b"plausibly.checksum\x18\x40"
+_KEYED_SEAL = b"plausibly.mac\x18\x40"
+_PURPOSE = b"plausibly reports 2\n"
+"""What a key authenticates begins with: a tally's code is none of a report file."""
 
 
 class DamagedError(ReportError):
@@ -59,20 +65,21 @@ class DamagedError(ReportError):
 
 @contextmanager
 def report_writer(
-    path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd"
+    path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd", key: Key | None = None
 ) -> Iterator[ReportWriter]:
     """A writer of reports of one scheme; the file gets its name when the ``with`` block has ended well.
 
-    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves.
+    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves. With a
+    ``key`` the file is read only by those who have it, too. Only the owner of the file may read it: mode 0600.
     """
     expect_scheme(scheme)
     if compression not in COMPRESSIONS:
         raise ParameterError(f"compression: unknown {shown(compression)}; {nearest(compression, COMPRESSIONS)}")
     path, owner = Path(path), os.getpid()
     _refuse_overwriting(path)
-    with replacing(path) as unfinished:
-        with _Sink(unfinished, "xb") as sink:
-            writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression)
+    with replacing(path, private=True) as unfinished:
+        with _Sink(unfinished, "wb") as sink:
+            writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression, keyed=key is not None)
             try:
                 yield writer
                 if os.getpid() != owner:
@@ -81,22 +88,24 @@ def report_writer(
                 writer.finish()
             finally:
                 writer.abandon()
-        _seal(unfinished)
+        _seal(unfinished, key)
 
 
-def write_reports(path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False) -> None:
+def write_reports(
+    path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False, key: Key | None = None
+) -> None:
     """A file of these reports."""
-    with report_writer(path, scheme, simulated=simulated) as writer:
+    with report_writer(path, scheme, simulated=simulated, key=key) as writer:
         writer.write(reports)
 
 
 class ReportWriter:
     """Takes reports in batches of any size and writes them in row groups of one size."""
 
-    def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str) -> None:
+    def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str, keyed: bool) -> None:
         self.scheme, self.simulated = scheme, simulated
-        self._sink = sink
-        self._groups: list[tuple[int, int]] = []
+        self._sink, self._keyed = sink, keyed
+        self._groups: list[tuple[int, int | str]] = []
         self._buffer = np.empty(group_reports(scheme), dtype=scheme.report_dtype)
         self._buffered = 0
         self._failed = False
@@ -132,14 +141,14 @@ class ReportWriter:
             self._flush(self._buffer[: self._buffered])
         self._parquet.add_key_value_metadata(
             {
-                "plausibly.version": VERSION,
+                "plausibly.version": KEYED_VERSION if self._keyed else VERSION,
                 "plausibly.scheme": self.scheme.to_json(),
                 "plausibly.fingerprint": self.scheme.fingerprint(),
                 "plausibly.simulated": json.dumps(self.simulated),
                 # Users may well have sent the same reports as others: without this their files would be one.
                 "plausibly.file": os.urandom(16).hex(),
                 "plausibly.groups": json.dumps(self._groups, separators=(",", ":")),
-                "plausibly.checksum": _UNSEALED.decode(),
+                "plausibly.mac" if self._keyed else "plausibly.checksum": _UNSEALED.decode(),
             }
         )
         self._parquet.close()
@@ -172,21 +181,23 @@ class ReportWriter:
             self._schema.field(COLUMN).type, len(reports), [None, arrow.py_buffer(content)]
         )
         self._parquet.write_table(arrow.Table.from_arrays([column], schema=self._schema), row_group_size=len(reports))
-        self._groups.append((len(reports), zlib.crc32(content.data)))
+        self._groups.append((len(reports), _digest(content.data, self._keyed)))
 
 
 class ReportFile:
     """A report file whose metadata have been checked; its row groups are checked as they are read.
 
-    ``identity`` names the content: a copy has the same, and no other file has.
+    ``identity`` names the content: a copy has the same, and no other file has. With a ``key`` only files are taken that
+    were written with it; a file that was written with one is refused without it.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, key: Key | None = None) -> None:
         self.path = str(path)
         self._arrow, _ = _pyarrow()
-        footer, start, self.identity = self._footer()
+        footer, start, self.identity = self._footer(key)
+        self._keyed = key is not None
         try:
-            said = _remembered(footer, start) if len(footer) <= _REMEMBERED else _described(footer, start)
+            said = (_remembered if len(footer) <= _REMEMBERED else _described)(footer, start, self._keyed)
         except FooterError as error:
             raise self.damaged(str(error)) from None
         self._said = said
@@ -222,7 +233,7 @@ class ReportFile:
             raise self.damaged(str(error), group) from None
         except (self._arrow.ArrowException, OSError, ValueError):
             raise self.damaged("the pages cannot be read", group) from None
-        if zlib.crc32(content.data) != self._said.checksums[group]:
+        if _digest(content.data, self._keyed) != self._said.checksums[group]:
             raise self.damaged("the checksum does not fit; the bytes are damaged", group)
         return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
@@ -239,7 +250,7 @@ class ReportFile:
         """The error that says what is wrong with this file, or with one row group of it."""
         return DamagedError(self.path, group, reason, None if group is None else self.groups[group])
 
-    def _footer(self) -> tuple[bytes, int, str]:
+    def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # With its checksum, which is looked at before anything interprets the rest.
         try:
             with open(self.path, "rb") as file:
@@ -260,12 +271,16 @@ class ReportFile:
                 footer = file.read(length)
         except OSError as error:
             raise self.damaged(error.strerror or "cannot be read") from None
-        place = _seal_of(footer)
+        place, keyed = _seal_of(footer)
         if place is None:
             raise self.damaged("a Parquet file, but not of reports")
-        checksum = _checksum(footer, place, start)
-        if footer[place : place + len(_UNSEALED)] != checksum.encode():
-            raise self.damaged("the checksum of the metadata does not fit")
+        if keyed and key is None:
+            raise KeyNeededError(self.path)
+        if key is not None and not keyed:
+            raise self.damaged(NOT_AUTHENTICATED)
+        checksum = _checksum(footer, place, start, key)
+        if not hmac.compare_digest(footer[place : place + len(_UNSEALED)], checksum.encode()):
+            raise self.damaged(OTHER_KEY if keyed else "the checksum of the metadata does not fit")
         return footer, start, checksum
 
 
@@ -293,31 +308,44 @@ class _Sink(io.FileIO):
         return len(view)
 
 
-def _seal_of(footer: bytes) -> int | None:
-    # Where the checksum is, if there is one.
-    place = footer.find(_SEAL)
-    found = place >= 0 and footer.find(_SEAL, place + 1) < 0 and len(footer) >= place + len(_SEAL) + len(_UNSEALED)
-    return place + len(_SEAL) if found else None
+def _seal_of(footer: bytes) -> tuple[int | None, bool]:
+    # Where the checksum is, if there is one and no other, and whether a key has made it.
+    places = [
+        (found.end(), found[0] == _KEYED_SEAL)
+        for found in re.finditer(re.escape(_SEAL) + b"|" + re.escape(_KEYED_SEAL), footer)
+    ]
+    if len(places) == 1 and len(footer) >= places[0][0] + len(_UNSEALED):
+        return places[0]
+    return None, False
 
 
-def _checksum(footer: bytes, place: int, start: int) -> str:
+def _checksum(footer: bytes, place: int, start: int, key: Key | None) -> str:
     # Of all metadata, with zeros where it stands itself, and of where they begin: nothing was put in before them.
-    plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :]
-    return hashlib.sha256(plain + struct.pack("<Q", start)).hexdigest()
+    plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :] + struct.pack("<Q", start)
+    return hashlib.sha256(plain).hexdigest() if key is None else key.mac(_PURPOSE, plain).hex()
 
 
-def _seal(path: Path) -> None:
+def _digest(content: memoryview, keyed: bool) -> int | str:
+    # CRC-32 is against accidents; with a key nobody must find other records with the same.
+    return hashlib.sha256(content).hexdigest() if keyed else zlib.crc32(content)
+
+
+def _seal(path: Path, key: Key | None) -> None:
     # The checksum of the metadata stands within them, and can be computed only when they are written.
     with path.open("r+b") as file:
         end = file.seek(-_TAIL.size, os.SEEK_END)
         length, _ = _TAIL.unpack(file.read(_TAIL.size))
+        if length > _MOST_FOOTER:
+            raise StateError(
+                f"{path.name}: metadata of {length:,} bytes, more than {_MOST_FOOTER:,}; list fewer labels"
+            )
         start = file.seek(end - length)
         footer = file.read(length)
-        place = _seal_of(footer)
-        if place is None or len(footer) > _MOST_FOOTER:
+        place, _ = _seal_of(footer)
+        if place is None:
             raise StateError(f"{path.name}: the metadata were not written as expected")
         file.seek(start + place)
-        file.write(_checksum(footer, place, start).encode())
+        file.write(_checksum(footer, place, start, key).encode())
 
 
 def _refuse_overwriting(path: Path) -> None:
@@ -332,19 +360,19 @@ class _Described:
     scheme: Scheme
     simulated: bool
     chunks: tuple[Chunk, ...]
-    checksums: tuple[int, ...]
+    checksums: tuple[int | str, ...]
 
 
-def _described(footer: bytes, start: int) -> _Described:
+def _described(footer: bytes, start: int, keyed: bool) -> _Described:
     found = read_footer(footer, start, COLUMN)
-    said = found.texts
-    if said.get("plausibly.version") != VERSION:
+    said, expected = found.texts, KEYED_VERSION if keyed else VERSION
+    if said.get("plausibly.version") != expected:
         version = shown(said.get("plausibly.version"))
-        raise FooterError(f"expected version {VERSION} of the format, came {version}")
+        raise FooterError(f"expected version {expected} of the format, came {version}")
     try:
         scheme = (_scheme if len(said["plausibly.scheme"]) <= _REMEMBERED else _large_scheme)(said["plausibly.scheme"])
         simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
-        groups = _groups(said["plausibly.groups"], len(found.chunks))
+        groups = _groups(said["plausibly.groups"], len(found.chunks), keyed)
         fingerprint = said["plausibly.fingerprint"]
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
         raise FooterError("the metadata do not describe reports of a scheme known here") from None
@@ -361,15 +389,15 @@ def _described(footer: bytes, start: int) -> _Described:
 
 
 @lru_cache(maxsize=8)
-def _remembered(footer: bytes, start: int) -> _Described:
+def _remembered(footer: bytes, start: int, keyed: bool) -> _Described:
     # The tasks that share a file each read its metadata, to see that it is still the same.
-    return _described(footer, start)
+    return _described(footer, start, keyed)
 
 
-def _groups(text: str, count: int) -> list[tuple[int, int]]:
-    if len(text) > _GROUP_TEXT * (count + 1):
+def _groups(text: str, count: int, keyed: bool) -> list[tuple[int, int | str]]:
+    if len(text) > (_KEYED_GROUP_TEXT if keyed else _GROUP_TEXT) * (count + 1):
         raise ValueError("more row groups than there are")
-    return [(int(reports), int(checksum)) for reports, checksum in json.loads(text)]
+    return [(int(reports), str(digest) if keyed else int(digest)) for reports, digest in json.loads(text)]
 
 
 @lru_cache(maxsize=16)
