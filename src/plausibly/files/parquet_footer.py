@@ -32,8 +32,17 @@ _REPORTS: dict[int, Any] = {
 }
 
 
+# What Arrow makes of an element has a hundred times its bytes, and room for it before the element is there. Hence the
+# fewest bytes that elements have in files as they should be.
+_ANY: dict[int, Any] = {
+    2: Listed({}, 100_000, least=3),
+    4: Listed({1: Listed({}, 100_000, least=24)}, 100_000, least=30),
+    5: Listed({}, 100_000, least=3),
+}
+
+
 class FooterError(ValueError):
-    """Metadata that are not those of a report file; says why."""
+    """Metadata that are not those of a report file, or of no Parquet file that is read here; says why."""
 
 
 class Chunk(NamedTuple):
@@ -78,6 +87,16 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
     if sum(chunk.records for chunk in chunks) != found.get(3):
         raise FooterError("the row groups do not add up to the number of rows")
     return Footer(size, chunks, texts)
+
+
+def check_footer(content: bytes) -> None:
+    """Refuses metadata of which Arrow would make much more than their bytes; what they say is left to it."""
+    try:
+        _, end = read_struct(content, 0, _ANY)
+    except ThriftError:
+        end = -1
+    if end != len(content):
+        raise FooterError("the metadata cannot be read")
 
 
 def _record_size(schema: list[dict[int, Any]], column: str) -> int:

@@ -33,10 +33,11 @@ class CutOffError(ThriftError):
 
 @dataclass(frozen=True)
 class Listed:
-    """The shape of a list with at most this many elements."""
+    """The shape of a list with at most this many elements, each of so many bytes at least."""
 
     element: Any
     most: int
+    least: int = 1
 
 
 def read_struct(content: Content, place: int, shape: Shape) -> tuple[dict[int, Any], int]:
@@ -84,10 +85,12 @@ def _value(content: Content, place: int, kind: int, wanted: Any, depth: int) -> 
         element, count, place = _list_head(content, place)
         if count > wanted.most:
             raise ThriftError("a list of too many elements")
-        found = []
+        start, found = place, []
         for _ in range(count):
             value, place = _value(content, place, element, wanted.element, depth + 1)
             found.append(value)
+        if place - start < count * wanted.least:
+            raise ThriftError("a list whose elements lack what they must have")
         return found, place
     if kind != wanted or kind not in (*_BITS, BINARY):
         raise ThriftError("a field of another type")
