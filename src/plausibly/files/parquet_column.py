@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import ParameterError, shown
 from .parquet_footer import FooterError, check_footer
-from .parquet_pages import DELTA_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
+from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
 from .text import Source, ValuesError, differs_little
 from .thrift import ThriftError
 
@@ -28,8 +28,8 @@ _MOST_VALUES = 1 << 24
 """Values of a page."""
 _MOST_BATCH = 1 << 26
 """Bytes of the pages that a batch is made of, if it has more than one row."""
-_MOST_DELTAS, _ROWS_OF_DELTAS = 1 << 22, 16
-"""Bytes of a page, and rows of a batch, where a value may repeat what is before it: all values can be long."""
+_MOST_DELTAS, _FEW_ROWS = 1 << 22, 16
+"""Bytes of a page, and rows of a batch, where few bytes can make many long values."""
 _MOST_TEXT = 1 << 24
 """Characters in a batch: a dictionary makes many values of few bytes."""
 _MAGIC = b"PAR1"
@@ -71,11 +71,7 @@ class ParquetColumn:
         self._place = self._found(list(schema.names), column)
         self._refuse_type(schema.field(self._place).type, binary)
         self._name = schema.names[self._place]
-        leaves = [each for each in self._leaves() if self._metadata.schema.column(each).physical_type == "BYTE_ARRAY"]
-        if leaves:
-            # A value that is there often is then in memory once.
-            self._file.close()
-            self._file = self._opened(parquet, [self._name])
+        self._again = lambda dictionary: self._opened(parquet, dictionary)
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
         # With the place where it begins. It is checked before anything else interprets it.
@@ -113,12 +109,21 @@ class ParquetColumn:
     def _rows_at_once(self) -> int:
         # As many as keep a batch small, whichever rows it begins with; all headers of pages are read for it.
         with self._source.opened() as file:
-            found = [self._pages(file, leaf) for leaf in self._leaves()]
+            found = {leaf: self._pages(file, leaf) for leaf in self._leaves()}
         rows = _ROWS
-        for pages in found:
-            if any(page.encoding == DELTA_BYTE_ARRAY for page in pages):
-                rows = min(rows, _ROWS_OF_DELTAS)
-            while rows > 1 and _most_together(pages, rows) > _MOST_BATCH:
+        for leaf, pages in found.items():
+            encodings = {page.encoding for page in pages if page.type != DICTIONARY}
+            repeats = any(page.type == DICTIONARY for page in pages)
+            texts = self._metadata.schema.column(leaf).physical_type == "BYTE_ARRAY"
+            if repeats and texts and not encodings & {DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY}:
+                # A value that is there often is then in memory once. Arrow cannot do so for the other two encodings.
+                self._file.close()
+                self._file = self._again([self._name])
+                repeats = False
+            if DELTA_BYTE_ARRAY in encodings or (texts and repeats):
+                rows = min(rows, _FEW_ROWS)
+            data = [page for page in pages if page.type != DICTIONARY]
+            while rows > 1 and _most_together(data, rows) > _MOST_BATCH:
                 rows //= 2
         return rows
 
@@ -145,7 +150,7 @@ class ParquetColumn:
                 or sum(page.values for page in data) != self._metadata.row_group(group).num_rows
             ):
                 raise PageError("pages that do not add up to their column")
-            found += data
+            found += pages
         return found
 
     def __iter__(self) -> Iterator[tuple[list[int], list[Any]]]:

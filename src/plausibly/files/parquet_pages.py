@@ -16,7 +16,7 @@ from .thrift import I32, Content, CutOffError, ThriftError, read_struct
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
 """Types of pages."""
-PLAIN, DELTA_BYTE_ARRAY = 0, 7
+PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY = 0, 6, 7
 """Encodings of values."""
 CODECS = {0: None, 6: "zstd"}
 """How pages of reports may be compressed, as Parquet numbers it and as Arrow calls it."""

@@ -28,8 +28,8 @@ _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
 _PURPOSE = b"plausibly tally 2\n"
 """What a key authenticates begins with: a report file's code is none of a tally."""
-_MOST_HEADER = 1 << 27
-"""Bytes of the header: a million report files, and a scheme with as many labels."""
+_MOST_HEADER = 1 << 26
+"""Bytes of the header: 800,000 report files, or a scheme with a million labels of forty characters."""
 _PIECE = 1 << 22
 
 Ranges = tuple[tuple[int, int], ...]
