@@ -52,7 +52,7 @@ class ParquetColumn:
             raise ImportError(f"Parquet files need {needed}") from error
         if source.path is None:
             raise ParameterError("Parquet is read from its end: expected the name of a file, came a stream")
-        self._arrow, self._source = pyarrow, source
+        self._arrow, self._parquet, self._source = pyarrow, parquet, source
         self._wrong = (pyarrow.ArrowException, OSError, ValueError, NotImplementedError, UnicodeDecodeError)
         # Whatever cannot be opened is told as of other files.
         with source.opened() as file:
@@ -60,7 +60,7 @@ class ParquetColumn:
         try:
             whole = pyarrow.BufferReader(_MAGIC + footer + _TAIL.pack(len(footer), _MAGIC))
             self._metadata = parquet.read_metadata(whole)
-            self._file = self._opened(parquet, [])
+            self._file = self._opened([])
             schema = self._file.schema_arrow
             self.rows: int = self._metadata.num_rows
             said = self._metadata.metadata or {}
@@ -71,7 +71,6 @@ class ParquetColumn:
         self._place = self._found(list(schema.names), column)
         self._refuse_type(schema.field(self._place).type, binary)
         self._name = schema.names[self._place]
-        self._again = lambda dictionary: self._opened(parquet, dictionary)
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
         # With the place where it begins. It is checked before anything else interprets it.
@@ -96,8 +95,8 @@ class ParquetColumn:
             raise self._source.refused(_DAMAGED) from None
         return footer, start
 
-    def _opened(self, parquet: Any, dictionary: list[str]) -> Any:
-        return parquet.ParquetFile(
+    def _opened(self, dictionary: list[str]) -> Any:
+        return self._parquet.ParquetFile(
             self._source.path, metadata=self._metadata, buffer_size=_BUFFER, read_dictionary=dictionary
         )
 
@@ -118,7 +117,7 @@ class ParquetColumn:
             if repeats and texts and not encodings & {DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY}:
                 # A value that is there often is then in memory once. Arrow cannot do so for the other two encodings.
                 self._file.close()
-                self._file = self._again([self._name])
+                self._file = self._opened([self._name])
                 repeats = False
             if DELTA_BYTE_ARRAY in encodings or (texts and repeats):
                 rows = min(rows, _FEW_ROWS)
