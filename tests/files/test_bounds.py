@@ -183,6 +183,14 @@ def test_metadata_that_no_writer_of_reports_makes_are_refused(old: bytes, new: b
         ReportFile(path)
 
 
+def test_bytes_behind_the_metadata_are_refused(tmp_path: Path) -> None:
+    content = of_pages(tmp_path, page(PLAIN, 25, 25), codec=0)
+    for footer in (lambda footer: footer + b"\0", lambda footer: footer[:-1]):
+        (tmp_path / "a.parquet").write_bytes(resealed(content, footer))
+        with pytest.raises(DamagedError, match="the metadata cannot be read"):
+            ReportFile(tmp_path / "a.parquet")
+
+
 def test_more_row_groups_or_metadata_than_a_file_may_have_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

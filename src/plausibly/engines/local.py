@@ -332,7 +332,7 @@ def _all_of(found: _Found) -> Ranges:
     return ((0, len(found.groups)),) if found.groups else ()
 
 
-def _survey(inputs: Sequence[str | Path], scheme: Scheme | None, *, skip_bad: bool, key: Key | None) -> _Survey:
+def _survey(inputs: Sequence[str | Path], scheme: Scheme | None, *, skip_bad: bool, key: Key | None = None) -> _Survey:
     files: dict[str, _Found] = {}
     copies: list[str] = []
     skipped: list[Skipped] = []

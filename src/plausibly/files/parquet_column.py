@@ -162,7 +162,7 @@ class ParquetColumn:
                 for first, last in _cuts(values):
                     yield list(range(done + first + 1, done + last + 1)), values[first:last]
                 done += len(batch)
-        except ValuesError:
+        except (ValuesError, MemoryError):  # one of Arrow's, too, and no damage
             raise
         except (PageError, ThriftError):
             raise self._source.refused(

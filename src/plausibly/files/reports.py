@@ -231,6 +231,8 @@ class ReportFile:
             content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
+        except MemoryError:  # one of Arrow's, too, and no damage
+            raise
         except (self._arrow.ArrowException, OSError, ValueError):
             raise self.damaged("the pages cannot be read", group) from None
         if _digest(content.data, self._keyed) != self._said.checksums[group]:
