@@ -19,6 +19,7 @@ from plausibly import PlausiblyError
 from plausibly.engines.local import collect
 from plausibly.files import DamagedError, ReportFile, ValuesError, reports, values, write_reports
 from plausibly.files.parquet_footer import FooterError, check_footer
+from plausibly.files.parquet_pages import read_page, usual_page
 from plausibly.files.thrift import BINARY, I32, I64, CutOffError, Listed, ThriftError, read_struct
 
 if sys.platform != "linux":
@@ -141,6 +142,21 @@ def test_pages_that_no_writer_of_reports_makes_are_refused(
     path.write_bytes(of_pages(tmp_path, pages, codec=codec))
     with pytest.raises(DamagedError, match=reason):
         ReportFile(path).read(0)
+
+
+def test_the_usual_header_is_read_as_any_other() -> None:
+    numbers = (0, 1, 63, 64, 8191, 8192, 10**6, 2**27 - 1)
+    for size in (*numbers, -1, 2**27, 2**31 - 1):
+        for packed_size in numbers:
+            body = page(bytes(packed_size if packed_size < 9000 else 3), size, packed_size)
+            for header in (body, body.replace(b"\x15\x06\x15\x06", b"\x15\x06\x15\x06\x1c\x00", 1)):
+                if size < 0:
+                    assert usual_page(header, 0) is None
+                    continue
+                quick = usual_page(header, 0)
+                assert quick == read_page(header, 0) or (quick is None and size >= 2**27)
+    for other in (page(b"x", 1, 1, kind=2), page(b"x", 1, 1, encoding=3), page(b"x", 1, 1)[:8]):
+        assert usual_page(other, 0) is None
 
 
 def test_pages_of_any_number_are_put_together(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ beforehand what the pages of a column may hold, and whatever promises more is re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -25,6 +27,19 @@ _USUAL_HEADER = 1 << 12
 _PAGE = {1: I32, 2: I32, 3: I32, 5: {1: I32, 2: I32}, 7: {1: I32, 2: I32}, 8: {1: I32, 4: I32}}
 # By the type of a page: where its own header is, and where in that its encoding.
 _OWN = {DATA: (5, 2), DICTIONARY: (7, 2), DATA_2: (8, 4)}
+
+_NUMBER = rb"([\x80-\xff]{0,3}[\x00-\x7f])"
+# The header that pages of reports have, which are many: a page of plain values without levels or statistics.
+_USUAL = re.compile(
+    rb"\x15\x00\x15"
+    + _NUMBER
+    + rb"\x15"
+    + _NUMBER
+    + rb"\x2c\x15"
+    + _NUMBER
+    + rb"\x15\x00\x15\x06\x15\x06(?:\x1c\x00)?\x00\x00",
+    re.DOTALL,
+)
 
 
 class PageError(ValueError):
@@ -74,7 +89,7 @@ def _plain_pages(content: memoryview, codec: str | None, count: int, size: int) 
     place = done = 0
     while place < len(content):
         try:
-            page, place = read_page(content, place)
+            page, place = usual_page(content, place) or read_page(content, place)
         except ThriftError:
             raise PageError("a page header that cannot be read") from None
         if page.type != DATA or page.encoding != PLAIN:
@@ -94,6 +109,23 @@ def _unpacked(content: memoryview, page: Page, place: int, unpack: Any) -> npt.N
     packed = content[place : place + page.packed]
     # Into a buffer of exactly this size: a frame that holds more, or less, is refused.
     return np.frombuffer(packed if unpack is None else unpack(packed, decompressed_size=page.size), dtype=np.uint8)
+
+
+def usual_page(content: Content, place: int) -> tuple[Page, int] | None:
+    """What ``read_page`` returns, in a third of the time; None for a header that is not the usual one."""
+    found = _USUAL.match(content, place)
+    if found is None:
+        return None
+    size, packed, values = map(_doubled, found.groups())
+    if (size | packed | values) & 1:  # a negative one
+        return None
+    return Page(DATA, size >> 1, packed >> 1, values >> 1, PLAIN), found.end()
+
+
+@lru_cache(maxsize=64)
+def _doubled(written: bytes) -> int:
+    # Most pages have the same size.
+    return sum((byte & 127) << 7 * place for place, byte in enumerate(written))
 
 
 def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
