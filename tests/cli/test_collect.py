@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from contract.entries import other_than, reports_of
+from files.hostile import resealed
 from files.making import SMALL, damage_group, group_size, small_file
 from plausibly.cli import app
 from plausibly.cli import collect as command
@@ -110,3 +112,27 @@ def test_an_interrupt_says_that_the_same_command_goes_on(tmp_path: Path, monkeyp
     code, shown, told = run(tmp_path, "--out", tmp_path / "x.tally")
     assert (code, shown) == (130, "")
     assert "the same command goes on from there" in told
+
+
+def test_a_changed_byte_of_the_metadata_is_skipped_or_refused_and_never_ends_in_a_traceback(
+    folder: Path, tmp_path: Path
+) -> None:
+    bad = folder / "1.parquet"
+    content = bad.read_bytes()
+    (length,) = struct.unpack("<I", content[-8:-4])
+    start = len(content) - 8 - length
+    # One of them hides all texts from readers of Parquet, which was told with a traceback.
+    hidden = content.index(b"\x19\x7c\x18\x11plausibly.version", start)
+    for place in (hidden, *range(start, len(content) - 8, 61)):
+        damaged = bytearray(content)
+        damaged[place] ^= 0x20
+        bad.write_bytes(resealed(bytes(damaged), bytes))
+        out = tmp_path / f"{place}.tally"
+        code, shown, told = run(folder, "--out", out, "--json")
+        if code:  # else it was a number that nobody needs
+            assert (code, shown) == (1, "")
+            assert "1.parquet" in told
+            code, shown, told = run(folder, "--out", out, "--skip-bad", "--json")
+            assert code == 0 or "expected scheme" in told, "another scheme is no damage"
+        else:
+            assert place != hidden

@@ -115,8 +115,8 @@ def test_headers_that_make_no_sense_are_refused_even_with_a_good_checksum(change
 
 def test_a_later_version_is_named() -> None:
     content = bytearray(collected().to_bytes())
-    content[3] = 2
-    with pytest.raises(StateError, match="expected version 1 of the format, came 2"):
+    content[3] = 3
+    with pytest.raises(StateError, match="expected version 1 or 2 of the format, came 3"):
         Collected.from_bytes(bytes(content))
 
 

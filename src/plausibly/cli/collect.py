@@ -13,7 +13,7 @@ from ..core.estimates import visible
 from ..engines.local import Collection
 from ..engines.local import collect as collected
 from ..files.tallies import left_out
-from .common import echo_json, messages, progress, results, scheme_of, told
+from .common import KeyFile, echo_json, key_of, messages, progress, results, scheme_of, told
 
 _KEPT = "Interrupted. What was collected is kept; the same command goes on from there."
 
@@ -24,6 +24,7 @@ def collect(
     scheme: Annotated[str | None, typer.Option(help="Take reports of this scheme only: a file or words.")] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out what is damaged, and list it.")] = False,
     simulated: Annotated[bool, typer.Option("--simulated", help="Take simulated reports, too.")] = False,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Add up files of reports into a tally file, ready for estimate and search.
@@ -39,7 +40,13 @@ def collect(
         expected = None if scheme is None else scheme_of(scheme)
         with progress(console, "collecting") as advance:
             found = collected(
-                inputs, out, scheme=expected, skip_bad=skip_bad, allow_simulated=simulated, progress=advance
+                inputs,
+                out,
+                scheme=expected,
+                skip_bad=skip_bad,
+                allow_simulated=simulated,
+                progress=advance,
+                key=key_of(console, key_file),
             )
     if found.skipped:
         console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -30,6 +32,7 @@ from ..catalog import from_json, make
 from ..core.errors import ParameterError, PlausiblyError, StateError, shown
 from ..core.estimates import visible
 from ..core.scheme import Scheme
+from ..files.keys import Key, KeyNeededError
 from ..files.tallies import SimulatedError
 
 _PIPED = 110
@@ -96,6 +99,8 @@ def told(console: Console, interrupted: str = "Interrupted; nothing was written.
     except (PlausiblyError, OSError, ImportError) as error:
         if isinstance(error, SimulatedError):
             error = StateError(f"{error.reason}; --simulated takes them all the same")
+        if isinstance(error, KeyNeededError):
+            error = StateError(f"{error.reason}; --key-file FILE names the file of the key")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         console.print(escape(visible(words)), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
@@ -118,6 +123,24 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = f", {task.speed:,.0f}/s" if task.speed else ""
         return Text(f"{int(task.completed):,} {self._unit}{speed}")
+
+
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="A file of at least 16 secret bytes: what is read or written is authenticated."),
+]
+
+
+def key_of(console: Console, path: Path | None) -> Key | None:
+    """The key in a file, if one is named; a file that all can read is warned of."""
+    if path is None:
+        return None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        key = Key.read(path)
+    for each in caught:
+        console.print(escape(str(each.message)), style="yellow", soft_wrap=True, highlight=False)
+    return key
 
 
 def scheme_of(named: str) -> Scheme:

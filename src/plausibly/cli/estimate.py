@@ -18,7 +18,7 @@ from ..files.whole import refuse_replacing
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show, write_all
-from .common import echo_json, messages, progress, results, told
+from .common import KeyFile, echo_json, key_of, messages, progress, results, told
 
 _LARGEST = 20
 
@@ -40,6 +40,7 @@ def estimate(
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines: all items.")] = False,
 ) -> None:
     """Estimate how many users hold each item, with confidence intervals.
@@ -55,7 +56,7 @@ def estimate(
             refuse_replacing(check_name(path), [tally, items_file])
         if show_all and top is not None:
             raise ParameterError("expected --top or --all, came both")
-        source = Collected.read(tally)
+        source = Collected.read(tally, key=key_of(console, key_file))
         asked = _asked(source.scheme.domain, items, item, items_file, tally)
         if combine is not None and not isinstance(source.scheme, RowSketch):
             raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is none; leave it out")

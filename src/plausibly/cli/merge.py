@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..core.errors import StateError
 from ..engines.local import merge_files
-from .common import echo_json, messages, progress, results, told
+from .common import KeyFile, echo_json, key_of, messages, progress, results, told
 
 
 def merge(
@@ -18,6 +18,7 @@ def merge(
     out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to write; none of those that are merged.")],
     simulated: Annotated[bool, typer.Option("--simulated", help="Take tallies of simulated reports, too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Merge tally files into a new one: the same as if all their reports had been collected together.
@@ -32,7 +33,14 @@ def merge(
         if out.exists() and not force:
             raise StateError(f"{out}: there is a file of this name already; --force replaces it")
         with progress(console, "merging", "files") as advance:
-            whole = merge_files(tallies, out, allow_simulated=simulated, overwrite=force, progress=advance)
+            whole = merge_files(
+                tallies,
+                out,
+                allow_simulated=simulated,
+                overwrite=force,
+                progress=advance,
+                key=key_of(console, key_file),
+            )
     if as_json:
         echo_json(
             {

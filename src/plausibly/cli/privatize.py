@@ -17,7 +17,7 @@ from ..core.scheme import Scheme
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import FORMATS, Values, values
 from ..planner.result import size_text
-from .common import echo_json, messages, progress, results, scheme_of, told
+from .common import KeyFile, echo_json, key_of, messages, progress, results, scheme_of, told
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 """What a shell makes hard to type."""
@@ -39,6 +39,7 @@ def privatize(
     ] = True,
     missing: Annotated[str, typer.Option(help="Missing values: refuse, or skip.")] = "refuse",
     seed: Annotated[int | None, typer.Option(help="For simulations and tests only: reproducible noise.")] = None,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Write a file of reports: the value in each row of a CSV, TSV, NDJSON, Parquet or text file, randomized.
@@ -54,7 +55,7 @@ def privatize(
     """
     console = messages()
     with told(console):
-        chosen = scheme_of(scheme)
+        chosen, key = scheme_of(scheme), key_of(console, key_file)
         given = values(
             _opened(source, console),
             domain=chosen.domain,
@@ -72,11 +73,11 @@ def privatize(
                 highlight=False,
             )
         with progress(console, "privatizing") as advance:
-            written = privatize_values(given, chosen, out, seed=seed, advance=advance)
+            written = privatize_values(given, chosen, out, seed=seed, key=key, advance=advance)
     if as_json:
         echo_json(_facts(chosen, given, out, written))
     else:
-        _print(chosen, given, out, written)
+        _print(chosen, given, out, written, key_file)
 
 
 def _opened(source: str, console: Console) -> Any:
@@ -99,12 +100,13 @@ def _facts(scheme: Scheme, given: Values, out: Path, written: Privatized) -> dic
     }
 
 
-def _print(scheme: Scheme, given: Values, out: Path, written: Privatized) -> None:
+def _print(scheme: Scheme, given: Values, out: Path, written: Privatized, key_file: Path | None) -> None:
     lines = [("reports", f"{written.reports:,} of {given.name}{', simulated' * written.simulated}")]
     if written.skipped:
         lines.append(("skipped", f"{written.skipped:,} without a value"))
     tally = out.stem if given.path is None else given.path.name.partition(".")[0]
-    collect = shlex.join(["plausibly", "collect", str(out), "--out", f"{tally or out.stem}.tally"])
+    keyed = [] if key_file is None else ["--key-file", str(key_file)]
+    collect = shlex.join(["plausibly", "collect", str(out), "--out", f"{tally or out.stem}.tally", *keyed])
     lines += [
         ("written", f"{out}, {size_text(written.bytes)}"),
         ("privacy", f"ε = {decimal(scheme.epsilon)} for each user ({scheme.name})"),

@@ -17,7 +17,7 @@ from ..files.whole import refuse_replacing
 from ..search.rounds import ROUND
 from ..search.tally import SearchTally
 from .answers import show, write_all
-from .common import echo_json, messages, progress, results, told
+from .common import KeyFile, echo_json, key_of, messages, progress, results, told
 
 _LEVEL = 0.05
 _ROUND = (
@@ -44,6 +44,7 @@ def search(
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Find the strings that most users hold, with their counts and how sure it is that they are there.
@@ -59,7 +60,7 @@ def search(
             refuse_replacing(check_name(path), [tally, dictionary])
         for path in tree or ():
             check_name(path, pictures=True)
-        source = Collected.read(tally)
+        source = Collected.read(tally, key=key_of(console, key_file))
         options = _options(source, tally, top, level, no_level, dictionary)
         strings = items_of(source.scheme.domain, explain or ())
         if not len(source):

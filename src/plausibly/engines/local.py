@@ -18,6 +18,7 @@ from ..core.accumulator import Accumulator
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_chunks, thread_count
 from ..core.scheme import Scheme
+from ..files.keys import Key
 from ..files.reports import DamagedError, ReportFile
 from ..files.tallies import Collected, Ranges, SimulatedError, Skipped, normal, without
 from ..files.whole import held, sweep
@@ -68,7 +69,7 @@ class Collection:
         return self.state.skipped
 
 
-def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False) -> Collected:
+def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False, key: Key | None = None) -> Collected:
     """The state of these segments, on the calling thread; a bad row group is refused, or skipped and listed."""
     tally = scheme.accumulator()
     simulated = False
@@ -76,7 +77,7 @@ def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False)
     skipped: list[Skipped] = []
     for segment in segments:
         try:
-            file = _same_file(scheme, segment)
+            file = _same_file(scheme, segment, key)
         except DamagedError as error:
             _skip(error, skipped, skip_bad)
             continue
@@ -116,6 +117,7 @@ def collect(
     allow_simulated: bool = False,
     save_every: float = 5.0,
     progress: Progress | None = None,
+    key: Key | None = None,
 ) -> Collection:
     """Adds report files, and those in folders, to the tally file ``output``, which is made if there is none.
 
@@ -123,20 +125,21 @@ def collect(
     more files adds those, and a call that was killed goes on where it was saved last (every ``save_every`` seconds,
     beside the output) when its files are named again. Files of another scheme are refused before anything is read,
     and so are simulated reports unless ``allow_simulated``. A damaged file or row group is refused, too, by name; with
-    ``skip_bad`` it is left out and listed.
+    ``skip_bad`` it is left out and listed. With a ``key`` all files are read and written with it: reports, the tally,
+    and what is saved on the way.
     """
     output = Path(output)
     with held(output):
         sweep(output)
         unfinished = output.with_name(f"{output.name}.unfinished")
         sweep(unfinished)
-        before, begun, resumed = _earlier(output, unfinished)
+        before, begun, resumed = _earlier(output, unfinished, key)
         if before is not None:
             if scheme is not None and scheme != before.scheme:
                 came = before.scheme.fingerprint()[:12]
                 raise StateError(f"{output}: expected scheme {scheme.fingerprint()[:12]}, came {came}")
             scheme = before.scheme
-        survey = _survey(list(inputs), scheme, skip_bad=skip_bad)
+        survey = _survey(list(inputs), scheme, skip_bad=skip_bad, key=key)
         if begun - survey.files.keys():
             raise StateError(
                 f"{unfinished}: begun with files that are not among these; name them, too, or remove it to start anew"
@@ -146,14 +149,15 @@ def collect(
             raise SimulatedError(output)
         if not allow_simulated:
             survey.refuse_simulated()
-        saver = _Saver(state, unfinished, save_every)
+        saver = _Saver(state, unfinished, save_every, key)
         todo = survey.missing(state)
         done = len(state)
         total = done + sum(survey.count(segment) for segment in todo)
         tasks = _tasks(survey, todo)
 
         def work(first: int, last: int) -> Collected:
-            return fold(survey.scheme, [segment for task in tasks[first:last] for segment in task], skip_bad=skip_bad)
+            segments = [segment for task in tasks[first:last] for segment in task]
+            return fold(survey.scheme, segments, skip_bad=skip_bad, key=key)
 
         with saver:
             for task, part in zip(tasks, in_chunks(len(tasks), 1, work), strict=True):
@@ -162,7 +166,7 @@ def collect(
                 if progress is not None:
                     progress(done, total)
         if before is None or saver.state is not before or unfinished.exists() or not output.exists():
-            saver.state.write(output)
+            saver.state.write(output, key=key)
         unfinished.unlink(missing_ok=True)
         added = len(saver.state) - len(state)
         return Collection(saver.state, len(survey.files), added, resumed, survey.copies)
@@ -175,12 +179,13 @@ def merge_files(
     allow_simulated: bool = False,
     overwrite: bool = False,
     progress: Progress | None = None,
+    key: Key | None = None,
 ) -> Collected:
     """Merges tally files into the new one ``output``; what was read stays as it was.
 
     Refuses mixed schemes, reports that two of the files have, simulated ones unless ``allow_simulated``, and an output
     that is there already unless ``overwrite``. It must not be one of the inputs: merged once more, their reports would
-    count twice.
+    count twice. With a ``key`` all of them are read, and the new one is written, with it.
     """
     output, paths = Path(output), [Path(path) for path in inputs]
     if not paths:
@@ -197,7 +202,7 @@ def merge_files(
         whole: Collected | None = None
         seen: dict[str, Path] = {}
         for done, path in enumerate(paths, 1):
-            part = Collected.read(path)
+            part = Collected.read(path, key=key)
             if part.simulated and not allow_simulated:
                 raise SimulatedError(path)
             whole = part if whole is None else _merged(whole, part, path, paths[0])
@@ -205,7 +210,7 @@ def merge_files(
             if progress is not None:
                 progress(done, len(paths))
         assert whole is not None
-        whole.write(output)
+        whole.write(output, key=key)
         return whole
 
 
@@ -264,8 +269,8 @@ def _skip(error: DamagedError, skipped: list[Skipped], skip_bad: bool) -> None:
     skipped.append(Skipped(error.path, error.group, error.reports, error.reason))
 
 
-def _same_file(scheme: Scheme, segment: Segment) -> ReportFile:
-    file = ReportFile(segment.path)
+def _same_file(scheme: Scheme, segment: Segment, key: Key | None) -> ReportFile:
+    file = ReportFile(segment.path, key=key)
     if file.identity != segment.identity:
         raise DamagedError(segment.path, None, "the file has been replaced meanwhile")
     if file.scheme != scheme:
@@ -327,7 +332,7 @@ def _all_of(found: _Found) -> Ranges:
     return ((0, len(found.groups)),) if found.groups else ()
 
 
-def _survey(inputs: Sequence[str | Path], scheme: Scheme | None, *, skip_bad: bool) -> _Survey:
+def _survey(inputs: Sequence[str | Path], scheme: Scheme | None, *, skip_bad: bool, key: Key | None = None) -> _Survey:
     files: dict[str, _Found] = {}
     copies: list[str] = []
     skipped: list[Skipped] = []
@@ -335,7 +340,7 @@ def _survey(inputs: Sequence[str | Path], scheme: Scheme | None, *, skip_bad: bo
     paths = [os.fspath(path) for path in report_files(inputs)]
     for path in paths:
         try:
-            file = ReportFile(path)
+            file = ReportFile(path, key=key)
         except DamagedError as error:
             _skip(error, skipped, skip_bad)
             continue
@@ -382,8 +387,8 @@ def _packed(survey: _Survey, segments: Sequence[Segment], size: int) -> Iterator
 class _Saver:
     """The state so far, saved beside the output from time to time, and whenever the collecting ends early."""
 
-    def __init__(self, state: Collected, path: Path, every: float) -> None:
-        self.state, self._path, self._every = state, path, every
+    def __init__(self, state: Collected, path: Path, every: float, key: Key | None) -> None:
+        self.state, self._path, self._every, self._key = state, path, every, key
         self._saved = state
         self._next = time.monotonic() + every
 
@@ -394,7 +399,7 @@ class _Saver:
 
     def _save(self) -> None:
         start = time.monotonic()
-        self.state.write(self._path, complete=False)
+        self.state.write(self._path, complete=False, key=self._key)
         self._saved = self.state
         # A large state takes long to write; most of the time is for reading.
         now = time.monotonic()
@@ -408,10 +413,10 @@ class _Saver:
             self._save()
 
 
-def _earlier(output: Path, unfinished: Path) -> tuple[Collected | None, set[str], int]:
+def _earlier(output: Path, unfinished: Path, key: Key | None) -> tuple[Collected | None, set[str], int]:
     # What there is to go on from, and the files and reports that a call which was stopped has and the output has not.
-    done = Collected.read(output) if output.exists() else None
-    begun = Collected.read(unfinished, complete=False) if unfinished.exists() else None
+    done = Collected.read(output, key=key) if output.exists() else None
+    begun = Collected.read(unfinished, complete=False, key=key) if unfinished.exists() else None
     if begun is None:
         return done, set(), 0
     if done is None:

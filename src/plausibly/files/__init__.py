@@ -2,6 +2,7 @@
 
 from .answers import Answer
 from .estimates import write_estimates, write_tree
+from .keys import Key, KeyNeededError
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .tallies import Collected, SimulatedError, Skipped, read_tally, write_tally
@@ -12,6 +13,8 @@ __all__ = [
     "Answer",
     "Collected",
     "DamagedError",
+    "Key",
+    "KeyNeededError",
     "Privatized",
     "ReportFile",
     "ReportWriter",

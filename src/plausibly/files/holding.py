@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.scheme import Scheme
+from .keys import Key
 from .reports import ReportFile
 from .tallies import Collected
 
@@ -47,13 +48,13 @@ class Holding:
         return {name: value for name, value in vars(self).items() if name != "scheme"}
 
 
-def holding(path: str | Path) -> Holding:
+def holding(path: str | Path, *, key: Key | None = None) -> Holding:
     """What the file of reports or the tally of this name holds."""
     path = Path(path)
     if path.suffix == ".tally":
-        found = Collected.read(path)
+        found = Collected.read(path, key=key)
         lost = sum(each.reports or 0 for each in found.skipped)
         size, files = path.stat().st_size, len(found.files)
         return Holding(found.scheme, "tally", size, len(found), found.simulated, files, len(found.skipped), lost)
-    with ReportFile(path) as file:
+    with ReportFile(path, key=key) as file:
         return Holding(file.scheme, "file of reports", path.stat().st_size, len(file), file.simulated, 1, 0, 0)

@@ -1,15 +1,40 @@
-"""One column of a Parquet file as users' values: texts or whole numbers, named by row and never shown."""
+"""One column of a Parquet file as users' values: texts or whole numbers, named by row and never shown.
+
+The file may be anybody's. Its metadata and the headers of its pages are checked before Arrow makes room for what they
+promise, and batches have as few rows as it takes to keep them small.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from ..core.errors import ParameterError, shown
+from .parquet_footer import FooterError, check_footer
+from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
 from .text import Source, ValuesError, differs_little
+from .thrift import ThriftError
 
 _ROWS = 1 << 15
 _BUFFER = 1 << 20
+_MOST_FOOTER = 1 << 23
+"""Bytes of the metadata: some 60,000 column chunks with their statistics."""
+_MOST_PAGE, _MOST_DICTIONARY = 1 << 27, 1 << 24
+"""Bytes of a page, decompressed. Most writers begin another one after 1 MiB."""
+_MOST_VALUES = 1 << 24
+"""Values of a page."""
+_MOST_BATCH = 1 << 26
+"""Bytes of the pages that a batch is made of, if it has more than one row."""
+_MOST_DELTAS, _FEW_ROWS = 1 << 22, 16
+"""Bytes of a page, and rows of a batch, where few bytes can make many long values."""
+_MOST_TEXT = 1 << 24
+"""Characters in a batch: a dictionary makes many values of few bytes."""
+_MAGIC = b"PAR1"
+_TAIL = struct.Struct("<I4s")
+_DAMAGED = "a Parquet file whose metadata are cut off or damaged"
 
 
 class ParquetColumn:
@@ -27,44 +52,133 @@ class ParquetColumn:
             raise ImportError(f"Parquet files need {needed}") from error
         if source.path is None:
             raise ParameterError("Parquet is read from its end: expected the name of a file, came a stream")
-        self._arrow, self._source = pyarrow, source
+        self._arrow, self._parquet, self._source = pyarrow, parquet, source
         self._wrong = (pyarrow.ArrowException, OSError, ValueError, NotImplementedError, UnicodeDecodeError)
         # Whatever cannot be opened is told as of other files.
         with source.opened() as file:
-            if not file.read(4).startswith(b"PAR"):
-                raise source.refused("not a Parquet file")
+            footer, self._end = self._footer(file)
         try:
-            self._file = parquet.ParquetFile(source.path, buffer_size=_BUFFER)
+            whole = pyarrow.BufferReader(_MAGIC + footer + _TAIL.pack(len(footer), _MAGIC))
+            self._metadata = parquet.read_metadata(whole)
+            self._file = self._opened([])
             schema = self._file.schema_arrow
-            self.rows: int = self._file.metadata.num_rows
-            said = self._file.metadata.metadata or {}
+            self.rows: int = self._metadata.num_rows
+            said = self._metadata.metadata or {}
         except self._wrong:
-            raise source.refused("a Parquet file whose metadata are cut off or damaged") from None
+            raise source.refused(_DAMAGED) from None
         if b"plausibly.version" in said:
             raise self._refused("reports already; expected users' values (plausibly collect takes reports)")
         self._place = self._found(list(schema.names), column)
         self._refuse_type(schema.field(self._place).type, binary)
+        self._name = schema.names[self._place]
+
+    def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
+        # With the place where it begins. It is checked before anything else interprets it.
+        first = file.read(len(_MAGIC))
+        if not first.startswith(b"PAR"):
+            raise self._source.refused("not a Parquet file")
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL.size))
+        length, last = _TAIL.unpack(file.read(_TAIL.size).rjust(_TAIL.size, b"\0"))
+        start = size - _TAIL.size - length
+        if (first, last) != (_MAGIC, _MAGIC) or start < len(_MAGIC):
+            raise self._source.refused(_DAMAGED)
+        if length > _MOST_FOOTER:
+            raise self._source.refused(
+                f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}; write the column to its own file"
+            )
+        file.seek(start)
+        footer = file.read(length)
+        try:
+            check_footer(footer)
+        except FooterError:
+            raise self._source.refused(_DAMAGED) from None
+        return footer, start
+
+    def _opened(self, dictionary: list[str]) -> Any:
+        return self._parquet.ParquetFile(
+            self._source.path, metadata=self._metadata, buffer_size=_BUFFER, read_dictionary=dictionary
+        )
+
+    def _leaves(self) -> list[int]:
+        # By the name, which a field within another may have, too: a point can be part of it.
+        schema = self._metadata.schema
+        return [each for each in range(self._metadata.num_columns) if schema.column(each).path == self._name]
+
+    def _rows_at_once(self) -> int:
+        # As many as keep a batch small, whichever rows it begins with; all headers of pages are read for it.
+        with self._source.opened() as file:
+            found = {leaf: self._pages(file, leaf) for leaf in self._leaves()}
+        rows = _ROWS
+        for leaf, pages in found.items():
+            encodings = {page.encoding for page in pages if page.type != DICTIONARY}
+            repeats = any(page.type == DICTIONARY for page in pages)
+            texts = self._metadata.schema.column(leaf).physical_type == "BYTE_ARRAY"
+            if repeats and texts and not encodings & {DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY}:
+                # A value that is there often is then in memory once. Arrow cannot do so for the other two encodings.
+                self._file.close()
+                self._file = self._opened([self._name])
+                repeats = False
+            if DELTA_BYTE_ARRAY in encodings or (texts and repeats):
+                rows = min(rows, _FEW_ROWS)
+            data = [page for page in pages if page.type != DICTIONARY]
+            while rows > 1 and _most_together(data, rows) > _MOST_BATCH:
+                rows //= 2
+        return rows
+
+    def _groups(self) -> list[int]:
+        # Those that are empty may say that their pages are anywhere.
+        return [each for each in range(self._metadata.num_row_groups) if self._metadata.row_group(each).num_rows]
+
+    def _pages(self, file: BinaryIO, leaf: int) -> list[Page]:
+        found: list[Page] = []
+        for group in self._groups():
+            column = self._metadata.row_group(group).column(leaf)
+            start = column.data_page_offset
+            if column.has_dictionary_page and 0 < column.dictionary_page_offset < start:
+                start = column.dictionary_page_offset
+            end = start + column.total_compressed_size
+            if start < len(_MAGIC) or not start <= end <= self._end:
+                raise PageError("pages that are not where they can be")
+            pages = list(pages_of(file, start, end))
+            for page in pages:
+                _refuse_large(page)
+            data = [page for page in pages if page.type != DICTIONARY]
+            if (
+                len(pages) - len(data) > 1
+                or sum(page.values for page in data) != self._metadata.row_group(group).num_rows
+            ):
+                raise PageError("pages that do not add up to their column")
+            found += pages
+        return found
 
     def __iter__(self) -> Iterator[tuple[list[int], list[Any]]]:
         """Pairs of row numbers and values."""
         done = 0
         try:
-            # By place: a name with a point in it would be taken for a path.
-            name = self._file.schema_arrow.names[self._place]
-            for batch in self._file.iter_batches(_ROWS, columns=[name]):
-                yield list(range(done + 1, done + 1 + len(batch))), self._values(batch, name, done)
+            rows, groups = self._rows_at_once(), self._groups()
+            for batch in self._file.iter_batches(rows, row_groups=groups, columns=[self._name]):
+                values = self._values(batch.column(batch.schema.names.index(self._name)), done)
+                for first, last in _cuts(values):
+                    yield list(range(done + first + 1, done + last + 1)), values[first:last]
                 done += len(batch)
-        except ValuesError:
+        except (ValuesError, MemoryError):  # one of Arrow's, too, and no damage
             raise
+        except (PageError, ThriftError):
+            raise self._source.refused(
+                "pages that are damaged or too large; expected pages of at most 128 MiB, and values of at most 1 MiB"
+            ) from None
         except self._wrong:
             raise self._source.refused("cut off or damaged", f"after row {done}") from None
         finally:
             self._file.close()
 
-    def _values(self, batch: Any, name: str, done: int) -> list[Any]:
-        column = batch.column(batch.schema.names.index(name))
+    def _values(self, column: Any, done: int) -> list[Any]:
         try:
-            values: list[Any] = column.to_pylist()
+            if not self._arrow.types.is_dictionary(column.type):
+                values: list[Any] = column.to_pylist()
+                return values
+            return self._looked_up(column)
         except UnicodeDecodeError:
             for place, each in enumerate(column, done + 1):
                 try:
@@ -72,6 +186,16 @@ class ParquetColumn:
                 except UnicodeDecodeError:
                     raise self._source.refused("expected text in UTF-8, came other bytes", f"row {place}") from None
             raise
+
+    def _looked_up(self, column: Any) -> list[Any]:
+        if column.null_count == len(column):
+            return [None] * len(column)
+        # Of the dictionary only what this batch has: it may be larger than the batch.
+        distinct, places = np.unique(column.indices.fill_null(column.indices.drop_null()[0]), return_inverse=True)
+        words = column.dictionary.take(self._arrow.array(distinct)).to_pylist()
+        values = [words[place] for place in places.tolist()]
+        for place in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)) if column.null_count else ():
+            values[place] = None
         return values
 
     def _found(self, names: list[str], column: str | None) -> int:
@@ -101,3 +225,43 @@ class ParquetColumn:
     def _refused(self, why: str) -> ValuesError:
         self._file.close()
         return self._source.refused(why)
+
+
+def _refuse_large(page: Page) -> None:
+    most = _MOST_DELTAS if page.encoding == DELTA_BYTE_ARRAY else _MOST_PAGE
+    if page.type == DICTIONARY:
+        most = _MOST_DICTIONARY
+        if page.values > page.size:
+            raise PageError("a dictionary of more values than bytes")
+    if page.size > most or page.values > _MOST_VALUES:
+        raise PageError("a page that is too large")
+
+
+def _most_together(pages: Sequence[Page], rows: int) -> int:
+    # The bytes of all pages that so many rows in sequence can be of.
+    most = together = last = within = 0
+    for first, page in enumerate(pages):
+        if last <= first:
+            last, together, within = first + 1, page.size, 0
+        # ``within`` are the rows of the pages after the first; a batch can begin with the last row of that.
+        while last < len(pages) and within < rows - 1:
+            within += pages[last].values
+            together += pages[last].size
+            last += 1
+        most = max(most, together)
+        together -= page.size
+        if first + 1 < last:
+            within -= pages[first + 1].values
+    return most
+
+
+def _cuts(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    # Where to cut a batch so that no part has too many characters, as it does if long values are repeated.
+    first = length = 0
+    for place, value in enumerate(values):
+        length += 0 if value is None or isinstance(value, int) else len(value)
+        if length > _MOST_TEXT:
+            yield first, place + 1
+            first, length = place + 1, 0
+    if first < len(values):
+        yield first, len(values)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
+from .keys import Key
 from .reports import report_writer
 from .values import Values
 
@@ -30,6 +31,7 @@ def privatize_values(
     out: str | Path,
     *,
     seed: int | None = None,
+    key: Key | None = None,
     advance: Callable[[int, int | None], None] = lambda done, whole: None,
 ) -> Privatized:
     """Writes a report of each value to a new file, whole or not at all.
@@ -38,7 +40,7 @@ def privatize_values(
     reports are those of one call of ``scheme.privatize``, however the values are divided into chunks.
     """
     done = 0
-    with report_writer(out, scheme, simulated=seed is not None) as writer:
+    with report_writer(out, scheme, simulated=seed is not None, key=key) as writer:
         for chunk in values:
             source = None if seed is None else SeededRandom(seed)
             with chunk.located():

@@ -6,13 +6,16 @@ The format is described byte by byte in docs/files.md, the reasons in docs/adr/0
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,19 +25,30 @@ import numpy as np
 from ..catalog import from_json
 from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from .keys import NOT_AUTHENTICATED, OTHER_KEY, Key, KeyNeededError
+from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
+from .parquet_pages import PageError, records
 from .whole import replacing
 
-VERSION = "1"
+VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
 COMPRESSIONS = ("none", "zstd")
 _PARQUET = b"PAR1"
 _TAIL = struct.Struct("<I4s")
 _GROUP_BYTES = 1 << 22
 _GROUP_REPORTS = 1 << 20
-_MOST_FOOTER = 1 << 28
+_MOST_FOOTER = 1 << 26
+"""Bytes of the metadata: a scheme with a million labels of forty characters, and all row groups there may be."""
+_REMEMBERED = 1 << 20
+"""Bytes of metadata, and of a scheme, that are kept for the next file."""
+_GROUP_TEXT, _KEYED_GROUP_TEXT = 32, 96
+"""Characters for each row group in the list of them."""
 _UNSEALED = b"0" * 64
 # A text of 64 characters after its key, as Parquet's metadata write them: a control character cannot be part of JSON.
 _SEAL = b"plausibly.checksum\x18\x40"
+_KEYED_SEAL = b"plausibly.mac\x18\x40"
+_PURPOSE = b"plausibly reports 2\n"
+"""What a key authenticates begins with: a tally's code is none of a report file."""
 
 
 class DamagedError(ReportError):
@@ -51,20 +65,21 @@ class DamagedError(ReportError):
 
 @contextmanager
 def report_writer(
-    path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd"
+    path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd", key: Key | None = None
 ) -> Iterator[ReportWriter]:
     """A writer of reports of one scheme; the file gets its name when the ``with`` block has ended well.
 
-    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves.
+    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves. With a
+    ``key`` the file is read only by those who have it, too. Only the owner of the file may read it: mode 0600.
     """
     expect_scheme(scheme)
     if compression not in COMPRESSIONS:
         raise ParameterError(f"compression: unknown {shown(compression)}; {nearest(compression, COMPRESSIONS)}")
     path, owner = Path(path), os.getpid()
     _refuse_overwriting(path)
-    with replacing(path) as unfinished:
-        with _Sink(unfinished, "xb") as sink:
-            writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression)
+    with replacing(path, private=True) as unfinished:
+        with _Sink(unfinished, "wb") as sink:
+            writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression, keyed=key is not None)
             try:
                 yield writer
                 if os.getpid() != owner:
@@ -73,22 +88,24 @@ def report_writer(
                 writer.finish()
             finally:
                 writer.abandon()
-        _seal(unfinished)
+        _seal(unfinished, key)
 
 
-def write_reports(path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False) -> None:
+def write_reports(
+    path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False, key: Key | None = None
+) -> None:
     """A file of these reports."""
-    with report_writer(path, scheme, simulated=simulated) as writer:
+    with report_writer(path, scheme, simulated=simulated, key=key) as writer:
         writer.write(reports)
 
 
 class ReportWriter:
     """Takes reports in batches of any size and writes them in row groups of one size."""
 
-    def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str) -> None:
+    def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str, keyed: bool) -> None:
         self.scheme, self.simulated = scheme, simulated
-        self._sink = sink
-        self._groups: list[tuple[int, int]] = []
+        self._sink, self._keyed = sink, keyed
+        self._groups: list[tuple[int, int | str]] = []
         self._buffer = np.empty(group_reports(scheme), dtype=scheme.report_dtype)
         self._buffered = 0
         self._failed = False
@@ -124,14 +141,14 @@ class ReportWriter:
             self._flush(self._buffer[: self._buffered])
         self._parquet.add_key_value_metadata(
             {
-                "plausibly.version": VERSION,
+                "plausibly.version": KEYED_VERSION if self._keyed else VERSION,
                 "plausibly.scheme": self.scheme.to_json(),
                 "plausibly.fingerprint": self.scheme.fingerprint(),
                 "plausibly.simulated": json.dumps(self.simulated),
                 # Users may well have sent the same reports as others: without this their files would be one.
                 "plausibly.file": os.urandom(16).hex(),
                 "plausibly.groups": json.dumps(self._groups, separators=(",", ":")),
-                "plausibly.checksum": _UNSEALED.decode(),
+                "plausibly.mac" if self._keyed else "plausibly.checksum": _UNSEALED.decode(),
             }
         )
         self._parquet.close()
@@ -156,61 +173,37 @@ class ReportWriter:
                 self._buffered = 0
 
     def _flush(self, reports: Reports) -> None:
+        if len(self._groups) == MOST_GROUPS:
+            raise StateError(f"a file of reports has at most {MOST_GROUPS:,} row groups; begin another")
         arrow, _ = _pyarrow()
         content = reports.view(np.uint8)
         column = arrow.FixedSizeBinaryArray.from_buffers(
             self._schema.field(COLUMN).type, len(reports), [None, arrow.py_buffer(content)]
         )
         self._parquet.write_table(arrow.Table.from_arrays([column], schema=self._schema), row_group_size=len(reports))
-        self._groups.append((len(reports), zlib.crc32(content.data)))
+        self._groups.append((len(reports), _digest(content.data, self._keyed)))
 
 
 class ReportFile:
     """A report file whose metadata have been checked; its row groups are checked as they are read.
 
-    ``identity`` names the content: a copy has the same, and no other file has.
+    ``identity`` names the content: a copy has the same, and no other file has. With a ``key`` only files are taken that
+    were written with it; a file that was written with one is refused without it.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, key: Key | None = None) -> None:
         self.path = str(path)
-        self._source: Any = None
-        self._parquet: Any = None
-        arrow, parquet = _pyarrow()
-        footer, self.identity = self._footer()
+        self._arrow, _ = _pyarrow()
+        footer, start, self.identity = self._footer(key)
+        self._keyed = key is not None
         try:
-            whole = arrow.BufferReader(_PARQUET + footer + _TAIL.pack(len(footer), _PARQUET))
-            self._metadata = parquet.read_metadata(whole)
-            said = {key.decode(): value.decode() for key, value in self._metadata.metadata.items()}
-        except (arrow.ArrowException, OSError, ValueError):
-            raise self.damaged("the metadata cannot be read") from None
-        self._describe(said)
-
-    def _describe(self, said: dict[str, str]) -> None:
-        if said.get("plausibly.version") != VERSION:
-            version = shown(said.get("plausibly.version"))
-            raise self.damaged(f"expected version {VERSION} of the format, came {version}")
-        try:
-            self.scheme = _scheme(said["plausibly.scheme"])
-            self.simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
-            groups = [(int(count), int(checksum)) for count, checksum in json.loads(said["plausibly.groups"])]
-            fingerprint = said["plausibly.fingerprint"]
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
-            raise self.damaged("the metadata do not describe reports of a scheme known here") from None
-        self.groups = tuple(count for count, _ in groups)
+            said = (_remembered if len(footer) <= _REMEMBERED else _described)(footer, start, self._keyed)
+        except FooterError as error:
+            raise self.damaged(str(error)) from None
+        self._said = said
+        self.scheme, self.simulated = said.scheme, said.simulated
+        self.groups = tuple(chunk.records for chunk in said.chunks)
         """The number of reports of each row group."""
-        self._checksums = tuple(checksum for _, checksum in groups)
-        held = self._metadata
-        size = self.scheme.report_dtype.itemsize
-        columns = [held.schema.column(i) for i in range(held.num_columns)]
-        right = [(each.name, each.physical_type, each.length, each.max_definition_level) for each in columns]
-        if fingerprint != self.scheme.fingerprint() or right != [(COLUMN, "FIXED_LEN_BYTE_ARRAY", size, 0)]:
-            raise self.damaged(f"expected one column of {self.scheme.name} records of {size} bytes, came another")
-        most = group_reports(self.scheme)
-        if max(self.groups, default=0) > most:
-            # Zeros compress well: a file of some kilobytes could fill the memory.
-            raise self.damaged(f"expected row groups of at most {most} reports, came a larger one")
-        if self.groups != tuple(held.row_group(i).num_rows for i in range(held.num_row_groups)):
-            raise self.damaged("the row groups are not those that were written")
 
     def __len__(self) -> int:
         return sum(self.groups)
@@ -228,25 +221,26 @@ class ReportFile:
 
         That these are the bytes that were written is certain; ``add`` looks whether they are reports.
         """
-        arrow, _ = _pyarrow()
-        count, size = self.groups[group], self.scheme.report_dtype.itemsize
+        chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         try:
-            column = self._opened().read_row_group(group, use_threads=False).column(0)
-            held = column.chunk(0) if column.num_chunks == 1 else arrow.concat_arrays(column.chunks)
-        except (arrow.ArrowException, OSError, ValueError):
+            # Once, and as a whole: what is checked is what is used, whatever becomes of the file meanwhile.
+            with open(self.path, "rb") as file:
+                file.seek(chunk.start)
+                stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
+                length = file.readinto(stored)
+            content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
+        except PageError as error:
+            raise self.damaged(str(error), group) from None
+        except MemoryError:  # one of Arrow's, too, and no damage
+            raise
+        except (self._arrow.ArrowException, OSError, ValueError):
             raise self.damaged("the pages cannot be read", group) from None
-        if len(held) != count or held.null_count:
-            raise self.damaged(f"expected {count} reports, came {len(held)}", group)
-        content = memoryview(held.buffers()[1]).toreadonly()[held.offset * size : (held.offset + count) * size]
-        if zlib.crc32(content) != self._checksums[group]:
+        if _digest(content.data, self._keyed) != self._said.checksums[group]:
             raise self.damaged("the checksum does not fit; the bytes are damaged", group)
-        return self.scheme.tag(np.frombuffer(content, dtype=self.scheme.report_dtype), simulated=self.simulated)
+        return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Closes the file, which ``read`` would open again."""
-        if self._source is not None:
-            self._source.close()
-            self._source = self._parquet = None
+        """Nothing: the file is open only while it is read. For those who close what they have opened."""
 
     def __enter__(self) -> ReportFile:
         return self
@@ -258,14 +252,7 @@ class ReportFile:
         """The error that says what is wrong with this file, or with one row group of it."""
         return DamagedError(self.path, group, reason, None if group is None else self.groups[group])
 
-    def _opened(self) -> Any:
-        if self._parquet is None:
-            arrow, parquet = _pyarrow()
-            self._source = arrow.OSFile(self.path)
-            self._parquet = parquet.ParquetFile(self._source, metadata=self._metadata, pre_buffer=False)
-        return self._parquet
-
-    def _footer(self) -> tuple[bytes, str]:
+    def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # With its checksum, which is looked at before anything interprets the rest.
         try:
             with open(self.path, "rb") as file:
@@ -278,19 +265,25 @@ class ReportFile:
                 length, last = _TAIL.unpack(file.read(_TAIL.size))
                 if (first, last) != (_PARQUET, _PARQUET):
                     raise self.damaged("not a whole Parquet file: one of its marks is missing")
-                if length > min(size - len(_PARQUET) - _TAIL.size, _MOST_FOOTER):
+                if length > size - len(_PARQUET) - _TAIL.size:
                     raise self.damaged("the metadata are cut off")
+                if length > _MOST_FOOTER:
+                    raise self.damaged(f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}")
                 start = file.seek(size - _TAIL.size - length)
                 footer = file.read(length)
         except OSError as error:
             raise self.damaged(error.strerror or "cannot be read") from None
-        place = _seal_of(footer)
+        place, keyed = _seal_of(footer)
         if place is None:
             raise self.damaged("a Parquet file, but not of reports")
-        checksum = _checksum(footer, place, start)
-        if footer[place : place + len(_UNSEALED)] != checksum.encode():
-            raise self.damaged("the checksum of the metadata does not fit")
-        return footer, checksum
+        if keyed and key is None:
+            raise KeyNeededError(self.path)
+        if key is not None and not keyed:
+            raise self.damaged(NOT_AUTHENTICATED)
+        checksum = _checksum(footer, place, start, key)
+        if not hmac.compare_digest(footer[place : place + len(_UNSEALED)], checksum.encode()):
+            raise self.damaged(OTHER_KEY if keyed else "the checksum of the metadata does not fit")
+        return footer, start, checksum
 
 
 def group_reports(scheme: Scheme) -> int:
@@ -317,31 +310,44 @@ class _Sink(io.FileIO):
         return len(view)
 
 
-def _seal_of(footer: bytes) -> int | None:
-    # Where the checksum is, if there is one.
-    place = footer.find(_SEAL)
-    found = place >= 0 and footer.find(_SEAL, place + 1) < 0 and len(footer) >= place + len(_SEAL) + len(_UNSEALED)
-    return place + len(_SEAL) if found else None
+def _seal_of(footer: bytes) -> tuple[int | None, bool]:
+    # Where the checksum is, if there is one and no other, and whether a key has made it.
+    places = [
+        (found.end(), found[0] == _KEYED_SEAL)
+        for found in re.finditer(re.escape(_SEAL) + b"|" + re.escape(_KEYED_SEAL), footer)
+    ]
+    if len(places) == 1 and len(footer) >= places[0][0] + len(_UNSEALED):
+        return places[0]
+    return None, False
 
 
-def _checksum(footer: bytes, place: int, start: int) -> str:
+def _checksum(footer: bytes, place: int, start: int, key: Key | None) -> str:
     # Of all metadata, with zeros where it stands itself, and of where they begin: nothing was put in before them.
-    plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :]
-    return hashlib.sha256(plain + struct.pack("<Q", start)).hexdigest()
+    plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :] + struct.pack("<Q", start)
+    return hashlib.sha256(plain).hexdigest() if key is None else key.mac(_PURPOSE, plain).hex()
 
 
-def _seal(path: Path) -> None:
+def _digest(content: memoryview, keyed: bool) -> int | str:
+    # CRC-32 is against accidents; with a key nobody must find other records with the same.
+    return hashlib.sha256(content).hexdigest() if keyed else zlib.crc32(content)
+
+
+def _seal(path: Path, key: Key | None) -> None:
     # The checksum of the metadata stands within them, and can be computed only when they are written.
     with path.open("r+b") as file:
         end = file.seek(-_TAIL.size, os.SEEK_END)
         length, _ = _TAIL.unpack(file.read(_TAIL.size))
+        if length > _MOST_FOOTER:
+            raise StateError(
+                f"{path.name}: metadata of {length:,} bytes, more than {_MOST_FOOTER:,}; list fewer labels"
+            )
         start = file.seek(end - length)
         footer = file.read(length)
-        place = _seal_of(footer)
-        if place is None or len(footer) > _MOST_FOOTER:
+        place, _ = _seal_of(footer)
+        if place is None:
             raise StateError(f"{path.name}: the metadata were not written as expected")
         file.seek(start + place)
-        file.write(_checksum(footer, place, start).encode())
+        file.write(_checksum(footer, place, start, key).encode())
 
 
 def _refuse_overwriting(path: Path) -> None:
@@ -349,9 +355,62 @@ def _refuse_overwriting(path: Path) -> None:
         raise StateError(f"{path}: there is a file of this name already, and reports are not overwritten")
 
 
+@dataclass(frozen=True)
+class _Described:
+    """What the metadata say of the reports."""
+
+    scheme: Scheme
+    simulated: bool
+    chunks: tuple[Chunk, ...]
+    checksums: tuple[int | str, ...]
+
+
+def _described(footer: bytes, start: int, keyed: bool) -> _Described:
+    found = read_footer(footer, start, COLUMN)
+    said, expected = found.texts, KEYED_VERSION if keyed else VERSION
+    if said.get("plausibly.version") != expected:
+        version = shown(said.get("plausibly.version"))
+        raise FooterError(f"expected version {expected} of the format, came {version}")
+    try:
+        scheme = (_scheme if len(said["plausibly.scheme"]) <= _REMEMBERED else _large_scheme)(said["plausibly.scheme"])
+        simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
+        groups = _groups(said["plausibly.groups"], len(found.chunks), keyed)
+        fingerprint = said["plausibly.fingerprint"]
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
+        raise FooterError("the metadata do not describe reports of a scheme known here") from None
+    size = scheme.report_dtype.itemsize
+    if fingerprint != scheme.fingerprint() or found.size != size:
+        raise FooterError(f"expected one column of {scheme.name} records of {size} bytes, came another")
+    most = group_reports(scheme)
+    if max((count for count, _ in groups), default=0) > most:
+        # Zeros compress well: a file of some kilobytes could fill the memory.
+        raise FooterError(f"expected row groups of at most {most} reports, came a larger one")
+    if [count for count, _ in groups] != [chunk.records for chunk in found.chunks]:
+        raise FooterError("the row groups are not those that were written")
+    return _Described(scheme, simulated, found.chunks, tuple(checksum for _, checksum in groups))
+
+
+@lru_cache(maxsize=8)
+def _remembered(footer: bytes, start: int, keyed: bool) -> _Described:
+    # The tasks that share a file each read its metadata, to see that it is still the same.
+    return _described(footer, start, keyed)
+
+
+def _groups(text: str, count: int, keyed: bool) -> list[tuple[int, int | str]]:
+    if len(text) > (_KEYED_GROUP_TEXT if keyed else _GROUP_TEXT) * (count + 1):
+        raise ValueError("more row groups than there are")
+    return [(int(reports), str(digest) if keyed else int(digest)) for reports, digest in json.loads(text)]
+
+
 @lru_cache(maxsize=16)
 def _scheme(text: str) -> Scheme:
     # Many files of few reports have the same one, and its thresholds take a moment to compute.
+    return from_json(text)
+
+
+@lru_cache(maxsize=1)
+def _large_scheme(text: str) -> Scheme:
+    # Files of somebody else must not fill the memory with schemes.
     return from_json(text)
 
 

@@ -5,7 +5,10 @@ The format is described byte by byte in docs/files.md.
 
 from __future__ import annotations
 
+import hmac
 import json
+import os
+import stat
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +20,17 @@ from ..catalog import from_json
 from ..core.accumulator import Accumulator
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
+from .keys import MAC, NOT_AUTHENTICATED, OTHER_KEY, Key, KeyNeededError
 from .whole import replacing
 
-_MAGIC, _VERSION = b"PLT", 1
+_MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
+_PURPOSE = b"plausibly tally 2\n"
+"""What a key authenticates begins with: a report file's code is none of a tally."""
+_MOST_HEADER = 1 << 26
+"""Bytes of the header: 800,000 report files, or a scheme with a million labels of forty characters."""
+_PIECE = 1 << 22
 
 Ranges = tuple[tuple[int, int], ...]
 """Row groups [first, last), sorted, with gaps between them."""
@@ -71,7 +80,7 @@ class Collected:
         """Whether all row groups of the other are here, too."""
         return all(not without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
 
-    def to_bytes(self, *, complete: bool = True) -> bytes:
+    def to_bytes(self, *, complete: bool = True, key: Key | None = None) -> bytes:
         """The content of a tally file; ``complete=False`` marks a state that more is to be added to."""
         header = {
             "scheme": json.loads(self.scheme.to_json()),
@@ -84,23 +93,27 @@ class Collected:
         }
         text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogateescape")
         blob = self.tally.to_bytes()
-        head = _PREFIX.pack(_MAGIC, _VERSION, len(text), len(blob)) + text
-        return b"".join([head, _CHECKSUM.pack(zlib.crc32(head)), blob])
+        if len(text) > _MOST_HEADER:
+            raise StateError(f"a header of {len(text):,} bytes, more than {_MOST_HEADER:,}; put reports in fewer files")
+        head = _PREFIX.pack(_MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
+        parts = [head, _CHECKSUM.pack(zlib.crc32(head)), blob]
+        return b"".join(parts if key is None else [*parts, key.mac(_PURPOSE, *parts)])
 
     @classmethod
-    def from_bytes(cls, content: bytes, *, complete: bool = True) -> Collected:
-        """What ``to_bytes`` wrote; refuses damaged and left-over bytes, and an incomplete state unless it may be so."""
+    def from_bytes(cls, content: bytes | bytearray, *, complete: bool = True, key: Key | None = None) -> Collected:
+        """What ``to_bytes`` wrote; refuses damaged and left-over bytes, and an incomplete state unless it may be so.
+
+        With a ``key``, also refuses what was not written with it; without one, what was written with any.
+        """
         view = memoryview(content)
-        if len(view) < _PREFIX.size + _CHECKSUM.size:
-            raise StateError(f"not a tally file: it has {len(view)} bytes")
-        magic, version, head, blob = _PREFIX.unpack_from(view)
-        if magic != _MAGIC:
-            raise StateError("not a tally file")
-        if version != _VERSION:
-            raise StateError(f"expected version {_VERSION} of the format, came {version}")
+        head, expected = _lengths(view, key)
+        if len(view) != expected:
+            raise StateError(f"expected {expected} bytes, came {len(view)}: cut off or damaged")
+        if key is not None:
+            view, mac = view[:-MAC], view[-MAC:]
+            if not hmac.compare_digest(key.mac(_PURPOSE, view), mac):
+                raise StateError(OTHER_KEY)
         end = _PREFIX.size + head
-        if len(view) != end + _CHECKSUM.size + blob:
-            raise StateError(f"expected {end + _CHECKSUM.size + blob} bytes, came {len(view)}: cut off or damaged")
         if zlib.crc32(view[:end]) != _CHECKSUM.unpack_from(view, end)[0]:
             raise StateError("the checksum of the header does not fit; the bytes are damaged")
         try:
@@ -121,35 +134,70 @@ class Collected:
             raise StateError("the header and the accumulator do not agree on the number of reports")
         return cls(tally, simulated, files, skipped)
 
-    def write(self, path: str | Path, *, complete: bool = True) -> None:
-        """Writes or replaces a tally file, whole or not at all."""
-        with replacing(Path(path)) as unfinished:
-            unfinished.write_bytes(self.to_bytes(complete=complete))
+    def write(self, path: str | Path, *, complete: bool = True, key: Key | None = None) -> None:
+        """Writes or replaces a tally file, whole or not at all; a new one has mode 0600, another keeps its own."""
+        with replacing(Path(path), private=True) as unfinished:
+            unfinished.write_bytes(self.to_bytes(complete=complete, key=key))
 
     @classmethod
-    def read(cls, path: str | Path, *, complete: bool = True) -> Collected:
+    def read(cls, path: str | Path, *, complete: bool = True, key: Key | None = None) -> Collected:
         """The content of a tally file; whatever is wrong with it, the message begins with its name."""
         try:
-            return cls.from_bytes(Path(path).read_bytes(), complete=complete)
+            return cls.from_bytes(_content(Path(path), key), complete=complete, key=key)
+        except KeyNeededError:
+            raise KeyNeededError(path) from None
         except PlausiblyError as error:
             raise StateError(f"{path}: {error}") from None
         except OSError as error:
             raise StateError(f"{path}: {error.strerror}") from None
 
 
-def write_tally(path: str | Path, tally: Accumulator, *, simulated: bool = False) -> None:
+def write_tally(path: str | Path, tally: Accumulator, *, simulated: bool = False, key: Key | None = None) -> None:
     """Writes or replaces a file with this accumulator and its scheme."""
-    Collected(tally, simulated).write(path)
+    Collected(tally, simulated).write(path, key=key)
 
 
-def read_tally(path: str | Path, *, scheme: Scheme | None = None, allow_simulated: bool = False) -> Accumulator:
+def read_tally(
+    path: str | Path, *, scheme: Scheme | None = None, allow_simulated: bool = False, key: Key | None = None
+) -> Accumulator:
     """The accumulator of a tally file; refuses another scheme's than the one given, and simulations unless allowed."""
-    found = Collected.read(path)
+    found = Collected.read(path, key=key)
     if scheme is not None and scheme != found.scheme:
         raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, came {found.scheme.fingerprint()[:12]}")
     if found.simulated and not allow_simulated:
         raise SimulatedError(path)
     return found.tally
+
+
+def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
+    # Those of the header and of the whole file, from its first bytes.
+    if len(view) < _PREFIX.size + _CHECKSUM.size:
+        raise StateError(f"not a tally file: it has {len(view)} bytes")
+    magic, version, head, blob = _PREFIX.unpack_from(view)
+    if magic != _MAGIC:
+        raise StateError("not a tally file")
+    if version not in (_VERSION, _KEYED_VERSION):
+        raise StateError(f"expected version {_VERSION} or {_KEYED_VERSION} of the format, came {version}")
+    if version == _KEYED_VERSION and key is None:
+        raise KeyNeededError("tally")
+    if version == _VERSION and key is not None:
+        raise StateError(NOT_AUTHENTICATED)
+    if head > _MOST_HEADER:
+        raise StateError(f"expected a header of at most {_MOST_HEADER:,} bytes, got {head:,}")
+    return head, _PREFIX.size + head + _CHECKSUM.size + blob + (MAC if version == _KEYED_VERSION else 0)
+
+
+def _content(path: Path, key: Key | None) -> bytearray:
+    # No more than the first bytes say there is, and no more than there is, whatever they say.
+    with path.open("rb") as file:
+        found = bytearray(file.read(_PREFIX.size + _CHECKSUM.size))
+        _, expected = _lengths(memoryview(found), key)
+        size = os.fstat(file.fileno())
+        if stat.S_ISREG(size.st_mode) and size.st_size != expected:
+            raise StateError(f"expected {expected} bytes, came {size.st_size}: cut off or damaged")
+        while len(found) <= expected and (piece := file.read(min(_PIECE, expected + 1 - len(found)))):
+            found += piece
+    return found
 
 
 def left_out(skipped: Sequence[Skipped]) -> str:

@@ -21,6 +21,8 @@ LONGEST_VALUE = 1 << 20
 """Characters of a value."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line, with whatever else is in it."""
+MOST_AT_ONCE = 1 << 16
+"""Missing values in a batch: a run of empty lines may be longer than the memory."""
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _CR_ALONE = "a carriage return (CR) where no line ends; lines must end with LF, or with CR and LF"
@@ -198,8 +200,10 @@ def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
             end -= 1
         start = empty or first
         if end:
-            numbers = list(range(start, first + end))
-            yield numbers, [*[None] * (first - start), *(line or None for line in found[:end])]
+            for before in range(start, first, MOST_AT_ONCE):
+                numbers = list(range(before, min(before + MOST_AT_ONCE, first)))
+                yield numbers, [None] * len(numbers)
+            yield list(range(first, first + end)), [line or None for line in found[:end]]
             empty = first + end if end < len(found) else 0
         else:
             empty = start

@@ -31,6 +31,8 @@ _SUFFIXES = {
 }
 _WHOLE = re.compile(r"-?[0-9]{1,20}")
 _DIGITS = 20
+_ROWS = 1 << 18
+"""Rows of a CSV file in a chunk; a block of text may have more of them, and a run of empty lines without end."""
 
 Batch = tuple[list[int], list[Any]]
 """Where values stand, and what they are: None for a missing one."""
@@ -208,7 +210,7 @@ def _csv_values(rows: CsvRows) -> Iterator[Batch]:
     found: list[str | None] = []
     block = text.blocks
     for line, row in rows:
-        if text.blocks != block:
+        if text.blocks != block or len(places) == _ROWS:
             yield places, found
             places, found, block = [], [], text.blocks
         places.append(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,23 +19,33 @@ except ImportError:  # Windows has none, and there two runs on one file are not 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
 """Random bytes in the name of a file that is being written."""
-_TALLY, _PARQUET, _REPORTS = b"PLT\x01", b"PAR1", b"plausibly.checksum"
+_TALLY, _PARQUET, _REPORTS = b"PLT", b"PAR1", (b"plausibly.checksum", b"plausibly.mac")
 """What files begin with, and what only those of reports have in their metadata."""
 _FOOTER = 1 << 20
 
 
+_OWN = 0o600
+"""The mode of files of reports and tallies: for their owner alone."""
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A new file's name in the same folder; what was written there takes the place of ``path`` when all went well.
 
-    It is on the disk before it gets the name, so that not even a power cut leaves half of it there.
+    It is on the disk before it gets the name, so that not even a power cut leaves half of it there. A ``private`` one
+    is there from the beginning, empty, and nobody but its owner can read it; it takes over the mode of the file whose
+    place it takes, if there is one.
     """
     folder_of(path)
     owner = os.getpid()
     unfinished = path.with_name(f".{path.name}.{os.urandom(_TOKEN).hex()}{_UNFINISHED}")
     try:
+        if private:
+            os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWN))
         yield unfinished
         if os.getpid() == owner:
+            if private and path.exists():
+                unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
             _to_disk(unfinished)
             os.replace(unfinished, path)
             _to_disk(path.parent)
@@ -67,10 +78,11 @@ def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
     if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
         raise ParameterError(f"{path}: expected another name for the result than that of a file to read")
     with path.open("rb") as file:
-        first = file.read(len(_TALLY))
+        first = file.read(len(_PARQUET))
         file.seek(max(0, path.stat().st_size - _FOOTER))
-        reports = first == _PARQUET and _REPORTS in file.read()
-    if first == _TALLY or reports:
+        last = file.read()
+    reports = first == _PARQUET and any(mark in last for mark in _REPORTS)
+    if first.startswith(_TALLY) or reports:
         raise ParameterError(f"{path}: {'reports' if reports else 'a tally'}, which cannot be made again; name another")
 
 

@@ -1,0 +1,157 @@
+"""Structs of Thrift's compact protocol, read strictly and in memory that the bytes themselves bound.
+
+A shape says which fields are wanted: the kind of a number or text, a dictionary for a struct, a ``Listed`` for a list.
+All other fields are checked and passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = 3, 4, 5, 6, 7, 8, 9, 10, 12
+_BOOLS = (1, 2)
+_BITS = {I16: 16, I32: 32, I64: 64}
+_LOW, _SHIFT = 15, 4
+"""The low half of a byte, and how to get at the high one."""
+_MORE = 128
+"""Set in all bytes of a number but the last."""
+_DEEPEST = 16
+"""Structs and lists within each other; the metadata of Parquet have seven."""
+
+Content = bytes | memoryview
+Shape = dict[int, Any]
+
+
+class ThriftError(ValueError):
+    """Bytes that are no struct of the shape."""
+
+
+class CutOffError(ThriftError):
+    """Bytes that end before the struct does."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The shape of a list with at most this many elements, each of so many bytes at least."""
+
+    element: Any
+    most: int
+    least: int = 1
+
+
+def read_struct(content: Content, place: int, shape: Shape) -> tuple[dict[int, Any], int]:
+    """The wanted fields, by their numbers, of the struct that begins at a place; and where it ends."""
+    try:
+        return _struct(content, place, shape, 0)
+    except IndexError:
+        raise CutOffError("cut off") from None
+
+
+def _struct(content: Content, place: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
+    if depth > _DEEPEST:
+        raise ThriftError("too many structs within each other")
+    found: dict[int, Any] = {}
+    last = 0
+    while head := content[place]:
+        kind = head & _LOW
+        place += 1
+        if head > _LOW:
+            last += head >> _SHIFT
+        else:
+            number, place = _integer(content, place, 16)
+            if number <= last:
+                raise ThriftError("a field that is there twice, or out of its order")
+            last = number
+        wanted = shape.get(last)
+        if wanted is None:
+            place = _skipped(content, place, kind, depth, False)
+        elif wanted == kind and kind in _BITS:
+            # Most numbers are of one byte, and pages have many headers.
+            if content[place] < _MORE:
+                found[last] = (content[place] >> 1) ^ -(content[place] & 1)
+                place += 1
+            else:
+                found[last], place = _integer(content, place, _BITS[kind])
+        else:
+            found[last], place = _value(content, place, kind, wanted, depth)
+    return found, place + 1
+
+
+def _value(content: Content, place: int, kind: int, wanted: Any, depth: int) -> tuple[Any, int]:
+    if isinstance(wanted, dict) and kind == STRUCT:
+        return _struct(content, place, wanted, depth + 1)
+    if isinstance(wanted, Listed) and kind == LIST:
+        element, count, place = _list_head(content, place)
+        if count > wanted.most:
+            raise ThriftError("a list of too many elements")
+        start, found = place, []
+        for _ in range(count):
+            value, place = _value(content, place, element, wanted.element, depth + 1)
+            found.append(value)
+        if place - start < count * wanted.least:
+            raise ThriftError("a list whose elements lack what they must have")
+        return found, place
+    if kind != wanted or kind not in (*_BITS, BINARY):
+        raise ThriftError("a field of another type")
+    if kind == BINARY:
+        start, place = _binary(content, place)
+        return bytes(content[start:place]), place
+    return _integer(content, place, _BITS[kind])
+
+
+def _skipped(content: Content, place: int, kind: int, depth: int, listed: bool) -> int:
+    if kind in _BOOLS:
+        return place + listed  # that of a field is in its head
+    if kind in _BITS:
+        return _varint(content, place, _BITS[kind])[1]
+    if kind == BINARY:
+        return _binary(content, place)[1]
+    if kind == STRUCT:
+        return _struct(content, place, {}, depth + 1)[1]
+    if kind in (BYTE, DOUBLE):
+        return place + (1 if kind == BYTE else 8)
+    if kind not in (LIST, SET) or depth > _DEEPEST:  # Parquet has no maps
+        raise ThriftError("a field of an unknown type, or too many lists within each other")
+    element, count, place = _list_head(content, place)
+    for _ in range(count):
+        place = _skipped(content, place, element, depth + 1, True)
+    return place
+
+
+def _list_head(content: Content, place: int) -> tuple[int, int, int]:
+    head = content[place]
+    place += 1
+    count = head >> _SHIFT
+    if count == _LOW:
+        count, place = _varint(content, place, 32)
+    # An element has at least a byte: lists that claim more are refused before they take time.
+    if count > len(content) - place:
+        raise CutOffError("a list that is longer than all bytes")
+    return head & _LOW, count, place
+
+
+def _binary(content: Content, place: int) -> tuple[int, int]:
+    length, start = _varint(content, place, 32)
+    if length > len(content) - start:
+        raise CutOffError("a text that is longer than all bytes")
+    return start, start + length
+
+
+def _integer(content: Content, place: int, bits: int) -> tuple[int, int]:
+    value, place = _varint(content, place, bits)
+    return (value >> 1) ^ -(value & 1), place
+
+
+def _varint(content: Content, place: int, bits: int) -> tuple[int, int]:
+    value = shift = 0
+    while (byte := content[place]) >= _MORE:
+        value |= (byte - _MORE) << shift
+        shift += 7
+        place += 1
+        if shift >= bits:
+            raise ThriftError("a number of too many bytes")
+    value |= byte << shift
+    if value >> bits:
+        raise ThriftError("a number that is too large")
+    return value, place + 1
