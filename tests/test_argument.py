@@ -83,7 +83,7 @@ class Own(DE):
 
     @property
     def randomizer(self) -> Any:
-        return Client(self.to_dict())
+        return Client(device.Document(self.to_dict()))
 
 
 class Client(device.Direct):

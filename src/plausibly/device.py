@@ -33,7 +33,7 @@ __all__ = [
     "Source",
     "WordSource",
     "load",
-    "randomizer",
+    "randomizer_of",
 ]
 
 MAX_EPSILON = 8
@@ -342,7 +342,7 @@ class Oracle:
         return self.domain.items if isinstance(self.domain, Integers) else None
 
     @cached_property
-    def randomizer(self) -> Randomizer:
+    def made(self) -> Randomizer:
         """Its randomizer; all parts that report through this oracle share it."""
         return _sound(self.document)
 
@@ -526,11 +526,10 @@ def _field(number: int, count: int) -> bytes:
     return number.to_bytes(field_bytes(count), "little")
 
 
-def _inside(value: int, items: int) -> int:
+def _expect_inside(value: int, items: int) -> None:
     # The last line of defence: a value that the randomizer was not made for could be sent as it is.
     if not 0 <= value < items:
         raise DeviceError("the value does not fit the scheme; do not send anything")
-    return value
 
 
 def _respond(value: int, size: int, keep: int, source: Source) -> int:
@@ -564,7 +563,8 @@ class Direct:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        return _field(_respond(_inside(value, self.size), self.size, self.keep, source), self.size)
+        _expect_inside(value, self.size)
+        return _field(_respond(value, self.size, self.keep, source), self.size)
 
     def worst_ratio(self) -> Fraction:
         return _respond_ratio(self.size, self.keep)
@@ -585,7 +585,7 @@ class Unary:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        _inside(value, self.size)
+        _expect_inside(value, self.size)
         bitmap = bytearray(self.record_bytes)
         for i in range(self.size):
             bitmap[i >> 3] |= source.bernoulli(self.keep if i == value else self.flip) << (i & 7)
@@ -614,7 +614,8 @@ class LocalHashing:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (seed,) = public
-        hashed = local_hash(seed, _inside(value, self.items), self.split, self.size)
+        _expect_inside(value, self.items)
+        hashed = local_hash(seed, value, self.split, self.size)
         answer = _respond(hashed, self.size, self.keep, source)
         return seed.to_bytes(8, "little") + _field(answer, self.size)
 
@@ -636,8 +637,8 @@ class FastLocalHashing(LocalHashing):
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (index,) = public
-        seed = public_hash_seed(self.hash_seed, index)
-        hashed = local_hash(seed, _inside(value, self.items), self.split, self.size)
+        _expect_inside(value, self.items)
+        hashed = local_hash(public_hash_seed(self.hash_seed, index), value, self.split, self.size)
         answer = _respond(hashed, self.size, self.keep, source)
         return _field(index, self.hashes) + _field(answer, self.size)
 
@@ -658,7 +659,7 @@ class HadamardMechanism:
         return tuple(source.below(self.order) for _ in range(self.coefficients))
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        _inside(value, self.items)
+        _expect_inside(value, self.items)
         signs = sum(_parity(row & value) << j for j, row in enumerate(public))
         answer = _respond(signs, self.size, self.keep, source)
         return b"".join(_field(row, self.order) for row in public) + _field(answer, self.size)
@@ -690,7 +691,8 @@ class HadamardResponse:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        code, own = divmod(_inside(value, self.items), self.blocks)
+        _expect_inside(value, self.items)
+        code, own = divmod(value, self.blocks)
         code += 1
         kept = source.bernoulli(self.keep)
         # The complement of the code's half-block is 2B-1 half-blocks: its own other half, and whole blocks.
@@ -724,7 +726,7 @@ class SubsetSelection:
         return ()
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
-        _inside(value, self.size)
+        _expect_inside(value, self.size)
         kept = source.bernoulli(self.keep)
         # Fisher and Yates over the others, as many as the subset holds; the value takes the last place if kept.
         moved: dict[int, int] = {}
@@ -772,7 +774,8 @@ class ToeplitzHashing:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (matrix,) = public
-        item = _inside(value, self.items) & (1 << self.item_bits) - 1
+        _expect_inside(value, self.items)
+        item = value & (1 << self.item_bits) - 1
         hashed = sum(_parity(matrix >> j & item) << j for j in range(self.hash_bits))
         answer = _window(hashed, self.size, self.window, self.keep, source)
         return _field(matrix, 1 << self.item_bits + self.hash_bits - 1) + _field(answer, self.size)
@@ -835,7 +838,7 @@ class AffineResponse:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         line, stretch = public[0], 1 + sum(public[1:])
-        _inside(value, self.items)
+        _expect_inside(value, self.items)
         hashed = 0
         for i, coordinate in enumerate(projective_point(line, self.hash_bits)):
             digit = value >> self.hash_bits * i & self.size - 1
@@ -862,7 +865,7 @@ class RowSketch:
         if oracle.size is None or oracle.size > self.most_cells or (scheme.name == "CS" and oracle.size % 2):
             raise DeviceError(f"oracle: expected one over at most {self.most_cells} integers, for CS an even number")
         self.items = scheme.items
-        self.oracle, self.size = oracle.randomizer, oracle.size
+        self.oracle, self.size = oracle.made, oracle.size
         self.rows = self.rows_of(scheme)
         self.hash_seed = scheme.seed("hash_seed")
         self.split = scheme.split()
@@ -879,7 +882,8 @@ class RowSketch:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         row, *rest = public
-        cell = local_hash(self.seed(self.hash_seed, row), _inside(value, self.items), self.split, self.size)
+        _expect_inside(value, self.items)
+        cell = local_hash(self.seed(self.hash_seed, row), value, self.split, self.size)
         return _field(row, self.rows) + self.oracle.perturb(cell, tuple(rest), source)
 
     def worst_ratio(self) -> Fraction:
@@ -907,7 +911,7 @@ class Bloom:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         (cohort,) = public
-        _inside(value, self.items)
+        _expect_inside(value, self.items)
         first = cohort * self.hashes
         seeds = [bloom_seed(self.hash_seed, first + j) for j in range(self.hashes)]
         true_bits = {local_hash(seed, value, self.split, self.size) for seed in seeds}
@@ -961,7 +965,7 @@ class Part:
         self.hash_seed = oracle.domain.hash_seed if isinstance(oracle.domain, Keys) else None
         if oracle.size is not None and oracle.size < self.count():
             raise DeviceError(f"{oracle.name}: expected Keys(), or an item for everything it is asked about")
-        self.randomizer = oracle.randomizer
+        self.randomizer = oracle.made
 
     def count(self) -> int:
         """How many different things the oracle may be given."""
@@ -1001,7 +1005,7 @@ class Grouped:
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         number, *drawn = public
-        _inside(value, self.items)
+        _expect_inside(value, self.items)
         group, body = self.groups[number], b""
         for part in group:
             count = part.randomizer.public_words
@@ -1099,7 +1103,7 @@ def trellis(scheme: Document) -> Randomizer:
     if not needed <= tables.keys() or ("folded" in tables) > ("deep" in tables):
         raise DeviceError(f"expected oracles for {', '.join(sorted(needed))}, and deep beside folded")
     for table in tables.values():
-        _ = table.randomizer  # one that no level uses is checked, too
+        _ = table.made  # one that no level uses is checked, too
     parts = [Part(tables["letters"], text, i, i + 1) for i in range(text.length)]
     if "pairs" in tables:
         parts += [Part(tables["pairs"], text, i, i + 2) for i in range(text.length - 1)]
@@ -1171,7 +1175,7 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
 # --- the client -------------------------------------------------------------------------------------------------
 
 
-def randomizer(scheme: dict[str, Any]) -> Randomizer:
+def randomizer_of(scheme: dict[str, Any]) -> Randomizer:
     """The randomizer of a scheme's document; whether it keeps within the document's epsilon is not asked."""
     return _made(Document(scheme))
 

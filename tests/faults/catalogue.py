@@ -97,7 +97,7 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
         up, down = ("-1", "1") if name == "OUE" else ("1", "-1")
         threshold = "flip" if name in flips else "keep"
         computed = "WORD - keep_threshold(" if name == "OUE" else "keep_threshold("
-        read, used = f'_threshold(scheme, "{threshold}")', f"self.{threshold}"
+        read, used = f'scheme.threshold("{threshold}")', f"self.{threshold}"
         # The threshold of unary bits is used twice: for their first bytes, and for the rest of those that tie.
         used = f"tails, self.keep, {used}" if name in flips else used
         found += [
@@ -1501,7 +1501,8 @@ STATE = [
     fault(
         "device-domain-one-too-large",
         "item d is taken",
-        Edit("device:_encoder", "0 <= value < size", "0 <= value <= size"),
+        Edit("device:Integers.encode", "0 <= value < self.items", "0 <= value <= self.items"),
+        Edit("device:_expect_inside", "value < items", "value <= items"),
         by=detect.domains,
         sees="an item outside the domain, on a device is accepted",
     ),
@@ -1538,7 +1539,7 @@ STATE = [
     fault(
         "device-trusts-the-server",
         "the client no longer computes the epsilon of its thresholds",
-        Edit("device:Client.__init__", "> _exp_lower_bound(epsilon)", "> 2 * _exp_lower_bound(epsilon)"),
+        Edit("device:_sound", "> _exp_lower_bound(", "> 2 * _exp_lower_bound("),
         by=detect.identity,
         sees="thresholds beyond epsilon, on a device is accepted",
     ),
@@ -1621,7 +1622,7 @@ SKETCH = [
         "the oracle is given an item that it does not have",
         Edit("device:RowSketch.perturb", "self.oracle.perturb(cell,", "self.oracle.perturb(cell + (value == 0) * 6,"),
         by=CM_OUE,
-        sees=LAW,
+        sees="the client refuses an item of the domain",
     ),
     fault(
         "sketch-words-not-reserved",
@@ -1877,14 +1878,14 @@ SKETCH = [
     fault(
         "device-trusts-the-oracle",
         "the client no longer computes the epsilon of its oracle's thresholds",
-        Edit("device:RowSketch.__init__", "Client(oracle).randomizer", 'RANDOMIZERS[oracle["scheme"]](oracle)'),
+        Edit("device:Oracle.made", "_sound(self.document)", "_made(self.document)"),
         by=detect.identity,
         sees="an oracle beyond its own epsilon, not the sketch's, on a device is accepted",
     ),
     fault(
         "device-takes-sketches-within-sketches",
         "a sketch of a sketch, which nobody has examined",
-        Edit("device:RowSketch.__init__", '("CM", "CS", "BLOOM")', "()"),
+        Edit("device:Oracle.__init__", '("CM", "CS", "BLOOM")', "()"),
         by=detect.identity,
         sees="a sketch within a sketch, on a device is accepted",
     ),

@@ -276,7 +276,7 @@ PLANS: list[Plan] = [
             Edit("device:Grouped.public", "for draw in part.randomizer.public(source)]", "for draw in ()]"),
             Edit(
                 "device:Grouped.perturb",
-                "own, drawn = drawn[: part.public_words], drawn[part.public_words :]",
+                "own, drawn = drawn[:count], drawn[count:]",
                 "own = part.randomizer.public(source)",
             ),
         ),
@@ -349,7 +349,7 @@ PLANS: list[Plan] = [
     (
         "symbols-in-another-order",
         "the last symbol the highest",
-        (Edit("device:Text.cut", "(self.length - last) %", "first %"),),
+        (Edit("device:Strings.cut", "(self.length - last) %", "first %"),),
         PEM,
         BULK,
     ),

@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "4c95d57e3ab80259a6bb079e06430e7f91e7f077b8845fefea5b4c95db77d601"
+PROVED = "47865c0da9ec60bec0f7421d5ed0ad2ef1c6a317ee9a0d5016115a37e059e904"
 """SHA-256 of the code that the proof is about. Whoever changes that code reads the proof again, then changes this."""
 
 _ROOTS = {"public", "perturb", "worst_ratio"}
@@ -142,7 +142,8 @@ def _within_conditions(client: Any, items: int) -> bool:
     # What the proof takes for granted of the numbers that a client was made with.
     condition = _CONDITIONS.get(type(client))
     thresholds = [getattr(client, name) for name in ("keep", "flip") if hasattr(client, name)]
-    return condition is not None and all(0 < t < WORD for t in thresholds) and condition(client, items)
+    sound = all(0 < t < WORD for t in thresholds) and items <= getattr(client, "items", items)
+    return condition is not None and sound and condition(client, items)
 
 
 def _rows(client: Any, items: int) -> bool:

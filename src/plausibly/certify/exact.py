@@ -9,6 +9,7 @@ from ..core.domain import whole_number
 from ..core.enumeration import DrawsError, count_public_outcomes
 from ..core.probability import log_upper_bound, within_exp
 from ..core.scheme import Scheme, expect_scheme
+from ..device import DeviceError
 from .argument import applies
 from .certificate import Certificate
 from .client import Run, count_items, run_client
@@ -44,8 +45,11 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
     try:
         run, compared = run_client(scheme, draws, expect), compare(scheme, draws, expect)
         moment_items, unbiased, variance_exact = moments(scheme)
-    except DrawsError:
-        expect(False, "the client draws more or fewer words than it says")
+    except (DrawsError, DeviceError) as error:
+        refused = "the client refuses an item of the domain"
+        expect(
+            False, refused if isinstance(error, DeviceError) else "the client draws more or fewer words than it says"
+        )
         run, compared = Run(scheme, math.inf, items=0, paths=0, outcomes=0, public_complete=False), Comparison(None)
         moment_items, unbiased, variance_exact = 0, None, None
     stated, whole = run.enumerated.randomizer.worst_ratio(), scheme.randomizer.worst_ratio()

@@ -153,7 +153,7 @@ class Scheme(ABC):
     @cached_property
     def randomizer(self) -> device.Randomizer:
         """The scalar client: the code that runs on a device, and that the audit enumerates."""
-        return device.randomizer(self.to_dict())
+        return device.randomizer_of(self.to_dict())
 
     def privacy_loss(self) -> Fraction:
         """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""
