@@ -54,3 +54,12 @@ def broken_links(site: Path) -> list[tuple[str, str]]:
         inside = [target for target in targets if not re.match("[a-z]+:", target)]
         broken += [(page.name, target) for target in inside if not (page.parent / target).exists()]
     return broken
+
+
+def test_the_tests_that_hold_a_promise_exist() -> None:
+    page = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "`tests/" in line]
+    assert len(rows) > 20
+    for row in rows:
+        for path in re.findall(r"`(tests/[^`]+)`", row):
+            assert (ROOT / path).exists(), f"{path}: named in docs/privacy.md, and not there"

@@ -176,7 +176,7 @@ def test_what_the_clients_accept_keeps_the_epsilon_that_it_states_among_many() -
 
 # --- planted faults: the same test must find each of them -----------------------------------------------------------
 
-# The parser believes what it should check; `_expect_inside` is left out where it would end a report before it does harm.
+# The parser believes what it should check; `_expect_inside` is left out where it would end a report before any harm.
 UNGUARDED = Edit("device:_expect_inside", "if not 0 <= value < items:", "if False:")
 PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
     "strings may state a size": (

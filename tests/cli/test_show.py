@@ -12,6 +12,7 @@ from cases import in_turn
 from plausibly import SeededRandom, make
 from plausibly.cli import app
 from plausibly.files import write_reports, write_tally
+from plausibly.files.keys import Key
 
 WORDS = "OLH:epsilon=1,domain_size=1000"
 
@@ -90,3 +91,14 @@ def test_a_damaged_tally_is_refused_by_name(tmp_path: Path) -> None:
     code, shown, said = run(tmp_path / "visits.tally")
     assert (code, shown) == (1, "")
     assert "visits.tally: not a tally file" in said.replace("\n", "")
+
+
+def test_a_file_with_a_key_is_shown_with_that_key(tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=1, domain_size=5)
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    (tmp_path / "key").chmod(0o600)
+    write_tally(tmp_path / "visits.tally", scheme.accumulator(), key=Key.read(tmp_path / "key"))
+    code, _, said = run(tmp_path / "visits.tally")
+    assert (code, "--key-file FILE" in said) == (1, True)
+    code, shown, _ = run(tmp_path / "visits.tally", "--key-file", tmp_path / "key")
+    assert (code, "tally" in shown) == (0, True)

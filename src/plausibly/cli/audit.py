@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from ..certify import DRAWS, audit_statistically
 from ..certify import audit as audited
-from .common import echo_json, messages, results, told
+from .common import KeyFile, echo_json, key_of, messages, results, told
 from .naming import scheme_or_file
 
 
@@ -24,6 +24,7 @@ def audit(
     draws: Annotated[
         int, typer.Option(min=10_000, help="How many coins the client may draw: more cover more, a million a second.")
     ] = DRAWS,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Certify the ε of a scheme: run the shipped client on every outcome of its private coins. Exit code 1 if it fails.
@@ -36,7 +37,7 @@ def audit(
     """
     console = messages()
     with told(console):
-        made, _ = scheme_or_file(scheme)
+        made, _ = scheme_or_file(scheme, key=key_of(console, key_file))
         with console.status("Enumerating the coins of the client"):
             found = audited(made, draws=draws)
         attacked = None

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..planner.description import USERS, Description
-from .common import echo_json, messages, results, told
+from .common import KeyFile, echo_json, key_of, messages, results, told
 from .naming import scheme_or_file
 
 
@@ -18,6 +18,7 @@ def show(
         str, typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally).")
     ],
     users: Annotated[int | None, typer.Option(min=1, help="How many users report. Default: as in the file.")] = None,
+    key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Tell in words what a scheme protects, reveals and costs: for those who must sign it off.
@@ -28,8 +29,9 @@ def show(
 
     Example: plausibly show OLH:epsilon=1,domain_size=1000 --users 100000
     """
-    with told(messages()):
-        made, held = scheme_or_file(scheme)
+    console = messages()
+    with told(console):
+        made, held = scheme_or_file(scheme, key=key_of(console, key_file))
         number = users or (held.reports if held is not None else 0)
         described = Description(made, (number,) if number else USERS)
         if as_json:

@@ -390,7 +390,7 @@ def values_in_words(domain: Domain) -> Facts:
     if isinstance(domain, Labels):
         more = ", …" if len(domain.labels) > _SHOWN else ""
         named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
-        others = "refused; on a device not to report says something too: other=True takes them as one more item"
+        others = "refused, and devices refuse the scheme: a user who sends nothing is known to have one; other=True takes them"
         if domain.other:
             others = f'every other text is reported as the item "{OTHER}"'
         return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
@@ -401,7 +401,7 @@ def values_in_words(domain: Domain) -> Facts:
     unit = "characters" if isinstance(domain.alphabet, str) else "bytes"
     several = f"texts of up to {domain.length} {unit} of an alphabet of {len(domain.alphabet)}"
     long = f"cut after {domain.length} {unit}" if domain.long == "truncate" else "refused"
-    others = "texts with them are refused; on a device not to report says something too: other=True takes them"
+    others = "texts with them are refused, and devices refuse the scheme (other=True takes them)"
     if domain.other:
         others = "each is reported as the one symbol for all others"
     shown = "" if isinstance(domain.alphabet, bytes) else f": {label_of(domain.alphabet)}"
