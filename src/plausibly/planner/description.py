@@ -390,7 +390,7 @@ def values_in_words(domain: Domain) -> Facts:
     if isinstance(domain, Labels):
         more = ", …" if len(domain.labels) > _SHOWN else ""
         named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
-        others = "refused, and devices refuse the scheme: a user who sends nothing is known to have one; other=True takes them"
+        others = "refused, and devices refuse the scheme (other=True takes them as one more item)"
         if domain.other:
             others = f'every other text is reported as the item "{OTHER}"'
         return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
