@@ -39,12 +39,12 @@ __all__ = [
 MAX_EPSILON = 8
 """The largest epsilon that a device accepts unless it is told otherwise: a suspicion of 1 % may become 97 %."""
 
-# What one report may cost a device: 128 MiB of random words, and 4 MiB to send.
-_MOST_WORDS = 2**24
-_MOST_BYTES = 2**22
-# A document of a million labels has some twenty million characters.
-_MOST_CHARACTERS = 2**26
-_MOST_PREFIXES = 2**20
+# What one report may cost a device: 16 MiB of random words (and 200 MB for the places of a subset), 1 MiB to send.
+_MOST_WORDS = 2**21
+_MOST_BYTES = 2**20
+# What a document may cost: a million labels have some twenty million characters.
+_MOST_CHARACTERS = 2**25
+_MOST_PREFIXES = 2**16
 
 _WORD = 2**64
 _M32 = 0xFFFFFFFF
@@ -175,7 +175,7 @@ class Fields:
 
     def __init__(self, written: object, name: str) -> None:
         if type(written) is not dict:
-            raise DeviceError(f"{name}: expected a JSON object")
+            raise DeviceError(f"{name}: expected a JSON object, got {type(written).__name__}")
         self._name = name
         self._left = dict(written)
 
@@ -193,10 +193,10 @@ class Fields:
         return _within(name, self._take(name, int), least, most)
 
     def wholes(self, name: str, least: int, most: int) -> list[int]:
-        """A list of such numbers."""
+        """A list of whole numbers in [least, most]."""
         numbers = self._take(name, list)
         if not all(type(number) is int for number in numbers):
-            raise DeviceError(f"{name}: expected whole numbers")
+            raise DeviceError(f"{name}: expected a list of whole numbers, got other things in it")
         return [_within(name, number, least, most) for number in numbers]
 
     def seed(self, name: str) -> int:
@@ -213,19 +213,22 @@ class Fields:
         """One of several texts."""
         text: str = self._take(name, str)
         if text not in choices:
-            raise DeviceError(f"{name}: expected one of {', '.join(choices)}")
+            raise DeviceError(f"{name}: expected one of {', '.join(choices)}, got another text")
         return text
 
     def text(self, name: str) -> str:
         """Any text that has a UTF-8 form."""
         text: str = self._take(name, str)
-        return text if _has_bytes(text) else self._refuse(name)
+        if not _has_bytes(text):
+            raise DeviceError(f"{name}: expected text that has a UTF-8 form, got text without one")
+        return text
 
     def texts(self, name: str) -> list[str]:
-        """A list of such texts."""
+        """A list of texts that have a UTF-8 form."""
         texts: list[str] = self._take(name, list)
-        fine = all(type(text) is str for text in texts) and _has_bytes("".join(texts))
-        return texts if fine else self._refuse(name)
+        if not all(type(text) is str for text in texts) or not _has_bytes("".join(texts)):
+            raise DeviceError(f"{name}: expected a list of texts that have a UTF-8 form, got other things in it")
+        return texts
 
     def flag(self, name: str) -> bool:
         """True or false."""
@@ -235,10 +238,10 @@ class Fields:
     def exactly(self, name: str, expected: object) -> None:
         """Refuses any other value than the one that follows from the rest."""
         if self._take(name, type(expected)) != expected:
-            raise DeviceError(f"{name}: expected {expected}, which follows from the other fields")
+            raise DeviceError(f"{name}: expected {expected}, which follows from the other fields, got another value")
 
     def inner(self, name: str) -> dict[str, Any]:
-        """A JSON object, for others to read."""
+        """A JSON object within this one."""
         found: dict[str, Any] = self._take(name, dict)
         return found
 
@@ -246,7 +249,7 @@ class Fields:
         text: str = self._take(name, str)
         # As str() would write it: no sign, no space, no other digits, no leading zero.
         if not (text.isascii() and text.isdigit() and len(text) <= 20 and str(int(text)) == text):
-            raise DeviceError(f"{name}: expected decimal digits as text")
+            raise DeviceError(f"{name}: expected decimal digits as text, got another text")
         return int(text)
 
     def _take(self, name: str, kind: type) -> Any:
@@ -254,11 +257,8 @@ class Fields:
             raise DeviceError(f"{name}: expected in the {self._name}, the field is missing")
         # The exact type: True is no number, 2.0 is no whole one.
         if type(self._left[name]) is not kind:
-            raise DeviceError(f"{name}: expected {_JSON_NAMES[kind]}")
+            raise DeviceError(f"{name}: expected {_JSON_NAMES[kind]}, got {type(self._left[name]).__name__}")
         return self._left.pop(name)
-
-    def _refuse(self, name: str) -> Any:
-        raise DeviceError(f"{name}: expected text that has a UTF-8 form")
 
 
 _JSON_NAMES: dict[type, str] = {
@@ -327,7 +327,7 @@ class Document(Fields):
 
 
 class Oracle:
-    """A scheme that another one reports through."""
+    """A scheme that another one reports through. What it costs a device is asked of the whole scheme."""
 
     def __init__(self, document: Document, name: str) -> None:
         # Before the randomizer is made: a search among a search's oracles could go on for ever.
@@ -344,7 +344,9 @@ class Oracle:
     @cached_property
     def made(self) -> Randomizer:
         """Its randomizer; all parts that report through this oracle share it."""
-        return _sound(self.document)
+        made = _made(self.document)
+        _expect_epsilon(made, self.document.epsilon)
+        return made
 
 
 # --- domains: a value -> the integer that a randomizer sees of it -----------------------------------------------
@@ -356,7 +358,7 @@ class Domain(Protocol):
     items: int
     """Every encoded value is below this."""
     total: bool
-    """Whether every value of the right type has a code; what is refused is revealed by that."""
+    """Whether every text or byte string has a code. A refused value is revealed by the refusal."""
 
     def encode(self, value: object) -> int:
         """The integer of a value, or an error that does not contain it."""
@@ -364,7 +366,7 @@ class Domain(Protocol):
 
 
 class Integers:
-    """The integers below ``size``: the application's own numbers, of which it must give one to everybody."""
+    """The integers below ``size``: the application's own numbers. It must have one for every user."""
 
     total = True
 
@@ -388,7 +390,9 @@ class Labels:
         self.index = {label: i for i, label in enumerate(labels)}
         self.items = len(labels) + self.total
         if len(self.index) != len(labels) or not 2 <= self.items <= 2**32 or (self.total and "other" in self.index):
-            raise DeviceError('labels: expected at least two items, distinct, and none "other" where there is one')
+            raise DeviceError(
+                'labels: expected 2 or more distinct items ("other" is reserved if other is true), got others'
+            )
 
     def encode(self, value: object) -> int:
         if not isinstance(value, str):
@@ -400,7 +404,7 @@ class Labels:
 
 
 class Keys:
-    """Any str, bytes or int, known by a 64-bit hash."""
+    """Any str that has a UTF-8 form, bytes or int below 10^4300, known by a 64-bit hash."""
 
     items = 2**64
     total = True
@@ -418,7 +422,7 @@ class Strings:
     def __init__(self, fields: Fields, *, in_bytes: bool) -> None:
         written = fields.text("alphabet")
         self.in_bytes = in_bytes
-        alphabet: str | bytes = _from_hex(written) if in_bytes else written
+        alphabet: str | bytes = _from_hex("alphabet", written) if in_bytes else written
         self.length = fields.whole("length", 1, 256)
         self.cuts = fields.choice("long", "truncate", "refuse") == "truncate"
         self.other = fields.flag("other")
@@ -427,7 +431,7 @@ class Strings:
         # The replacement character stands for all characters outside.
         doubtful = self.other and (in_bytes or "\N{REPLACEMENT CHARACTER}" in self.index)
         if len(self.index) != len(alphabet) or not 2 <= self.symbols <= 2**16 or doubtful:
-            raise DeviceError("alphabet: expected distinct characters, and other=true for texts only")
+            raise DeviceError("alphabet: expected distinct characters, and other only with text, got something else")
         self.items: int = self.symbols**self.length
         self.total = self.cuts and (self.other or (in_bytes and len(alphabet) == 256))
 
@@ -444,6 +448,17 @@ class Strings:
             number = number * self.symbols + symbol
         return number
 
+    def stem(self, prefix: Any, places: int) -> int:
+        """The number of the first ``places`` symbols of texts that begin with this prefix."""
+        number = 0
+        for character in prefix:
+            symbol = self.index.get(character, self.symbols - 1 if self.other else 0)
+            if symbol == 0:
+                raise DeviceError("prefixes: expected characters of the alphabet only, got others")
+            number = number * self.symbols + symbol
+        padding: int = self.symbols ** (places - len(prefix))
+        return number * padding
+
     def cut(self, value: int, first: int, last: int) -> int:
         """The number of the symbols in [first, last)."""
         number: int = value // self.symbols ** (self.length - last) % self.symbols ** (last - first)
@@ -455,13 +470,13 @@ class Strings:
         return b"".join(self.cut(value, i, i + 1).to_bytes(size, "little") for i in range(first, last))
 
 
-def _from_hex(text: str) -> bytes:
+def _from_hex(name: str, text: str) -> bytes:
     try:
         found = bytes.fromhex(text)
     except ValueError:
         found = b""
     if found.hex() != text:
-        raise DeviceError("alphabet or prefixes: expected bytes as lower-case hexadecimal text")
+        raise DeviceError(f"{name}: expected bytes as lower-case hexadecimal text, got another text")
     return found
 
 
@@ -489,7 +504,7 @@ def _epsilon(text: str) -> Fraction:
         epsilon = Fraction(int(numerator), int(denominator or 1))
         if str(epsilon) == text and epsilon <= 1000:
             return epsilon
-    raise DeviceError("epsilon: expected a positive fraction in lowest terms as text, at most 1000")
+    raise DeviceError("epsilon: expected a positive fraction in lowest terms, at most 1000, got another text")
 
 
 # --- randomizers: encoded value -> record bytes -----------------------------------------------------------------
@@ -734,7 +749,7 @@ class SubsetSelection:
         for i in range(self.subset_size):
             j = i + source.below(self.size - 1 - i)
             pick = moved.get(j, j)
-            moved[j] = moved.get(i, i)
+            moved[j] = moved.pop(i, i)
             item = value if kept and i == self.subset_size - 1 else pick + (pick >= value)
             bitmap[item >> 3] |= 1 << (item & 7)
         return bytes(bitmap)
@@ -1017,9 +1032,9 @@ class Grouped:
         return _field(number, len(self.groups)) + body.ljust(self.body, b"\0")
 
     def worst_ratio(self) -> Fraction:
-        # A group's parts are all sent: their ratios multiply. Of the groups only one is.
+        # A group's parts are all sent: their ratios multiply. Of the groups only one is. Many share their oracles.
         worst = Fraction(1)
-        for group in self.groups:
+        for group in {tuple(id(part.randomizer) for part in group): group for group in self.groups}.values():
             ratio = Fraction(1)
             for part in group:
                 ratio *= part.randomizer.worst_ratio()
@@ -1059,7 +1074,7 @@ class Extension(Part):
     """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits."""
 
     def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, prefixes: list[int]) -> None:
-        self.numbers = {text.cut(prefix, 0, stem): number for number, prefix in enumerate(prefixes)}
+        self.numbers = {prefix: number for number, prefix in enumerate(prefixes)}
         self.more: int = text.symbols ** (last - stem)
         super().__init__(oracle, text, stem, last)
         if self.hash_seed is not None:
@@ -1082,10 +1097,10 @@ def search_round(scheme: Document) -> Randomizer:
     stem = scheme.whole("stem", 0, text.length - 1)
     reach = scheme.whole("reach", stem + 1, text.length)
     published: list[Any] = scheme.texts("prefixes")
-    published = [_from_hex(prefix) for prefix in published] if text.in_bytes else published
+    published = [_from_hex("prefixes", prefix) for prefix in published] if text.in_bytes else published
     if not 1 <= len(published) <= _MOST_PREFIXES or max(map(len, published)) > stem:
         raise DeviceError(f"prefixes: expected 1 to {_MOST_PREFIXES}, of at most {stem} characters each")
-    prefixes = [text.encode(prefix) for prefix in published]
+    prefixes = [text.stem(prefix, stem) for prefix in published]
     if published != sorted(published) or len(set(prefixes)) != len(prefixes):
         raise DeviceError("prefixes: expected distinct ones, sorted")
     return Grouped([Extension(scheme.oracle("oracle"), text, stem, reach, prefixes)], [(0,)], [1])
@@ -1176,7 +1191,7 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
 
 
 def randomizer_of(scheme: dict[str, Any]) -> Randomizer:
-    """The randomizer of a scheme's document; whether it keeps within the document's epsilon is not asked."""
+    """The randomizer of a scheme's document; only its oracles are asked whether they keep their own epsilon."""
     return _made(Document(scheme))
 
 
@@ -1186,20 +1201,16 @@ def _made(document: Document) -> Randomizer:
     return made
 
 
-def _sound(document: Document) -> Randomizer:
-    made = _made(document)
-    if made.words > _MOST_WORDS or made.record_bytes > _MOST_BYTES:
-        raise DeviceError(f"a report takes more than {_MOST_WORDS} random words or {_MOST_BYTES} bytes; do not send it")
-    if made.worst_ratio() > _exp_lower_bound(document.epsilon):
+def _expect_epsilon(made: Randomizer, epsilon: Fraction) -> None:
+    if made.worst_ratio() > _exp_lower_bound(epsilon):
         raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
-    return made
 
 
 class Client:
     """A scheme on a device: ``privatize(value)`` is the only thing it does with a value.
 
-    A device does not trust whoever sends it the scheme. ``max_epsilon`` is the most privacy that the application is
-    willing to spend on a report, ``fingerprint`` the one scheme that it knows. With neither, at most ``MAX_EPSILON``.
+    A device does not trust the sender of a scheme. ``max_epsilon`` is the most that the application lets a report
+    reveal, ``fingerprint`` the one scheme that it knows. With neither, epsilon is at most ``MAX_EPSILON``.
     ``total=False`` takes a domain that refuses some values: a user who sends nothing is known to have one of them.
     """
 
@@ -1211,15 +1222,14 @@ class Client:
         fingerprint: str | None = None,
         total: bool = True,
     ) -> None:
-        document = Document(scheme)
-        self.randomizer = _sound(document)
-        self.encode = document.domain.encode
-        self.epsilon = document.epsilon
-        """What one report may reveal: no record is more than e^epsilon times as likely under one value as another."""
+        # What is cheap comes first: a scheme that is not wanted costs nothing.
         self.fingerprint = _fingerprint(scheme)
         """The scheme's name among all schemes, to be shown or compared: hex SHA-256 of its canonical text."""
         if fingerprint is not None and fingerprint != self.fingerprint:
             raise DeviceError("the scheme is not the one that the application knows by its fingerprint")
+        document = Document(scheme)
+        self.epsilon = document.epsilon
+        """What one report may reveal: no record is more than e^epsilon times as likely under one value as another."""
         limit = _limit(max_epsilon) if max_epsilon is not None else MAX_EPSILON if fingerprint is None else None
         if limit is not None and self.epsilon > limit:
             raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
@@ -1228,6 +1238,13 @@ class Client:
                 "the domain refuses some values, and a user who sends nothing is known to have one of them; make the "
                 "scheme with other=True (strings: and long='truncate'), or accept that with load(..., total=False)"
             )
+        self.encode = document.domain.encode
+        self.randomizer = _made(document)
+        if self.randomizer.words > _MOST_WORDS or self.randomizer.record_bytes > _MOST_BYTES:
+            raise DeviceError(
+                f"expected reports of at most {_MOST_WORDS} random words and {_MOST_BYTES} bytes, got more"
+            )
+        _expect_epsilon(self.randomizer, self.epsilon)
 
     def privatize(self, value: object, source: Source | None = None) -> bytes:
         """The record of one randomized report."""
@@ -1255,15 +1272,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _fingerprint(scheme: dict[str, Any]) -> str:
-    canonical = json.dumps(scheme, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return sha256(canonical.encode()).hexdigest()
+    try:
+        canonical = json.dumps(scheme, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return sha256(canonical.encode()).hexdigest()
+    except (TypeError, ValueError, RecursionError):
+        raise DeviceError("the scheme has no JSON form, or text in it has no UTF-8 form") from None
 
 
 def _limit(max_epsilon: object) -> Fraction:
     try:
         return Fraction(str(max_epsilon))
     except (ValueError, ZeroDivisionError):
-        raise DeviceError("max_epsilon: expected a number, or its text") from None
+        raise DeviceError(f"max_epsilon: expected a number or its text, got {type(max_epsilon).__name__}") from None
 
 
 def _exp_lower_bound(epsilon: Fraction) -> Fraction:

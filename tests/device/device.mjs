@@ -6,10 +6,10 @@
 const WORD = 1n << 64n;
 const MAX_EPSILON = "8";
 // What one report may cost a device: random words, and bytes to send.
-const MOST_WORDS = 1n << 24n;
-const MOST_BYTES = 1n << 22n;
-const MOST_CHARACTERS = 2 ** 26;
-const MOST_PREFIXES = 2 ** 20;
+const MOST_WORDS = 1n << 21n;
+const MOST_BYTES = 1n << 20n;
+const MOST_CHARACTERS = 2 ** 25; // of UTF-16; a text outside the basic plane may be half as long as in Python
+const MOST_PREFIXES = 2 ** 16;
 
 export class Refusal extends Error {}
 
@@ -164,12 +164,14 @@ class Document extends Fields {
     const sketch = ["CM", "CS", "BLOOM"].includes(document.kind);
     let made; // all parts that report through this oracle share it
     return {
+      number: name,
       sketch,
       hashSeed,
       keys: type === "keys",
       size: type === "keys" ? undefined : items,
       get randomizer() {
-        return (made ??= sound(document));
+        if (!made) expectEpsilon((made = madeOf(document)), document.epsilon);
+        return made;
       },
     };
   }
@@ -254,6 +256,14 @@ const strings = (fields, type) => {
     }
     return number;
   };
+  // The number of the first `places` symbols of texts that begin with this prefix.
+  const stemOf = (prefix, places) => {
+    let number = 0n;
+    const given = Array.from(prefix);
+    for (const character of given)
+      number = number * base + (index.get(character) ?? (other ? base - 1n : refuse("expected characters of the alphabet")));
+    return number * base ** (places - BigInt(given.length));
+  };
   const cut = (value, first, last) => (value / base ** (length - last)) % base ** (last - first);
   const content = (value, first, last) => {
     const bytes = [];
@@ -261,7 +271,7 @@ const strings = (fields, type) => {
     return bytes;
   };
   const total = cuts && (other || (inBytes && characters.length === 256));
-  return { items: base ** length, total, encode, base, length, inBytes, cut, content };
+  return { items: base ** length, total, encode, base, length, inBytes, stemOf, cut, content };
 };
 
 const DOMAINS = { integers, labels, keys, strings, "byte strings": strings };
@@ -419,6 +429,7 @@ const subsetSelection = (scheme) => {
         const place = i + source.below(size - 1n - i);
         const other = at(place);
         moved.set(place, at(i));
+        if (place !== i) moved.delete(i);
         const item = Number(kept && i === subset - 1n ? value : other + (other >= value ? 1n : 0n));
         bitmap[item >> 3] |= 1 << (item & 7);
       }
@@ -564,7 +575,7 @@ const part = (oracle, text, first, last, tag) => {
     const tagged = tag ? field(tagOf(value), 1n << 16n) : [];
     return key64([...content(value, first, last), ...tagged], oracle.hashSeed, "symbols");
   };
-  return { ...oracle.randomizer, item };
+  return { ...oracle.randomizer, oracle: oracle.number, item };
 };
 
 const total = (numbers, zero) => numbers.reduce((sum, number) => sum + number, zero);
@@ -576,7 +587,7 @@ const grouped = ({ items }, groups, weights) => {
   const most = words.reduce((a, b) => (a > b ? a : b));
   const longest = Math.max(...groups.map((parts) => total(parts.map((one) => one.bytes), 0)));
   // What a group sends is protected together: its ratios multiply. Only one group's is sent: the largest counts.
-  const ratios = groups.map((parts) =>
+  const ratios = [...new Map(groups.map((parts) => [parts.map(({ oracle }) => oracle).join(), parts])).values()].map((parts) =>
     parts.reduce(
       ([above, under], { ratio: [a, b] }) => (a < b ? [above * b, under * a] : [above * a, under * b]),
       [1n, 1n],
@@ -660,7 +671,7 @@ const fold = (oracle, text, stem, last, cohort, hashSeed) => {
     const key = key64([...content(value, 0n, stem), cohort], hashSeed, "fold");
     return ((key >> 32n) % (size / block)) * block + ((cut(value, stem, last) + key) % block);
   };
-  return { ...oracle.randomizer, item };
+  return { ...oracle.randomizer, oracle: oracle.number, item };
 };
 
 const trellis = (scheme) => {
@@ -703,7 +714,7 @@ const searchRound = (scheme) => {
   const published = text.inBytes ? written.map(fromHex) : written;
   const long = published.some((prefix) => Array.from(prefix).length > stem);
   if (!published.length || published.length > MOST_PREFIXES || long) refuse("prefixes: too many, too few, or too long");
-  const numbers = new Map(published.map((prefix, i) => [text.cut(text.encode(prefix), 0n, stem), BigInt(i)]));
+  const numbers = new Map(published.map((prefix, i) => [text.stemOf(prefix, stem), BigInt(i)]));
   if (!sorted(published) || numbers.size !== published.length) refuse("prefixes: expected distinct ones, sorted");
   const more = text.base ** (reach - stem);
   const oracle = scheme.oracle("oracle");
@@ -805,39 +816,49 @@ const withinEpsilon = ([above, under], [a, b]) => {
   return above * scale <= under * sum && under * scale <= above * sum;
 };
 
-// The randomizer of a document, which has no field left and keeps its own epsilon.
-const sound = (document) => {
+// The randomizer of a document, which has no field left.
+const madeOf = (document) => {
   const made = RANDOMIZERS.get(document.kind)(document);
   document.close();
-  if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) refuse("a report takes too many random words or bytes");
-  if (!withinEpsilon(made.ratio, document.epsilon)) refuse("the probabilities exceed epsilon");
   made.draw ??= (source) => made.publics.map((size) => source.below(size));
   return made;
+};
+
+const expectEpsilon = ({ ratio }, epsilon) => {
+  if (!withinEpsilon(ratio, epsilon)) refuse("the probabilities exceed epsilon");
 };
 
 // JSON.parse keeps the last of two fields of one name, and reads 2.0 as 2: neither is in a scheme's text.
 const parse = (text) => {
   if (typeof text !== "string" || text.length > MOST_CHARACTERS) refuse("the scheme is not a text, or too long");
-  let names = 0;
-  const bare = text.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_, colon) => ((names += colon ? 1 : 0), '""'));
-  let count = 0;
-  let scheme;
+  let [names, count, scheme] = [0, 0];
   try {
     scheme = JSON.parse(text, (_, value) => ((count += KINDS.object(value) ? Object.keys(value).length : 0), value));
   } catch {
     refuse("the scheme is not valid JSON");
   }
+  // After JSON.parse: on a string that does not end, the search would take quadratic time.
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_, colon) => ((names += colon ? 1 : 0), '""'));
   return count === names && !/[0-9][.eE]/.test(bare) ? scheme : refuse("a field occurs twice, or a number is not whole");
+};
+
+// A positive number as a fraction: "1/2", "0.5" or 0.5.
+const limitOf = (maxEpsilon) => {
+  const [, whole, digits = "", under = "1"] = /^([0-9]+)(?:\.([0-9]+)|\/([1-9][0-9]*))?$/.exec(String(maxEpsilon)) ?? [];
+  if (whole === undefined) refuse("maxEpsilon: expected a number or its text");
+  return [BigInt(whole + digits), BigInt(under) * 10n ** BigInt(digits.length)];
 };
 
 // The client of a scheme's JSON text: what it promises, and (value, source) -> record bytes.
 export const load = (text, { maxEpsilon = MAX_EPSILON, total: expectsTotal = true } = {}) => {
   const document = new Document(parse(text));
-  const randomizer = sound(document);
-  const [[a, b], [limit, under]] = [document.epsilon, epsilonOf(String(maxEpsilon))];
+  const [[a, b], [limit, under]] = [document.epsilon, limitOf(maxEpsilon)];
   if (a * under > limit * b) refuse(`expected epsilon at most ${maxEpsilon}, got a larger one`);
   if (expectsTotal && !document.domain.total)
     refuse("the domain refuses some values, and a user who sends nothing is known to have one of them");
+  const randomizer = madeOf(document);
+  if (randomizer.words > MOST_WORDS || randomizer.bytes > MOST_BYTES) refuse("a report takes too many words or bytes");
+  expectEpsilon(randomizer, document.epsilon);
   const { encode } = document.domain;
   const privatize = (value, source) => {
     const encoded = encode(value);

@@ -1539,7 +1539,7 @@ STATE = [
     fault(
         "device-trusts-the-server",
         "the client no longer computes the epsilon of its thresholds",
-        Edit("device:_sound", "> _exp_lower_bound(", "> 2 * _exp_lower_bound("),
+        Edit("device:_expect_epsilon", "> _exp_lower_bound(", "> 2 * _exp_lower_bound("),
         by=detect.identity,
         sees="thresholds beyond epsilon, on a device is accepted",
     ),
@@ -1878,7 +1878,7 @@ SKETCH = [
     fault(
         "device-trusts-the-oracle",
         "the client no longer computes the epsilon of its oracle's thresholds",
-        Edit("device:Oracle.made", "_sound(self.document)", "_made(self.document)"),
+        Edit("device:Oracle.made", "_expect_epsilon(made, self.document.epsilon)", "pass"),
         by=detect.identity,
         sees="an oracle beyond its own epsilon, not the sketch's, on a device is accepted",
     ),

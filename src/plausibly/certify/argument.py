@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "47865c0da9ec60bec0f7421d5ed0ad2ef1c6a317ee9a0d5016115a37e059e904"
+PROVED = "37b26d498e0d455b5a72d3b141b5a467ef5cd466bec9f1154b1f632178289d27"
 """SHA-256 of the code that the proof is about. Whoever changes that code reads the proof again, then changes this."""
 
 _ROOTS = {"public", "perturb", "worst_ratio"}
