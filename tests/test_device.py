@@ -510,7 +510,7 @@ def test_a_limit_on_epsilon_holds_to_the_last_digit(limit: object) -> None:
 
 def test_a_larger_limit_takes_a_larger_epsilon() -> None:
     assert device.load(json.dumps(fields("DE", "20")), max_epsilon=20).epsilon == 20
-    for limit in ("", "much", None.__class__, float("nan"), float("inf"), True):
+    for limit in ("", "much", None.__class__, float("nan"), float("inf"), True, 0, -1, [], b"1"):
         with pytest.raises(device.DeviceError, match="max_epsilon: expected a number"):
             device.load(json.dumps(fields("DE")), max_epsilon=limit)
 
@@ -526,9 +526,12 @@ def test_the_fingerprint_is_the_scheme_s_however_the_text_is_laid_out() -> None:
 def test_another_fingerprint_is_refused_and_the_right_one_needs_no_limit() -> None:
     scheme = plausibly.make("DE", epsilon=20, domain_size=9)
     assert device.load(scheme.to_json(), fingerprint=scheme.fingerprint()).epsilon == 20
-    for wrong in (plausibly.make("DE", epsilon=19, domain_size=9).fingerprint(), "", scheme.fingerprint()[:12]):
-        with pytest.raises(device.DeviceError, match="fingerprint"):
-            device.load(scheme.to_json(), fingerprint=wrong)
+    with pytest.raises(device.DeviceError, match="is not the one that the application knows"):
+        device.load(scheme.to_json(), fingerprint=plausibly.make("DE", epsilon=19, domain_size=9).fingerprint())
+    known = scheme.fingerprint()
+    for wrong in ("", known[:12], known.upper(), known + "\n", known.encode(), [known]):
+        with pytest.raises(device.DeviceError, match="fingerprint: expected 64 lower-case hexadecimal digits"):
+            device.load(scheme.to_json(), fingerprint=wrong)  # type: ignore[arg-type]
     with pytest.raises(device.DeviceError, match="expected epsilon at most 8"):
         device.load(scheme.to_json(), fingerprint=scheme.fingerprint(), max_epsilon=8)
 
@@ -592,7 +595,7 @@ def test_sizes_are_bounded_before_any_work_begins(kind: str, monkeypatch: pytest
 
 
 def test_a_document_of_too_many_characters_is_refused_unread() -> None:
-    with pytest.raises(device.DeviceError, match="not a text of at most"):
+    with pytest.raises(device.DeviceError, match="expected a scheme of at most"):
         device.load(" " * (2**25 + 1))
 
 
@@ -603,3 +606,94 @@ def test_no_randomizer_takes_a_value_that_it_was_not_made_for(name: str) -> None
     for value in (-1, 2**64, 2**70) if name in LISTED else (-1, 2**64):
         with pytest.raises(device.DeviceError, match="does not fit the scheme"):
             made.perturb(value, public, Untouchable())
+
+
+@pytest.mark.parametrize("total", [None, 0, 1, "False"])
+def test_what_is_neither_true_nor_false_does_not_switch_a_check_off(total: object) -> None:
+    with pytest.raises(device.DeviceError, match="total: expected True or False"):
+        device.load(over(PARTIAL["some bytes"]), total=total)  # type: ignore[arg-type]
+
+
+def test_a_name_or_an_object_in_place_of_the_text_is_told_so() -> None:
+    with pytest.raises(device.DeviceError, match="load takes the text of a file, not its name"):
+        device.load("scheme.json")
+    for wrong in (b"{}", {}, FILE, None):
+        with pytest.raises(device.DeviceError, match=r"expected the JSON text of a scheme \(str\), got "):
+            device.load(wrong)  # type: ignore[arg-type]
+
+
+def test_a_scheme_that_is_not_wanted_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(*given: object) -> None:
+        raise AssertionError("a randomizer was made")
+
+    loud, partial = json.dumps(fields("DE", "20")), over(PARTIAL["some bytes"])
+    monkeypatch.setattr(device, "_made", made)
+    for text, limits in ((loud, {}), (loud, {"fingerprint": "0" * 64}), (partial, {})):
+        with pytest.raises(device.DeviceError):
+            device.load(text, **limits)  # type: ignore[arg-type]
+
+
+def costly() -> dict[str, dict[str, Any]]:
+    """Documents of every kind that took long to load, at their largest sizes."""
+    domain = {**STRINGS, "length": 256, "other": True}
+    cells = {"type": "integers", "size": 16}
+    filtered = naive.scheme_of("BLOOM", "1", cells, bits=2**16, hashes=256, cohorts=2**16)
+    tables = dict.fromkeys(("letters", "pairs", "first", "folded", "deep"), filtered)
+    count = 256 + 255 + 1 + 255 * 16
+    trellis = {**tables, "weights": [1] * count, "start": 1, "step": 1, "cohorts": 16, "hash_seed": 0}
+    letters = "".join(chr(0x4E00 + i) for i in range(256))
+    prefixes = sorted(a + b for a in letters for b in letters)
+    oracle = naive.scheme_of("DE", "1", {"type": "integers", "size": 2**32})
+    round_ = {"oracle": oracle, "prefixes": prefixes, "stem": 255, "reach": 256}
+    head = {"version": 1, "epsilon": "1"}
+    return {
+        "TRELLIS": {"scheme": "TRELLIS", **head, "domain": domain, **trellis},
+        "ROUND": {"scheme": "ROUND", **head, "domain": {**domain, "alphabet": letters}, **round_},
+    }
+
+
+def test_the_largest_documents_take_few_steps_to_load() -> None:
+    # Steps are lines of device.py: counted, not timed. A document has some tens of them for each part and prefix.
+    for name, document in costly().items():
+        steps = 0
+
+        def count(frame: Any, event: str, _: Any) -> Any:
+            nonlocal steps
+            steps += event == "line" and frame.f_code.co_filename == device.__file__
+            return count
+
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            trusting.client(document)
+        finally:
+            sys.settrace(before)
+        assert steps < 1_500_000, (name, steps)
+
+
+def loads(text: str, **limits: Any) -> bool:
+    try:
+        device.load(text, **limits)
+    except device.DeviceError:
+        return False
+    return True
+
+
+def test_the_javascript_client_has_the_same_policy() -> None:
+    texts = [json.dumps(fields("DE", epsilon)) for epsilon in ("1/3", "1/2", "8", "8000000001/1000000000", "20")]
+    texts += [over(domain) for domain in (*PARTIAL.values(), *TOTAL.values())]
+    policies: list[dict[str, Any]] = [
+        {},
+        {"total": False},
+        *({"max_epsilon": m} for m in ("1/3", "0.5", 0.5, 8, "20", 0)),
+    ]
+    cases = [(text, policy) for text in texts for policy in policies]
+    named = [{"maxEpsilon" if name == "max_epsilon" else name: value for name, value in p.items()} for _, p in cases]
+    asked = [{"scheme": text, "policy": policy} for (text, _), policy in zip(cases, named, strict=True)]
+    probe = Path(__file__).parent / "device" / "probe.mjs"
+    lines = "".join(json.dumps(question) + "\n" for question in asked)
+    done = subprocess.run(["node", str(probe)], input=lines, capture_output=True, text=True, timeout=60, check=True)
+    answers = [not answer.startswith("refused") for answer in done.stdout.splitlines()]
+    expected = [loads(text, **policy) for text, policy in cases]
+    assert answers == expected
+    assert 20 < sum(expected) < len(expected) - 20

@@ -1210,7 +1210,8 @@ class Client:
     """A scheme on a device: ``privatize(value)`` is the only thing it does with a value.
 
     A device does not trust the sender of a scheme. ``max_epsilon`` is the most that the application lets a report
-    reveal, ``fingerprint`` the one scheme that it knows. With neither, epsilon is at most ``MAX_EPSILON``.
+    reveal (a number, or text such as "1/3"), ``fingerprint`` the one scheme that it knows. None means: not checked; if
+    both are None, epsilon is at most ``MAX_EPSILON``.
     ``total=False`` takes a domain that refuses some values: a user who sends nothing is known to have one of them.
     """
 
@@ -1222,15 +1223,19 @@ class Client:
         fingerprint: str | None = None,
         total: bool = True,
     ) -> None:
+        limit = _limit(max_epsilon, fingerprint)
+        if fingerprint is not None and not (isinstance(fingerprint, str) and _is_fingerprint(fingerprint)):
+            raise DeviceError("fingerprint: expected 64 lower-case hexadecimal digits, got something else")
+        if not isinstance(total, bool):
+            raise DeviceError(f"total: expected True or False, got {type(total).__name__}")
         # What is cheap comes first: a scheme that is not wanted costs nothing.
         self.fingerprint = _fingerprint(scheme)
         """The scheme's name among all schemes, to be shown or compared: hex SHA-256 of its canonical text."""
-        if fingerprint is not None and fingerprint != self.fingerprint:
+        if fingerprint not in (None, self.fingerprint):
             raise DeviceError("the scheme is not the one that the application knows by its fingerprint")
         document = Document(scheme)
-        self.epsilon = document.epsilon
+        self.name, self.epsilon = document.name, document.epsilon
         """What one report may reveal: no record is more than e^epsilon times as likely under one value as another."""
-        limit = _limit(max_epsilon) if max_epsilon is not None else MAX_EPSILON if fingerprint is None else None
         if limit is not None and self.epsilon > limit:
             raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
         if total and not document.domain.total:
@@ -1246,6 +1251,9 @@ class Client:
             )
         _expect_epsilon(self.randomizer, self.epsilon)
 
+    def __repr__(self) -> str:
+        return f"<client of {self.name}, epsilon = {self.epsilon}, {self.fingerprint[:12]}>"
+
     def privatize(self, value: object, source: Source | None = None) -> bytes:
         """The record of one randomized report."""
         encoded = self.encode(value)
@@ -1254,13 +1262,21 @@ class Client:
 
 
 def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | None = None, total: bool = True) -> Client:
-    """The client of a scheme given as JSON text; ``Client`` explains the limits."""
-    if not isinstance(scheme_json, str) or len(scheme_json) > _MOST_CHARACTERS:
-        raise DeviceError(f"the scheme is not a text of at most {_MOST_CHARACTERS} characters")
+    """The client of a scheme given as JSON text.
+
+    ``max_epsilon``: the most that a report may reveal, a number or text such as "1/3". ``fingerprint``: that of the one
+    scheme to accept. None means: not checked; if both are None, epsilon is at most 8. ``total=False`` accepts a domain
+    that refuses some values.
+    """
+    if not isinstance(scheme_json, str):
+        raise DeviceError(f"expected the JSON text of a scheme (str), got {type(scheme_json).__name__}")
+    if len(scheme_json) > _MOST_CHARACTERS:
+        raise DeviceError(f"expected a scheme of at most {_MOST_CHARACTERS} characters, got {len(scheme_json)}")
     try:
         scheme = json.loads(scheme_json, object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise DeviceError("the scheme is not valid JSON") from None
+        hint = " (load takes the text of a file, not its name)" if scheme_json.endswith(".json") else ""
+        raise DeviceError(f"the scheme is not valid JSON{hint}") from None
     return Client(scheme, max_epsilon=max_epsilon, fingerprint=fingerprint, total=total)
 
 
@@ -1279,11 +1295,20 @@ def _fingerprint(scheme: dict[str, Any]) -> str:
         raise DeviceError("the scheme has no JSON form, or text in it has no UTF-8 form") from None
 
 
-def _limit(max_epsilon: object) -> Fraction:
+def _is_fingerprint(text: str) -> bool:
+    return len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
+
+
+def _limit(max_epsilon: object, fingerprint: object) -> Fraction | None:
+    if max_epsilon is None:
+        return Fraction(MAX_EPSILON) if fingerprint is None else None
     try:
-        return Fraction(str(max_epsilon))
+        limit = Fraction(str(max_epsilon))
     except (ValueError, ZeroDivisionError):
-        raise DeviceError(f"max_epsilon: expected a number or its text, got {type(max_epsilon).__name__}") from None
+        limit = Fraction(0)
+    if limit <= 0:
+        raise DeviceError('max_epsilon: expected a number above 0, or text such as "1/3", got something else')
+    return limit
 
 
 def _exp_lower_bound(epsilon: Fraction) -> Fraction:

@@ -2,7 +2,8 @@
 //
 // {"scheme": text, "value": ..., "tape": ["...", ...]}: the record in hex, or "refused: why". A key that JSON has no form
 // for is written {"bytes": hex} or {"int": decimal}. {"scheme": text, "values": [...], "limits": {...}}: the worst
-// ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash.
+// ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"scheme": text, "policy": {...}}: the
+// epsilon of a scheme that the client loads with this policy.
 
 import { readFileSync } from "node:fs";
 import { Refusal, load, localHash } from "./device.mjs";
@@ -152,7 +153,8 @@ const judged = (client, values, limits) => {
   }
 };
 
-const answer = ({ scheme, value, tape, values, limits, hash }) => {
+const answer = ({ scheme, value, tape, values, limits, hash, policy }) => {
+  if (policy) return load(scheme, policy).epsilon.join("/");
   if (hash) return String(localHash(...hash.slice(0, 3).map(BigInt), hash[3]));
   if (values) return JSON.stringify(judged(load(scheme, POLICY), values.map(native), limits));
   return record(scheme, value, tape);
