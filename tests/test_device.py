@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import traceback
+from enum import Enum
 from fractions import Fraction
 from hashlib import shake_256
 from math import sqrt
@@ -697,3 +698,43 @@ def test_the_javascript_client_has_the_same_policy() -> None:
     expected = [loads(text, **policy) for text, policy in cases]
     assert answers == expected
     assert 20 < sum(expected) < len(expected) - 20
+
+
+class Sly(str):
+    """A text that says that it is another."""
+
+    def __str__(self) -> str:
+        raise AssertionError("my secret")
+
+    def __hash__(self) -> int:
+        return hash("no")
+
+
+class Large(int):
+    """A number that claims to be small."""
+
+    def __lt__(self, other: object) -> bool:
+        return True
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+
+Colour = Enum("Colour", {"RED": "red"}, type=str)
+
+
+def test_a_value_of_a_subclass_is_the_text_or_number_that_it_is() -> None:
+    with pytest.raises(device.DeviceError, match="outside the domain"):
+        client("DE").privatize(Large(77))
+    for domain in (KEYS, {**LABELS, "labels": ["yes", "red"]}):
+        encode = client("OLH", domain=domain).encode
+        assert encode(Colour.RED) == encode("red")
+        assert encode(Sly("yes")) == encode("yes")
+    assert plausibly.Keys().encode([Colour.RED]).tolist() == plausibly.Keys().encode(["red"]).tolist()
+    encode = client("PEM", domain=STRINGS).encode
+    assert encode(Sly("ab")) == encode("ab")
+
+
+def test_brackets_are_bounded_before_they_take_memory() -> None:
+    with pytest.raises(device.DeviceError, match="opening brackets"):
+        device.load('{"a":[' + "[]," * 2**20 + "[]]}")

@@ -44,6 +44,7 @@ _MOST_WORDS = 2**21
 _MOST_BYTES = 2**20
 # What a document may cost: a million labels have some twenty million characters.
 _MOST_CHARACTERS = 2**25
+_MOST_BRACKETS = 2**20
 _MOST_PREFIXES = 2**16
 
 _WORD = 2**64
@@ -122,8 +123,9 @@ def item_key(item: object, hash_seed: int) -> int:
 
 def _text_bytes(item: str | int) -> bytes | None:
     # None rather than an error raised from here: Python's own error would travel along and show the item.
+    # The text or number itself: str() of an enumeration is its name, and a subclass may say anything.
     try:
-        return str(item).encode()
+        return (str.__str__(item) if isinstance(item, str) else int.__repr__(item)).encode()
     except ValueError:
         return None
 
@@ -376,9 +378,10 @@ class Integers:
     def encode(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise DeviceError(f"expected an integer, got {type(value).__name__}")
-        if not 0 <= value < self.items:
+        number = int.__index__(value)  # a subclass may compare as it likes
+        if not 0 <= number < self.items:
             raise DeviceError(f"the value is outside the domain of {self.items} items")
-        return value
+        return number
 
 
 class Labels:
@@ -397,7 +400,7 @@ class Labels:
     def encode(self, value: object) -> int:
         if not isinstance(value, str):
             raise DeviceError(f"expected a label (str), got {type(value).__name__}")
-        found = self.index.get(value, len(self.index))
+        found = self.index.get(str.__str__(value), len(self.index))
         if found >= self.items:
             raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
         return found
@@ -438,6 +441,7 @@ class Strings:
     def encode(self, value: object) -> int:
         if not isinstance(value, bytes if self.in_bytes else str):
             raise DeviceError(f"expected {'bytes' if self.in_bytes else 'text'}, got {type(value).__name__}")
+        value = bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else str.__str__(value)
         if len(value) > self.length and not self.cuts:
             raise DeviceError(f"expected at most {self.length} characters, got more")
         outside, number = self.symbols - 1 if self.other else 0, 0
@@ -1099,10 +1103,10 @@ def search_round(scheme: Document) -> Randomizer:
     published: list[Any] = scheme.texts("prefixes")
     published = [_from_hex("prefixes", prefix) for prefix in published] if text.in_bytes else published
     if not 1 <= len(published) <= _MOST_PREFIXES or max(map(len, published)) > stem:
-        raise DeviceError(f"prefixes: expected 1 to {_MOST_PREFIXES}, of at most {stem} characters each")
+        raise DeviceError(f"prefixes: expected 1 to {_MOST_PREFIXES}, of at most {stem} characters each, got others")
     prefixes = [text.stem(prefix, stem) for prefix in published]
     if published != sorted(published) or len(set(prefixes)) != len(prefixes):
-        raise DeviceError("prefixes: expected distinct ones, sorted")
+        raise DeviceError("prefixes: expected distinct ones in order, got others")
     return Grouped([Extension(scheme.oracle("oracle"), text, stem, reach, prefixes)], [(0,)], [1])
 
 
@@ -1272,6 +1276,9 @@ def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | Non
         raise DeviceError(f"expected the JSON text of a scheme (str), got {type(scheme_json).__name__}")
     if len(scheme_json) > _MOST_CHARACTERS:
         raise DeviceError(f"expected a scheme of at most {_MOST_CHARACTERS} characters, got {len(scheme_json)}")
+    # Empty lists and objects take thirty times the memory of their text.
+    if scheme_json.count("[") + scheme_json.count("{") > _MOST_BRACKETS:
+        raise DeviceError(f"expected a scheme with at most {_MOST_BRACKETS} opening brackets, got more")
     try:
         scheme = json.loads(scheme_json, object_pairs_hook=_once)
     except (ValueError, RecursionError):

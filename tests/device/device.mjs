@@ -9,6 +9,7 @@ const MAX_EPSILON = "8";
 const MOST_WORDS = 1n << 21n;
 const MOST_BYTES = 1n << 20n;
 const MOST_CHARACTERS = 2 ** 25; // of UTF-16; a text outside the basic plane may be half as long as in Python
+const MOST_BRACKETS = 2 ** 20;
 const MOST_PREFIXES = 2 ** 16;
 
 export class Refusal extends Error {}
@@ -831,6 +832,7 @@ const expectEpsilon = ({ ratio }, epsilon) => {
 // JSON.parse keeps the last of two fields of one name, and reads 2.0 as 2: neither is in a scheme's text.
 const parse = (text) => {
   if (typeof text !== "string" || text.length > MOST_CHARACTERS) refuse("the scheme is not a text, or too long");
+  if (text.split(/[[{]/, MOST_BRACKETS + 2).length > MOST_BRACKETS + 1) refuse("the scheme has too many brackets");
   let [names, count, scheme] = [0, 0];
   try {
     scheme = JSON.parse(text, (_, value) => ((count += KINDS.object(value) ? Object.keys(value).length : 0), value));
@@ -838,7 +840,7 @@ const parse = (text) => {
     refuse("the scheme is not valid JSON");
   }
   // After JSON.parse: on a string that does not end, the search would take quadratic time.
-  const bare = text.replace(/"(?:[^"\\]|\\.)*"(\s*:)?/g, (_, colon) => ((names += colon ? 1 : 0), '""'));
+  const bare = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g, (_, colon) => ((names += colon ? 1 : 0), '""'));
   return count === names && !/[0-9][.eE]/.test(bare) ? scheme : refuse("a field occurs twice, or a number is not whole");
 };
 

@@ -73,8 +73,10 @@ class TRELLIS(Search):
         object.__setattr__(self, "deep", self.deep or self.folded)
         for name in ("letters", "pairs", "first", "folded", "deep"):
             oracle = getattr(self, name)
+            if oracle is not None and not isinstance(oracle, Scheme):
+                raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
             # All of its items are estimated.
-            if isinstance(oracle, Scheme) and not isinstance(oracle.domain, Integers):
+            if oracle is not None and not isinstance(oracle.domain, Integers):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, came one over others")
         super().settle()
 
