@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import plausibly
 from cases import in_turn
+from plausibly import device
 from plausibly.cli import app
 from plausibly.cli import plan as command
 
@@ -137,6 +138,41 @@ def test_an_alphabet_may_have_ranges_and_take_other_characters() -> None:
     assert code == 0
     domain = json.loads(shown)["scheme"]["domain"]
     assert (domain["alphabet"], domain["length"], domain["other"]) == ("abc012.-/", 4, True)
+
+
+REFUSED = "Devices refuse this scheme unless told otherwise: it has no item for other values. --other adds one"
+LARGE = "Devices refuse ε above 8 unless max_epsilon= or fingerprint= says otherwise."
+
+
+@in_turn("domain", ["--label a --label b", "--alphabet abc --length 4"])
+def test_a_scheme_that_devices_refuse_is_told_with_the_remedy(domain: str, tmp_path: Path) -> None:
+    for other in ([], ["--other"]):
+        asked = (*domain.split(), *other, "--users", 1000, "--epsilon", 9, "--save", tmp_path / "scheme.json")
+        code, shown, _ = run(*asked)
+        assert code == 0
+        said = " ".join(shown.split())
+        assert (REFUSED in said) == (not other)
+        assert LARGE in said
+        scheme = (tmp_path / "scheme.json").read_text(encoding="utf-8")
+        if other:
+            device.load(scheme, max_epsilon=9)
+        else:
+            with pytest.raises(device.DeviceError, match="refuses some values"):
+                device.load(scheme, max_epsilon=9)
+
+
+def test_the_scheme_of_the_example_loads_on_a_device_and_takes_any_text(tmp_path: Path) -> None:
+    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "Example:" in line)
+    words = shlex.split(example.partition("Example:")[2])
+    assert words[-1] == "scheme.json"
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert f"\n{shlex.join(words)}\n" in readme
+    code, shown, _ = run(*words[2:-1], tmp_path / "scheme.json")
+    said = " ".join(shown.split())
+    assert (code, REFUSED in said, LARGE in said) == (0, False, False)
+    client = device.load((tmp_path / "scheme.json").read_text(encoding="utf-8"))
+    assert len(client.privatize("Über/straße?" * 5)) == 7
+    assert "seven bytes a\nuser" in readme
 
 
 def test_the_same_hash_seed_makes_the_same_scheme() -> None:

@@ -62,7 +62,7 @@ def test_files_of_reports_and_tallies_say_what_they_hold(tmp_path: Path) -> None
         assert code == 0
         assert ["reports", "300"] in [line.split() for line in shown.splitlines()]
         assert "300 users" in shown
-        assert ("no users' own" in shown) == simulated
+        assert ("not from real users" in shown) == simulated
         found = json.loads(run(tmp_path / name, "--json")[1])
         assert (found["file"]["reports"], found["file"]["simulated"]) == (300, simulated)
         assert found["file"]["bytes"] == (tmp_path / name).stat().st_size
@@ -102,3 +102,25 @@ def test_a_file_with_a_key_is_shown_with_that_key(tmp_path: Path) -> None:
     assert (code, "--key-file FILE" in said) == (1, True)
     code, shown, _ = run(tmp_path / "visits.tally", "--key-file", tmp_path / "key")
     assert (code, "tally" in shown) == (0, True)
+    assert ["authenticated", "with", "the", "key", "given"] in [line.split() for line in shown.splitlines()]
+
+
+def test_a_file_without_a_key_is_said_to_be_as_trustworthy_as_the_way_it_came(tmp_path: Path) -> None:
+    write_tally(tmp_path / "visits.tally", make("DE", epsilon=1, domain_size=5).accumulator())
+    code, shown, _ = run(tmp_path / "visits.tally")
+    assert (code, "no: as trustworthy as the way it came" in shown) == (0, True)
+    assert json.loads(run(tmp_path / "visits.tally", "--json")[1])["file"]["keyed"] is False
+
+
+@in_turn("command", ["show", "audit", "simulate"])
+def test_a_key_for_a_scheme_is_said_to_authenticate_nothing(command: str, tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "scheme.json").write_text(make("DE", epsilon=1, domain_size=5).to_json(), encoding="utf-8")
+    few = ["--users", "100", "--repeats", "1"] if command == "simulate" else []
+    for named in (str(tmp_path / "scheme.json"), "DE:epsilon=1,domain_size=5"):
+        told = f"{named} is a scheme, which no key authenticates; compare its fingerprint"
+        keyed = CliRunner().invoke(app, [command, named, *few, "--key-file", str(tmp_path / "key"), "--json"])
+        assert (keyed.exit_code, keyed.stderr.strip()) == (0, told)
+        json.loads(keyed.stdout)
+        assert told not in CliRunner().invoke(app, [command, named, *few, "--json"]).stderr

@@ -21,7 +21,14 @@ def test_a_tally_tells_where_its_reports_came_from_and_what_was_left_out(tmp_pat
     found = holding(tmp_path / "visits.tally")
     assert found.scheme == SCHEME
     assert (found.reports, found.files, found.skipped, found.skipped_reports, found.simulated) == (30, 2, 2, 7, True)
-    assert [name for name, _ in found.facts()] == ["file", "reports", "collected from", "left out", "simulated"]
+    assert [name for name, _ in found.facts()] == [
+        "file",
+        "reports",
+        "collected from",
+        "left out",
+        "simulated",
+        "authenticated",
+    ]
     assert "scheme" not in found.to_dict()
 
 

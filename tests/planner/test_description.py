@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 from typing import Any
@@ -19,6 +20,7 @@ from plausibly import Keys, Labels, Strings, make
 from plausibly.core.scheme import RefusedReportsError
 from plausibly.planner.costs import influence, linear
 from plausibly.planner.description import Description, fields_of_record, values_in_words
+from plausibly.planner.devices import device_notes
 
 SMALL = {f"{name}-small": build(name, sized(name, 6), 1) for name in NAMES}
 
@@ -154,11 +156,28 @@ def test_expected_errors_are_those_of_the_variance() -> None:
 @in_turn(
     ("scheme", "said"),
     [
-        (make("OUE", epsilon=1, domain_size=1000), "316.4 users, or every one of the 1,000 items by 316.4 users each"),
-        (make("SS", epsilon=1, domain_size=15), "303.7 users, or every one of the 15 items by 6.7 users each"),
-        (make("OLH", epsilon=1, domain_size=9), "332.8 users, or every one of the 9 items by 332.8 users each at most"),
-        (make("OLH", epsilon=1, domain=Keys()), "332.8 users, or every text at once by 332.8 users each at most"),
-        (make("OUE", epsilon=1, domain_size=1000), "adds up to 3,164.0 users to their sum, an honest one adds 1"),
+        (
+            make("OUE", epsilon=1, domain_size=1000),
+            "316.4 users, or every one of the 1,000 items at once by 316.4 users",
+        ),
+        (make("SS", epsilon=1, domain_size=15), "303.7 users, or every one of the 15 items at once by 6.7 users each"),
+        (
+            make("OLH", epsilon=1, domain_size=9),
+            "every one of the 9 items at once by no more than 332.8 each (a bound)",
+        ),
+        (make("OLH", epsilon=1, domain_size=99), "by no more than 332.8 each (a bound; probably far less)"),
+        (
+            make("OLH", epsilon=1, domain=Keys()),
+            "332.8 users; every text at once by no more than 332.8 each (a bound; ",
+        ),
+        (make("CM", oracle=make("OLH", epsilon=1, domain_size=8), rows=2, domain=Keys()), "each (a bound)"),
+        (
+            make("OUE", epsilon=1, domain_size=1000),
+            "grows by at most 3,164 users for each fake report, by 1 on average",
+        ),
+        (make("SS", epsilon=1, domain_size=15), "grows by at most 1 user for each fake report, by 1 on average"),
+        (make("SS", epsilon=1, domain_size=15), "that work together move a count by at most 3.1 % of the users"),
+        (make("DE", epsilon=1, domain_size=1000), "move a count by up to 5.83 times the number of users"),
     ],
 )
 def test_what_fakes_can_do_to_all_items_at_once_is_told(scheme: Any, said: str) -> None:
@@ -176,12 +195,53 @@ def test_fakes_that_put_a_string_into_a_search_are_told_for_each_crowd() -> None
     oracle = make("FLH", epsilon=1, domain=Keys())
     other = Description(make("PEM", oracle=oracle, domain=Strings("abcdefgh", 6)), (10_000,))
     assert [each.share for each in other.forgeries] == [0.01]
-    assert "look like one that 1 % hold at every step" in str(other)
+    unsure = "look like one that 1 % hold at every step; whether that is found depends on the search"
+    assert unsure in str(other)
+    assert "see the line on forged strings" in str(other)
 
 
 def test_nothing_is_forged_where_nothing_is_found() -> None:
     found = Description(plausibly.trellis(1, domain=Strings("abcdefgh", 6), users=100), (10,))
     assert found.forgeries == []
+    assert ("forged, 10 users", "too few users for a search to find anything") in dict(found.sections())[
+        "What fake reports can do"
+    ]
+
+
+@in_turn(("epsilon", "refused"), [(8, False), ("8.001", True)])
+def test_an_epsilon_that_devices_refuse_is_told(epsilon: Any, refused: bool) -> None:
+    scheme = make("DE", epsilon=epsilon, domain_size=3)
+    said = ("devices", "refuse ε above 8 unless max_epsilon= or fingerprint= says otherwise")
+    assert (said in dict(Description(scheme).sections())["What a report reveals"]) == refused
+    assert accepted(scheme) == (not refused)
+
+
+def accepted(scheme: Any) -> bool:
+    try:
+        plausibly.device.load(scheme.to_json())
+    except plausibly.device.DeviceError:
+        return False
+    return True
+
+
+@in_turn(
+    "domain",
+    [
+        *(Labels(("a", "b"), other=other) for other in (False, True)),
+        *(Strings("ab", 3, other=other, long=long) for other in (False, True) for long in ("truncate", "refuse")),
+        *(Strings(bytes(range(size)), 2, long=long) for size in (3, 256) for long in ("truncate", "refuse")),
+        plausibly.Integers(3),
+        Keys(),
+    ],
+)
+def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: Any) -> None:
+    oracle = make("OLH", epsilon=1, domain=Keys())
+    scheme = (
+        make("PEM", oracle=oracle, domain=domain) if isinstance(domain, Strings) else replace(oracle, domain=domain)
+    )
+    assert accepted(scheme) == (device_notes(scheme) == ())
+    told = any("devices refuse" in value for _, value in values_in_words(domain))
+    assert told == (not accepted(scheme))
 
 
 @in_turn(
@@ -189,10 +249,14 @@ def test_nothing_is_forged_where_nothing_is_found() -> None:
     [
         (Labels(("a", "b"), other=True), 'every other text is reported as the item "other"'),
         (Labels(tuple("abcdefgh")), "8 labels: a, b, c, d, e, …"),
+        (Labels(("a", "b")), "(plan --other, or other=True in Python, takes them as one more item)"),
         (Labels(("a\x1b[31m", "b")), "2 labels: a\\x1b[31m, b"),
         (Keys(), "any text, as a 64-bit hash"),
         (Strings("ab", 7), "cut after 7 characters"),
-        (Strings("ab", 7, long="refuse"), "refused"),
+        (Strings("ab", 7), "(plan --other, or other=True in Python, takes them)"),
+        (Strings("ab", 7, long="refuse"), 'refused, and devices refuse the scheme (long="truncate" in Python cuts'),
+        (Strings(b"ab", 7), "(an alphabet of all 256 bytes takes them)"),
+        (Strings(bytes(range(256)), 7), "there are none"),
         (Strings("ab", 7, other=True), "the one symbol for all others"),
         (Strings(bytes(range(256)), 7), "texts of up to 7 bytes of an alphabet of 256"),
     ],

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from ..certify import DRAWS, audit_statistically
 from ..certify import audit as audited
-from .common import KeyFile, echo_json, key_of, messages, results, told
+from .common import KeyFile, echo_json, messages, results, told
 from .naming import scheme_or_file
 
 
@@ -37,7 +37,7 @@ def audit(
     """
     console = messages()
     with told(console):
-        made, _ = scheme_or_file(scheme, key=key_of(console, key_file))
+        made, _ = scheme_or_file(console, scheme, key_file)
         with console.status("Enumerating the coins of the client"):
             found = audited(made, draws=draws)
         attacked = None

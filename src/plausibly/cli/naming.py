@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.console import Console
+from rich.markup import escape
+
 from ..core.scheme import Scheme
 from ..files.holding import SUFFIXES, Holding, holding
-from ..files.keys import Key
-from .common import scheme_of
+from .common import key_of, scheme_of
 
 
-def scheme_or_file(named: str, *, key: Key | None = None) -> tuple[Scheme, Holding | None]:
-    """The scheme of that name; with what the file holds, if it is one of reports or a tally."""
+def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Holding | None]:
+    """The scheme of that name; with what the file holds, if it is one of reports or a tally.
+
+    A key authenticates files of reports and tallies. If one is given for a scheme, the console says that it does not.
+    """
+    key = key_of(console, key_file)
     if Path(named).suffix in SUFFIXES:
         held = holding(named, key=key)
         return held.scheme, held
-    return scheme_of(named), None
+    made = scheme_of(named)
+    if key is not None:
+        said = f"{named} is a scheme, which no key authenticates; compare its fingerprint"
+        console.print(escape(said), style="yellow", soft_wrap=True, highlight=False)
+    return made, None

@@ -24,7 +24,12 @@ def plan(
     label: Annotated[list[str] | None, typer.Option(help="A value by name; give all of them.")] = None,
     labels: Annotated[Path | None, typer.Option(help="A file of values, one in each line.")] = None,
     other: Annotated[
-        bool, typer.Option("--other", help="With labels: one more item for every other text; or character.")
+        bool,
+        typer.Option(
+            "--other",
+            help="One more item for every text that is not on the list, or one more symbol for every character outside "
+            "the alphabet. Devices refuse schemes without it.",
+        ),
     ] = False,
     keys: Annotated[bool, typer.Option("--keys", help="Any text, asked about by name later.")] = False,
     alphabet: Annotated[
@@ -58,7 +63,7 @@ def plan(
 
     With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
 
-    Example: plausibly plan --alphabet a-z0-9./- --length 30 --users 200000 --epsilon 3 --save scheme.json
+    Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
     with told(messages()):
         if within is not None and find is not None:

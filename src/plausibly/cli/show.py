@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..planner.description import USERS, Description
-from .common import KeyFile, echo_json, key_of, messages, results, told
+from .common import KeyFile, echo_json, messages, results, told
 from .naming import scheme_or_file
 
 
@@ -31,7 +31,7 @@ def show(
     """
     console = messages()
     with told(console):
-        made, held = scheme_or_file(scheme, key=key_of(console, key_file))
+        made, held = scheme_or_file(console, scheme, key_file)
         number = users or (held.reports if held is not None else 0)
         described = Description(made, (number,) if number else USERS)
         if as_json:

@@ -17,7 +17,7 @@ from ..experiments.rehearsal import Rehearsal, rehearse
 from ..experiments.rehearsal_files import check_name, write
 from ..experiments.truth import Truth, made_up, truth_of
 from ..files.whole import refuse_replacing
-from .common import KeyFile, echo_json, key_of, messages, need, print_table, progress, results, told
+from .common import KeyFile, echo_json, messages, need, print_table, progress, results, told
 from .naming import scheme_or_file
 
 _DATA, _USERS = "zipf-1.1", 100_000
@@ -59,7 +59,7 @@ def simulate(
             refuse_replacing(out, [counts, values, Path(scheme)])
             if out.suffix in rehearsal_plot.SUFFIXES:
                 need("matplotlib", "pictures", "matplotlib")
-        made, _ = scheme_or_file(scheme, key=key_of(console, key_file))
+        made, _ = scheme_or_file(console, scheme, key_file)
         truth = _truth(made, counts, values, column, data or _DATA, users, seed)
         with progress(console, "Simulating", "collections") as advance:
             found = rehearse(made, truth, repeats=repeats, seed=seed, top=top, postprocess=postprocess, advance=advance)

@@ -29,6 +29,8 @@ class Holding:
     skipped: int
     """Row groups and whole files that were left out."""
     skipped_reports: int
+    keyed: bool
+    """Whether the key given has authenticated it; without a key, only files without one are read."""
 
     def facts(self) -> list[tuple[str, str]]:
         """The same as names and sentences."""
@@ -40,8 +42,11 @@ class Holding:
                 ("left out", f"{self.skipped:,} damaged row groups or files, {self.skipped_reports:,} reports")
             )
         if self.simulated:
-            found.append(("simulated", "yes: the reports are no users' own, and whoever knows the seed can read them"))
-        return found
+            found.append(
+                ("simulated", "yes: the reports are not from real users, and anyone who knows the seed can read them")
+            )
+        authentic = "with the key given" if self.keyed else "no: as trustworthy as the way it came"
+        return [*found, ("authenticated", authentic)]
 
     def to_dict(self) -> dict[str, Any]:
         """The same, JSON-ready, without the scheme."""
@@ -50,11 +55,13 @@ class Holding:
 
 def holding(path: str | Path, *, key: Key | None = None) -> Holding:
     """What the file of reports or the tally of this name holds."""
-    path = Path(path)
+    path, keyed = Path(path), key is not None
     if path.suffix == ".tally":
         found = Collected.read(path, key=key)
         lost = sum(each.reports or 0 for each in found.skipped)
         size, files = path.stat().st_size, len(found.files)
-        return Holding(found.scheme, "tally", size, len(found), found.simulated, files, len(found.skipped), lost)
+        skipped = len(found.skipped)
+        return Holding(found.scheme, "tally", size, len(found), found.simulated, files, skipped, lost, keyed)
     with ReportFile(path, key=key) as file:
-        return Holding(file.scheme, "file of reports", path.stat().st_size, len(file), file.simulated, 1, 0, 0)
+        size = path.stat().st_size
+        return Holding(file.scheme, "file of reports", size, len(file), file.simulated, 1, 0, 0, keyed)

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from math import exp, floor, log10, prod, sqrt
+from math import ceil, exp, floor, inf, log10, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..search.grouped import Search
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words
+from .devices import LARGE_EPSILON, large, refuses_others
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
 from .result import at_most, size_text, smallest_found
@@ -44,7 +45,10 @@ _MOST_WORDS = 4096
 _HUGE = 10**9
 """From here on numbers are written with a power of ten."""
 _FAKES = 100
-"""Fake reports of which it is told what they can do together."""
+"""Number of fake reports in the example."""
+_SEARCHED = 64
+"""Items that a sender can hope to bring together, by trying hash functions; more are out of reach."""
+_DEVICES = "devices refuse the scheme"
 _LOOKS_LIKE = 0.01
 """The share of users that fakes are to look like, where it is not known which share a search finds."""
 
@@ -227,6 +231,8 @@ class Description:
         most = _after(0.5, exp(min(several, 700.0)))[0]
         doubt = f"a suspicion of 50 % becomes {_percent(most, up=True)} at most"
         facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
+        if large(self.scheme):
+            facts.append(("devices", LARGE_EPSILON))
         return facts
 
     def _report(self) -> Facts:
@@ -272,32 +278,50 @@ class Description:
         fakes = self.fakes
         if self.influence is None or fakes is None:
             return [("one fake report", "no bound: the regression weighs all reports together")]
-        most = self.influence
+        most, searched = self.influence, isinstance(self.scheme, Search)
+        counted = "a string that you name (estimate)" if searched else "an item"
+        more = "; for what a search finds, see the line on forged strings" if searched else ""
         facts = [
-            ("one fake report", f"moves the count of an item by {at_most(most)} users at most"),
-            ("1 % fake users", f"move it by {at_most(most)} % of the users at most, if they all agree"),
+            ("one fake report", f"moves the count of {counted} by {at_most(most)} users at most{more}"),
+            ("1 % fake users", f"that work together move a count by {_of_users(most)}"),
             (f"{_FAKES} fake reports", self._at_once(fakes)),
         ]
         if fakes.total is not None and fakes.total_exact:
-            added = f"a fake report adds up to {at_most(fakes.total)} users to their sum"
-            facts.append(("all counts", f"{added}, an honest one adds 1 on average"))
-        if not isinstance(self.scheme, Search):
-            return facts
-        for each in self.forgeries:
-            reports = f"{each.reports:,} fake reports ({percent(each.reports / each.users)} of the users)"
-            looks = f"make a string that nobody holds look like one that {percent(each.share)} hold"
-            found = ", which is found" if self.finds else " at every step"
-            facts.append((f"forged, {each.users:,} users", f"{reports} {looks}{found}"))
+            added = f"at most {_whole_users(fakes.total)} for each fake report, by 1 on average for an honest one"
+            facts.append(("the sum of all counts", f"grows by {added}"))
+        return [*facts, *self._forged()] if searched else facts
+
+    def _forged(self) -> Facts:
+        facts: Facts = []
+        forgeries, hopeless = (
+            {each.users: each for each in self.forgeries},
+            {n for n, share in self.finds if share >= 1},
+        )
+        for n in self.users:
+            each = forgeries.get(n)
+            if each is not None:
+                reports = f"{each.reports:,} fake reports ({percent(each.reports / n)} of the users)"
+                looks = f"make a string that nobody holds look like one that {percent(each.share)} hold"
+                unsure = " at every step; whether that is found depends on the search"
+                facts.append(
+                    (f"forged, {n:,} users", f"{reports} {looks}{', which is found' if self.finds else unsure}")
+                )
+            elif n in hopeless:
+                facts.append((f"forged, {n:,} users", "too few users for a search to find anything"))
         facts.append(("", "p-values and a level are about chance: they promise nothing against fake reports"))
         return facts
 
     def _at_once(self, fakes: Fakes) -> str:
         size = self.scheme.domain.size
         kind = "string" if isinstance(self.scheme, Search) else "text"
-        items = f"every {kind} at once" if size is None else f"every one of the {size:,} items"
+        items = f"every {kind}" if size is None else f"every one of the {size:,} items"
         one, every = at_most(_FAKES * fakes.raises), at_most(_FAKES * fakes.every)
-        bound = "" if fakes.every_exact else " at most"
-        return f"raise one {'item' if size else kind} by {one} users, or {items} by {every} users each{bound}"
+        named = " that you name" if isinstance(self.scheme, Search) else ""
+        raised = f"raise one {'item' if size else kind}{named} by {one} users"
+        if fakes.every_exact:
+            return f"{raised}, or {items} at once by {every} users each"
+        bound = "a bound; probably far less" if _fewest_hashed(self.scheme) > _SEARCHED else "a bound"
+        return f"{raised}; {items} at once by no more than {every} each ({bound})"
 
     def _server(self) -> Facts:
         scheme, most = self.scheme, max(self.users)
@@ -305,9 +329,8 @@ class Description:
         sizes = [costs_of(scheme, n, CANDIDATES) for n in (min(self.users), most)]
         if sizes[0].state_bytes == sizes[1].state_bytes and not sizes[1].keeps_reports:
             cells = "" if scheme.cell_shape is None else f" ({_counters(scheme)})"
-            facts.append(
-                ("state", f"{size_text(sizes[1].state_bytes)}{cells}, however many reports; no report is kept")
-            )
+            kept = "a tally holds no single report (report files stay until you delete them)"
+            facts.append(("state", f"{size_text(sizes[1].state_bytes)}{cells}, however many reports; {kept}"))
         else:
             kept = "every report is kept" if sizes[1].keeps_reports else "some parts keep their reports"
             facts.append(("state", f"{size_text(sizes[1].state_bytes)} for {most:,} users: {kept}"))
@@ -390,8 +413,8 @@ def values_in_words(domain: Domain) -> Facts:
     if isinstance(domain, Labels):
         more = ", …" if len(domain.labels) > _SHOWN else ""
         named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
-        others = "refused, and devices refuse the scheme (other=True takes them as one more item)"
-        if domain.other:
+        others = f"refused, and {_DEVICES} (plan --other, or other=True in Python, takes them as one more item)"
+        if not refuses_others(domain):
             others = f'every other text is reported as the item "{OTHER}"'
         return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
     if isinstance(domain, Keys):
@@ -400,10 +423,15 @@ def values_in_words(domain: Domain) -> Facts:
     assert isinstance(domain, Strings)
     unit = "characters" if isinstance(domain.alphabet, str) else "bytes"
     several = f"texts of up to {domain.length} {unit} of an alphabet of {len(domain.alphabet)}"
-    long = f"cut after {domain.length} {unit}" if domain.long == "truncate" else "refused"
-    others = "texts with them are refused, and devices refuse the scheme (other=True takes them)"
-    if domain.other:
-        others = "each is reported as the one symbol for all others"
+    long = f"cut after {domain.length} {unit}"
+    if domain.long == "refuse":
+        long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
+    takes = "plan --other, or other=True in Python, takes them"
+    if isinstance(domain.alphabet, bytes):
+        takes = "an alphabet of all 256 bytes takes them"
+    others = f"texts with them are refused, and {_DEVICES} ({takes})"
+    if not refuses_others(domain):
+        others = "each is reported as the one symbol for all others" if domain.other else "there are none"
     shown = "" if isinstance(domain.alphabet, bytes) else f": {label_of(domain.alphabet)}"
     return [("values", f"{several}{shown}"), ("longer texts", long), (f"other {unit}", others)]
 
@@ -477,6 +505,13 @@ def _name(scheme: Scheme) -> str:
     return f"{scheme.name}{size}" + (f", over {_name(oracle)}" if isinstance(oracle, Scheme) else "")
 
 
+def _fewest_hashed(scheme: Scheme) -> float:
+    # The size of the smallest domain that any oracle of the scheme works on.
+    inner = [part.scheme for part in scheme.parts] if isinstance(scheme, Search) else [getattr(scheme, "oracle", None)]
+    sizes = [_fewest_hashed(each) for each in inner if isinstance(each, Scheme)]
+    return min([scheme.domain.size or inf, *sizes])
+
+
 def _counters(scheme: Scheme) -> str:
     shape: Sequence[int] = scheme.cell_shape or ()
     return f"{prod(shape) * (scheme.channels or 1):,} counters"
@@ -486,7 +521,7 @@ def _counters(scheme: Scheme) -> str:
 
 
 def _after(before: float, ratio: float) -> tuple[float, float]:
-    # Bayes: the odds become at most, and at least, so many times what they were.
+    # Bayes: the odds are multiplied, or divided, by the ratio at most.
     return before * ratio / (1 - before + before * ratio), before / (before + (1 - before) * ratio)
 
 
@@ -505,6 +540,18 @@ def _percent(share: float, *, up: bool) -> str:
     step = Decimal(10) ** (min(floor(log10(left)), 0) - 1)
     rounded = (Decimal(share) * 100).quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{rounded.normalize():f} %"
+
+
+def _of_users(most: float) -> str:
+    # Of 1 % fakes: a bound, rounded up, in percent of the users up to all of them.
+    if most <= 100:
+        return f"at most {at_most(most)} % of the users"
+    return f"up to {ceil(most - 1e-6) / 100:,.2f} times the number of users"
+
+
+def _whole_users(most: float) -> str:
+    number = at_most(most).removesuffix(".0")
+    return f"{number} user{'s' * (number != '1')}"
 
 
 def _users(number: float) -> str:

@@ -84,7 +84,7 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
-    # Counts of given strings, of which the users who report whole ones stand for all.
+    # Counts of given strings: the users who report whole ones stand for all users.
     part = scheme.parts[scheme.whole]
     cohorts = [each for each in scheme.parts if each.label == part.label]
     share = sum((scheme.share(i) for i, each in enumerate(scheme.parts) if each.label == part.label), Fraction(0))
@@ -222,14 +222,14 @@ def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, b
 
 
 def _mean_of_cells(oracle: Scheme, cells: Counts, weights: Counts, items: int) -> tuple[Fraction, bool]:
-    # The largest sum of weight * shift over the cells of one record, for each of so many items; other cells weigh 0.
+    # The largest sum of weight * shift over the cells of one record, for each of these items; other cells weigh 0.
     scale, offset = _law(oracle)
     positive = np.sort(weights[weights > 0])[::-1]
     if isinstance(oracle, HR):
         _, block = np.unique(cells % oracle.blocks, return_inverse=True)
         return scale * int(np.bincount(block, np.abs(weights)).max()) / items, bool((weights >= 0).all())
     if isinstance(oracle, DE | SS):
-        # So many cells exactly: those that weigh nothing before those that weigh less.
+        # This number of cells exactly: those that weigh nothing before those that weigh less.
         negative = np.sort(weights[weights < 0])[::-1]
         others = max(0, _named(oracle) - len(positive) - (oracle.size - len(positive) - len(negative)))
         best = int(positive[: _named(oracle)].sum() + negative[:others].sum())

@@ -13,6 +13,7 @@ from ..core.scheme import Scheme
 from ..presets import Folded, trellis
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence
+from .devices import device_notes
 from .options import Aim
 from .prediction import Prediction
 from .reasons import PAPER
@@ -83,7 +84,10 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
         best=best,
         runners_up=others,
         finds=min(1.0, found(n, eps)),
-        notes=_notes(strings, text, random, min(1.0, found(n, eps, random)), light, aim),
+        notes=(
+            *_notes(strings, text, random, min(1.0, found(n, eps, random)), light, aim),
+            *device_notes(best.scheme),
+        ),
     )
 
 
@@ -102,12 +106,12 @@ def _refuse_beyond(aim: Aim, scheme: TRELLIS, n: int) -> None:
     costs, limits = costs_of(scheme, n, aim.limits.candidates), aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
         raise ParameterError(
-            f"limits: report_bytes: a search of such strings takes {costs.report_bytes}, more than "
+            f"limits: report_bytes: a search of these strings takes {costs.report_bytes}, more than "
             f"{limits.report_bytes}; report_bytes={costs.report_bytes} would do"
         )
     if costs.state_bytes > limits.most_memory:
         raise ParameterError(
-            f"limits: memory: a search of such strings takes {size_text(costs.state_bytes)}, more than "
+            f"limits: memory: a search of these strings takes {size_text(costs.state_bytes)}, more than "
             f"{size_text(limits.most_memory)}; memory={costs.state_bytes} would do"
         )
 

@@ -15,6 +15,7 @@ from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from .costs import influence
 from .crowd import Skew, checked_skew
+from .devices import device_notes
 from .finding import planned_search
 from .options import Aim, Option, cheapest
 from .reasons import notes, why_first, why_not
@@ -74,6 +75,7 @@ def plan(
         n = _fewest_users(aim, eps)
     options = aim.options(eps, n)
     first = cheapest(aim.allowed(options))
+    best = _choice(first, n, real, seed, why_first(first, aim.allowed(options)))
     confidence = 0.95 if target is None else float(target.confidence)
     return Plan(
         users=n,
@@ -82,10 +84,10 @@ def plan(
         target=target,
         limits=limits,
         skew=aim.skew,
-        best=_choice(first, n, real, seed, why_first(first, aim.allowed(options))),
+        best=best,
         runners_up=tuple(_choice(o, n, real, seed, why_not(o, first, aim)) for o in _others(options, first, aim)),
         finds=smallest_found(first.prediction, n, aim.asked, confidence),
-        notes=notes(first, options, aim),
+        notes=(*notes(first, options, aim), *device_notes(best.scheme)),
     )
 
 

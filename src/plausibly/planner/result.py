@@ -68,7 +68,7 @@ class Plan:
     """What ``plan`` recommends. ``print(plan)`` tells all of it; ``plan.scheme`` is ready to be used.
 
     ``solved`` names what was asked for and not given: "epsilon", "users", or neither. ``finds`` is the smallest share
-    of users that is found: with 95 % confidence (or the target's) an item that so many hold stands out, and none does
+    of users that is found: with 95 % confidence (or the target's) an item with that share stands out, and none does
     that nobody holds. ``notes`` say what the paper would have recommended, and what to keep in mind.
     """
 
@@ -130,8 +130,9 @@ class Plan:
         """What to expect, as names and values."""
         best, costs, n = self.best, self.best.costs, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
+        counted = "a count"
         if isinstance(self.domain, Strings):
-            where = "for a given string"
+            where, counted = "for a given string", "the count of a string that you name"
         needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{n:,} users"}
         found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
         found += [] if self.target is None else [("target", self.target.text)]
@@ -149,7 +150,7 @@ class Plan:
             ("finds", finds),
             ("report", _bytes(costs.report_bytes)),
             ("server", f"{state}, {costs.time_text} of one core"),
-            ("a fake report", f"moves a count by {at_most(best.influence)} users at most"),
+            ("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"),
         ]
         if Prediction(self.scheme, self.skew).assumes:
             found.append(("assumed", in_words(self.skew, self.domain.size)))
@@ -173,7 +174,7 @@ class Plan:
 
 
 def smallest_found(prediction: Prediction, n: int, items: int, confidence: float) -> float:
-    """The share of users that makes an item stand out from so many that nobody holds."""
+    """The share of users that makes an item stand out from ``items`` that nobody holds."""
     z = one_sided(confidence, items) + one_sided(confidence)
     low, high = 0.0, 1.0
     rare = prediction.variance(n)

@@ -135,12 +135,12 @@ def bytes_of(given: object) -> int:
 
 
 def two_sided(confidence: float, intervals: int = 1) -> float:
-    """Standard errors of half an interval, if so many of them are to hold at once."""
+    """Standard errors of half an interval, if all of this number hold at once."""
     return -NormalDist().inv_cdf((1 - confidence) / (2 * intervals))
 
 
 def one_sided(confidence: float, items: int = 1) -> float:
-    """Standard errors that none of so many items exceeds by chance."""
+    """Standard errors that none of this number of items exceeds by chance."""
     return -NormalDist().inv_cdf((1 - confidence) / items)
 
 
