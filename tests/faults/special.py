@@ -41,7 +41,7 @@ def claim(scheme: plausibly.Scheme, **options: Any) -> Detector:
 
 
 def bulk_claim(scheme: plausibly.Scheme, item: int) -> Detector:
-    """Whether the bulk path treats an item otherwise than the client; if so, whether the certificate leaves that open."""
+    """Whether bulk path and client differ on an item; if so, whether the certificate leaves that open."""
 
     def run() -> Iterator[str]:
         bulk = scheme.privatize_encoded(np.full(40, item, dtype=np.uint64), SeededRandom(1), first_report=0)
@@ -398,10 +398,10 @@ SPECIAL = [
                 "oracles.local_hashing:LocalHashing.respond",
                 "return self.answer(values, draws, _NO_SEEDS, out)",
                 "redo = self.answer(values, draws, _NO_SEEDS, out)\n"
-                "    out['hash'][values == 777_777] = 0\n    return redo",
+                "    out['hash'][values == 777_776] = 0\n    return redo",
             ),
         ),
-        bulk_claim(make("OLH", epsilon=1, domain_size=10**6), 777_777),
+        bulk_claim(make("OLH", epsilon=1, domain_size=10**6), 777_776),
         BULK_UNCLAIMED,
     ),
 ]
