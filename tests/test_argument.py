@@ -49,6 +49,10 @@ def test_the_proof_is_about_the_client_that_ships() -> None:
         ("0x43, 0x83", "0x49, 0x83"),
         ("place = (self.text.cut", "place = -(self.text.cut"),
         ("tag = self.tag.of(value) if self.tag else 0", "tag = self.tag.of(value)"),
+        ("class FastLocalHashing(LocalHashing):", "class FastLocalHashing(BinaryHashing):"),
+        ("from fractions import Fraction", "from guesses import Fraction"),
+        ("\ndef _bloom(", "\nDirect.perturb = Direct.public\n\n\ndef _bloom("),
+        ("    words = 2\n", "    words = 2\n\n    def __getattribute__(self, name: str) -> int:\n        return 1\n\n"),
     ],
 )
 def test_any_change_of_what_handles_a_value_changes_the_digest(old: str, new: str) -> None:
@@ -93,11 +97,14 @@ class Client(device.Direct):
 def test_a_client_that_a_scheme_brings_along_is_claimed_only_where_it_was_run() -> None:
     small = audit(Own(epsilon=Fraction(1), domain=Integers(4)))
     assert (small.argued, small.complete, small.proved) == (False, True, True)
-    assert str(small).splitlines()[0] == "DE(epsilon=1, domain_size=4) holds: run on every item on all coins"
+    assert str(small).splitlines()[0] == (
+        "DE(epsilon=1, domain_size=4) holds: the client was run on every item with every coin"
+    )
     large = audit(Own(epsilon=Fraction(1), domain=Integers(10**6)), draws=50_000)
     assert (large.argued, large.complete, large.proved, large.holds) == (False, False, False, True)
     assert str(large).splitlines()[0] == (
-        "DE(epsilon=1, domain_size=1000000): nothing wrong found on a domain cut to 15; the rest is NOT covered"
+        "DE(epsilon=1, domain_size=1000000): nothing wrong found on all 15 items of a smaller copy of the scheme; "
+        "the rest is NOT covered"
     )
     assert large.to_dict()["verdict"] == "nothing wrong found"
     assert large.to_dict()["argument"] is None
@@ -121,6 +128,45 @@ def test_a_replaced_function_or_constant_is_not_covered(monkeypatch: pytest.Monk
     assert argued(scheme)
 
 
+def test_an_added_name_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = make("DE", epsilon=1, domain_size=4)
+    for owner, name in [(device, "range"), (device.Direct, "__getattribute__"), (device.WordSource, "__len__")]:
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, getattr(owner, name, range), raising=False)
+            assert not argued(scheme), name
+    with monkeypatch.context() as patch:
+        patch.setitem(device.RANDOMIZERS, "MORE", device.Direct)
+        assert not argued(scheme)
+    with monkeypatch.context() as patch:
+        patch.setattr(device.Strings.__init__, "__kwdefaults__", {"in_bytes": True})
+        assert not argued(scheme)
+    assert argued(scheme)
+
+
+def test_the_fields_of_a_client_have_the_exact_types_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = make("DE", epsilon=1, domain_size=99)
+    schemes: dict[str, tuple[Scheme, Any]] = {
+        "size": (direct := make("DE", epsilon=1, domain_size=4), direct.randomizer),
+        "keep": (direct, direct.randomizer),
+        "groups": (
+            search := make("ROUND", domain=Strings("abcd", 4), oracle=oracle, prefixes=["ab", "cd"], stem=2, reach=4),
+            search.randomizer,
+        ),
+        "numbers": (search, search.randomizer.groups[0][0]),  # type: ignore[attr-defined]
+    }
+    for field, (scheme, owner) in schemes.items():
+        honest = getattr(owner, field)
+        other = type(f"Sly{type(honest).__name__}", (type(honest),), {})
+        assert argued(scheme)
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, field, other(honest))
+            assert not argued(scheme), field
+    fields = type("SlyFields", (dict,), {})
+    with monkeypatch.context() as patch:
+        patch.setattr(direct.randomizer, "__dict__", fields(vars(direct.randomizer)))
+        assert not argued(direct)
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -129,6 +175,7 @@ def test_a_replaced_function_or_constant_is_not_covered(monkeypatch: pytest.Monk
         ("DE", {"keep": WORD}),
         ("OUE", {"flip": 0}),
         ("SS", {"subset_size": 5}),
+        ("SS", {"record_bytes": 0}),
         ("HR", {"order": 3}),
         ("HR", {"blocks": 0}),
         ("TLH", {"window": 0}),
@@ -150,6 +197,17 @@ def test_an_oracle_too_small_for_what_a_search_asks_is_not_covered() -> None:
     assert argued(scheme)
     scheme.randomizer.groups[0][0].randomizer.size = 2  # type: ignore[attr-defined]
     assert not argued(scheme)
+
+
+def test_a_part_that_fails_on_some_strings_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = make("DE", epsilon=1, domain_size=99)
+    scheme = make("ROUND", domain=Strings("abcd", 4), oracle=oracle, prefixes=["ab", "cd"], stem=2, reach=4)
+    part: Any = scheme.randomizer.groups[0][0]  # type: ignore[attr-defined]
+    for field, wrong in {"numbers": {7: 10**6}, "more": 26, "first": 5, "hash_seed": 1}.items():
+        assert argued(scheme)
+        with monkeypatch.context() as patch:
+            patch.setattr(part, field, wrong)
+            assert not argued(scheme), field
 
 
 # --- it is true wherever it is run ------------------------------------------------------------------------------
@@ -318,7 +376,7 @@ def test_reports_too_large_to_be_made_are_never_made(name: str, size: int, monke
     assert certificate.holds
     assert counting.drawn == 0
     assert certificate.compared is not scheme
-    assert "of a domain cut to" in str(certificate).splitlines()[3]
+    assert "of a smaller copy of the scheme" in str(certificate).splitlines()[3]
 
 
 def test_probes_stop_where_they_are_told_to() -> None:

@@ -148,11 +148,11 @@ def search_over(name: str, oracle: str, epsilon: str) -> Scheme:
 def test_the_certificate_of_a_sketch_reads_well() -> None:
     oracle = plausibly.make("DE", epsilon=1, domain_size=4)
     text = str(audit(plausibly.make("CM", oracle=oracle, rows=3, domain_size=9)))
-    assert text.splitlines()[0].endswith(" holds: run on every item on all coins")
+    assert text.splitlines()[0].endswith(" holds: the client was run on every item with every coin")
     assert text.splitlines()[1:] == [
         "  privacy   epsilon <= 1, attained",
-        "  client    run on all private coins, 162 paths: every item on all coins",
-        "  bulk      compared with the client on 256 tapes of words, every item",
+        "  client    run on all private coins, 162 paths: every item with every coin",
+        "  bulk      compared with the client on every item, 256 tapes of words",
         "  unbiased  given a fresh hash_seed",
         "  variance  given a fresh hash_seed",
     ]
@@ -257,7 +257,9 @@ def test_large_domains_hold_and_say_what_was_run(name: str, size: int) -> None:
     assert certificate.attained
     cut = certificate.enumerated.size < size
     assert cut == (name not in ("HM", "OLH", "TLH", "AGR"))
-    assert ("a domain cut to" in str(certificate).splitlines()[0]) == cut
+    first = str(certificate).splitlines()[0]
+    assert (" items of a smaller copy of the scheme, and a written proof" in first) == cut
+    assert ("; bulk path compared on " in first) == (not certificate.bulk_complete)
 
 
 # --- what the certificate says ----------------------------------------------------------------------------------
@@ -266,21 +268,42 @@ def test_large_domains_hold_and_say_what_was_run(name: str, size: int) -> None:
 def test_certificate_reads_well() -> None:
     assert str(audit(plausibly.make("OLH", epsilon=1, domain_size=1024))).splitlines() == [
         "OLH(epsilon=1, domain_size=1024, hash_range=4) holds: "
-        "run on every item under 8 of 2^64 public outcomes, proved for the rest (docs/adr/0015)",
+        "the client was run on every item with 8 of 2^64 public draws, and a written proof covers the rest "
+        "(docs/adr/0015)",
         "  privacy   epsilon <= 1, attained",
-        "  client    run on all private coins, 49,152 paths: every item under 8 of 2^64 public outcomes",
-        "  bulk      compared with the client on 3,072 tapes of words, every item",
+        "  client    run on all private coins, 49,152 paths: every item with 8 of 2^64 public draws "
+        "(hash functions, rows or groups)",
+        "  bulk      compared with the client on every item, 3,072 tapes of words",
         "  unbiased  given a pairwise uniform hash family",
         "  variance  given a pairwise uniform hash family",
     ]
     assert str(audit(plausibly.make("OUE", epsilon="0.5", domain_size=3))).splitlines() == [
-        "OUE(epsilon=1/2, domain_size=3) holds: run on every item on all coins",
+        "OUE(epsilon=1/2, domain_size=3) holds: the client was run on every item with every coin",
         "  privacy   epsilon <= 0.5, attained",
-        "  client    run on all private coins, 24 paths: every item on all coins",
-        "  bulk      compared with the client on 256 tapes of words, every item",
+        "  client    run on all private coins, 24 paths: every item with every coin",
+        "  bulk      compared with the client on every item, 256 tapes of words",
         "  unbiased  exactly, over all coins, on 3 items",
         "  variance  exactly, over all coins, on 3 items",
     ]
+
+
+def test_the_first_line_does_not_claim_a_bulk_path_that_was_not_compared() -> None:
+    certificate = audit(plausibly.make("OLH", epsilon=1, domain_size=10**6), draws=QUICK)
+    assert certificate.proved
+    assert certificate.to_dict()["bulk_complete"] is False
+    assert str(certificate).splitlines()[0] == (
+        "OLH(epsilon=1, domain_size=1000000, hash_range=4) holds: the client was run on 10 of 1,000,000 items with "
+        "8 of 2^64 public draws, and a written proof covers the rest (docs/adr/0015); bulk path compared on 64 items"
+    )
+    assert str(replace(certificate, compared=None)).splitlines()[0].endswith("; bulk path compared on no item")
+
+
+def test_what_was_not_enumerated_is_told() -> None:
+    filters = plausibly.make("BLOOM", epsilon=1, domain_size=4, bits=4, hashes=1, cohorts=2)
+    assert "  unbiased  for the bits; the regression on them is biased" in str(audit(filters, draws=QUICK))
+    assert "  unbiased  not enumerated: too many coins" in str(
+        audit(plausibly.make("AGR", epsilon=8, domain_size=50), draws=QUICK)
+    )
 
 
 def test_certificate_of_a_fault_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

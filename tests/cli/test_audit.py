@@ -29,7 +29,8 @@ def run(*arguments: object) -> tuple[int, str, str]:
 def test_the_certificate_is_printed() -> None:
     code, shown, said = run(WORDS)
     assert (code, said) == (0, "")
-    assert "holds: run on every item under 8 of 2^64 public outcomes, proved for the rest" in shown.splitlines()[0]
+    first = shown.splitlines()[0]
+    assert "holds: the client was run on every item with 8 of 2^64 public draws, and a written proof covers" in first
     assert "epsilon <= 1, attained" in shown
 
 
@@ -43,13 +44,14 @@ def test_json_has_the_exact_numbers() -> None:
     assert found["enumerated"]["domain"]["size"] < 100_000
     assert (found["verdict"], found["proved"], found["complete"]) == ("holds", True, False)
     assert (found["covers"], found["argument"]) == (certificate.covers, "docs/adr/0015")
+    assert found["bulk_complete"] is (certificate.compared_items == 100_000)
     assert "statistical" not in found
 
 
 def test_more_draws_cover_more() -> None:
     words = "FLH:epsilon=1,domain_size=5,hashes=100"
-    assert "holds: run on every item on all coins" in run(words)[1].splitlines()[0]
-    assert "every item under 8 of 100 public outcomes" in run(words, "--draws", 10_000)[1].splitlines()[0]
+    assert "holds: the client was run on every item with every coin" in run(words)[1].splitlines()[0]
+    assert "every item with 8 of 100 public draws" in run(words, "--draws", 10_000)[1].splitlines()[0]
 
 
 def test_the_scheme_of_a_tally_is_audited(tmp_path: Path) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import pytest
 
 import plausibly
 from faults.detectors import Detector, make, sketch
-from faults.planting import Edit
-from plausibly import Keys, Strings
+from faults.planting import Edit, Value
+from plausibly import Keys, SeededRandom, Strings, device
+from plausibly.core.probability import WORD
 
 EXCEEDS = "a likelihood ratio exceeds e^epsilon"
 BULK = "the bulk path and the client differ"
 UNCLAIMED = "the certificate does not claim the rest"
+BULK_UNCLAIMED = "the certificate does not claim the bulk path"
 
 
 def claim(scheme: plausibly.Scheme, **options: Any) -> Detector:
@@ -31,6 +38,83 @@ def claim(scheme: plausibly.Scheme, **options: Any) -> Detector:
 
     shown = "".join(f", {key}={value}" for key, value in options.items())
     return Detector(f"claim of {scheme!r}{shown}"[:150], run)
+
+
+def bulk_claim(scheme: plausibly.Scheme, item: int) -> Detector:
+    """Whether bulk path and client differ on an item; if so, whether the certificate leaves that open."""
+
+    def run() -> Iterator[str]:
+        bulk = scheme.privatize_encoded(np.full(40, item, dtype=np.uint64), SeededRandom(1), first_report=0)
+        sources = [SeededRandom(1).replay(0).source(scheme.layout, i) for i in range(40)]
+        client = scheme.randomizer
+        if [client.perturb(item, client.public(source), source) for source in sources] != [r.tobytes() for r in bulk]:
+            certificate = plausibly.audit(scheme)
+            yield from certificate.findings
+            left_open = "; bulk path compared on 64 items" in str(certificate).splitlines()[0]
+            assert left_open == (not certificate.bulk_complete) == (not certificate.to_dict()["bulk_complete"])
+            if left_open:
+                yield BULK_UNCLAIMED
+
+    return Detector(f"claim of the bulk path of {scheme!r}"[:150], run)
+
+
+@dataclass(frozen=True)
+class Added(Value):
+    """A name in the device that its file does not have."""
+
+    def plant(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        *owner, name = self.where.split(".")
+        monkeypatch.setattr(vars(device)[owner[0]] if owner else device, name, self.new, raising=False)
+
+
+@dataclass(frozen=True)
+class Field(Value):
+    """Another object as a field of the client: what ``new`` makes of the honest one."""
+
+    scheme: plausibly.Scheme
+
+    def plant(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        client = self.scheme.randomizer
+        assert callable(self.new)
+        monkeypatch.setattr(client, self.where, self.new(getattr(client, self.where)))
+
+
+_NOTED: list[int] = [0]
+
+
+class Noting(int):
+    """A size that notes the value which is compared with it."""
+
+    def __gt__(self, value: int) -> bool:
+        _NOTED[0] = int(value)
+        return int(self) > value
+
+
+class Yielding(int):
+    """A threshold below which every word is, if the value is a special one."""
+
+    def __gt__(self, word: int) -> bool:
+        return _NOTED[0] == 777_777 or int(self) > word
+
+
+class Choosing(list[Any]):
+    """The groups of a search, which change the oracle for a special string."""
+
+    def __getitem__(self, index: Any) -> Any:
+        group = super().__getitem__(index)
+        return [] if _value_of_caller() == 77_777 else group
+
+
+def _value_of_caller() -> object:
+    return sys._getframe(2).f_locals.get("value")
+
+
+def _keep_of_caller(self: device.Direct, name: str) -> Any:
+    return WORD if name == "keep" and _value_of_caller() == 777_777 else object.__getattribute__(self, name)
+
+
+def _range_of_caller(*given: int) -> range:
+    return range(0) if _value_of_caller() == 777_776 else range(*given)
 
 
 def texts(letters: str, length: int) -> plausibly.Scheme:
@@ -70,6 +154,9 @@ def of_1000(name: str, **given: Any) -> plausibly.Scheme:
     """A scheme with 777 in the middle of its domain."""
     return make(name, epsilon=1, domain_size=1000, **given)
 
+
+OF_A_MILLION = make("DE", epsilon=1, domain_size=2**20)
+OF_300_000 = texts("abcdefgh", 6)
 
 SPECIAL = [
     ("item-777-of-1000-DE", "one item is sent in clear", (DIRECT,), claim(of_1000("DE")), BULK),
@@ -274,5 +361,47 @@ SPECIAL = [
         (in_clear("device:FastLocalHashing.perturb", _HASHED, "hashed", "value == 777 and index == 777"),),
         claim(of_1000("FLH")),
         UNCLAIMED,
+    ),
+    (
+        "numbers-that-compare-themselves",
+        "size and threshold are subclasses of int: one item is sent in clear",
+        (Field("size", Noting, OF_A_MILLION), Field("keep", Yielding, OF_A_MILLION)),
+        claim(OF_A_MILLION),
+        UNCLAIMED,
+    ),
+    (
+        "groups-that-choose",
+        "the groups are a subclass of list: one string has a record of its own",
+        (Field("groups", Choosing, OF_300_000),),
+        claim(OF_300_000),
+        UNCLAIMED,
+    ),
+    (
+        "an-added-getattribute",
+        "a special method of a client's class makes one item's threshold certain",
+        (Added("Direct.__getattribute__", _keep_of_caller),),
+        claim(OF_A_MILLION),
+        UNCLAIMED,
+    ),
+    (
+        "an-added-range",
+        "a global of the device hides the builtin: one item sends an empty bitmap",
+        (Added("range", _range_of_caller),),
+        claim(make("OUE", epsilon=1, domain_size=10**6), draws=10**5),
+        UNCLAIMED,
+    ),
+    (
+        "item-of-a-million-in-bulk",
+        "the client is honest with every item, the bulk path answers 0 for one that is not compared",
+        (
+            Edit(
+                "oracles.local_hashing:LocalHashing.respond",
+                "return self.answer(values, draws, _NO_SEEDS, out)",
+                "redo = self.answer(values, draws, _NO_SEEDS, out)\n"
+                "    out['hash'][values == 777_776] = 0\n    return redo",
+            ),
+        ),
+        bulk_claim(make("OLH", epsilon=1, domain_size=10**6), 777_776),
+        BULK_UNCLAIMED,
     ),
 ]

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
-from functools import cache
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from types import CellType, CodeType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
 from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "443baffe795632b914761d88ee9ec02155144e05e0232fbd12b241fe47834106"
-"""SHA-256 of the code that the proof is about. Whoever changes that code reads the proof again, then changes this."""
+PROVED = "70fe12110eb0af49e9fbc443d9eda8618275797320ab381e621d9889f9b18124"
+"""SHA-256 of the code that the proof is about. After a change of that code, check the proof first, then edit this."""
 
-_ROOTS = {"public", "perturb", "worst_ratio"}
-_PLAIN = (int, str, bytes, Fraction, type(None))
+_ALWAYS = ""
+"""The name of statements that define nothing: imports, conditions, assignments to attributes."""
+_ROOTS = {"public", "perturb", "worst_ratio", _ALWAYS}
+# Exact types: a subclass of int may compare itself as it likes, and send one item in clear.
+_PLAIN = (int, bool, str, bytes, type(None))
 
 
 def applies(client: Randomizer, items: int) -> bool:
@@ -30,7 +33,7 @@ def applies(client: Randomizer, items: int) -> bool:
 
 @cache
 def digest() -> str:
-    """SHA-256 of all code of ``device.py`` that may run between a value and its record, comments included."""
+    """SHA-256 of all code of ``device.py`` that may run between a value and its record, with comments and imports."""
     return digest_of(_source())
 
 
@@ -54,32 +57,45 @@ def _reached(source: str) -> dict[str, str]:
     # can only be too much: an attribute of any object counts as every method of that name.
     definitions = list(_definitions(source))
     reached: dict[str, str] = {}
-    names, fresh = set(_ROOTS), set(_ROOTS)
+    # Python calls special methods without naming them. What __init__ makes is checked by the conditions.
+    special = {name for place, name, _, _ in definitions if "." in place and name.startswith("__")} - {"__init__"}
+    names = fresh = _ROOTS | special
     while fresh:
         found = [(place, text, node) for place, name, text, node in definitions if name in fresh]
         reached |= {place: text for place, text, _ in found}
         fresh = set().union(*(_names(node) for _, _, node in found)) - names
-        names |= fresh
+        names = names | fresh
     return reached
 
 
 def _definitions(source: str) -> Iterator[tuple[str, str, str, ast.AST]]:
-    # Place, name, text and tree of all functions and assignments of the module and of its classes.
+    # Place, name, text and tree of all statements of the module and of its classes; those of a class with its header.
     lines = source.splitlines()
     module = ast.parse(source)
     classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
-    for owner, body in [("", module.body), *((f"{node.name}.", node.body) for node in classes)]:
+    others = [node for node in module.body if not isinstance(node, ast.ClassDef)]
+    headers = ["\n".join(lines[_first_line(node) - 1 : node.body[0].lineno - 1]) for node in classes]
+    owners = [(f"{node.name}.", header, node.body) for node, header in zip(classes, headers, strict=True)]
+    for owner, header, body in [("", "", others), *owners]:
         for node in body:
+            text = "\n".join([header, *lines[_first_line(node) - 1 : node.end_lineno]])
             for name in _defined(node):
-                first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
-                yield f"{owner}{name}", name, "\n".join(lines[first - 1 : node.end_lineno]), node
+                yield f"{owner}{name or text}", name, text, node
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(item.lineno for item in decorators)])
 
 
 def _defined(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef):
         return [node.name]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return []  # a docstring
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    return names if names and len(names) == len(targets) else [_ALWAYS]
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -103,36 +119,80 @@ def _written() -> ModuleType:
 
 
 def _as_written() -> bool:
-    # A function may have been replaced since the file was read.
-    for place in _reached(_source()):
-        running, written = _found(device, place), _found(_written(), place)
-        if isinstance(written, FunctionType):
-            same = isinstance(running, FunctionType) and running.__globals__ is vars(device)
-            if not same or running.__code__ != written.__code__ or running.__defaults__ != written.__defaults__:
-                return False
-        elif isinstance(written, (*_PLAIN, tuple)) and running != written:
-            return False
-    return True
+    # Anything may have been replaced or added since the file was read: a global named range is used for the builtin.
+    running, written = _globals_of(device), _globals_of(_written())
+    return running.keys() == written.keys() and all(
+        _same(running[name], written[name]) and (type(written[name]) is not type or _same_class(name))
+        for name in written
+    )
 
 
-def _found(module: ModuleType, place: str) -> Any:
-    *owner, name = place.split(".")
-    found = vars(vars(module)[owner[0]] if owner else module).get(name)
-    return found.__func__ if isinstance(found, staticmethod) else found
+def _globals_of(module: ModuleType) -> dict[str, Any]:
+    # Without __spec__ and the like, which belong to the import and to no function.
+    return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+
+
+def _same_class(name: str) -> bool:
+    running, written = vars(device)[name], vars(_written())[name]
+    if running is written:
+        return True  # imported
+    fields, expected = dict(vars(running)), dict(vars(written))
+    return (
+        _same(running.__bases__, written.__bases__)
+        and fields.keys() == expected.keys()
+        # __static_attributes__ serves debuggers and is in no fixed order.
+        and all(_same(fields[key], expected[key]) for key in expected if key != "__static_attributes__")
+    )
+
+
+def _same(running: Any, written: Any) -> bool:
+    # Whether a thing in memory is what the file defines; classes by their names, as each is compared on its own.
+    if running is written:
+        return True
+    if type(running) is not type(written):
+        return False
+    if isinstance(written, type):
+        name = written.__name__
+        return vars(device).get(name) is running and vars(_written()).get(name) is written
+    if type(written) in (*_PLAIN, CodeType):
+        return bool(running == written)
+    if type(written) in (list, tuple):
+        return len(running) == len(written) and all(map(_same, running, written))
+    if type(written) is dict:
+        return _same(list(running.items()), list(written.items()))
+    if isinstance(written, FunctionType) and (
+        running.__globals__ is not vars(device) or running.__builtins__ is not vars(builtins)
+    ):
+        return False
+    parts = _PARTS.get(type(written), ())
+    return bool(parts) and all(_same(getattr(running, part), getattr(written, part)) for part in parts)
+
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    FunctionType: ("__code__", "__defaults__", "__kwdefaults__", "__closure__"),
+    staticmethod: ("__func__",),
+    property: ("fget", "fset", "fdel"),
+    cached_property: ("func", "attrname"),
+    GetSetDescriptorType: ("__name__", "__objclass__"),
+    CellType: ("cell_contents",),
+}
 
 
 def _of_device(thing: Any) -> bool:
-    # Only numbers, texts and objects of the device's own classes, none of which has a method of its own.
-    if isinstance(thing, _PLAIN):
-        return True
-    if isinstance(thing, list | tuple | dict):
-        parts = [*thing, *thing.values()] if isinstance(thing, dict) else thing
-        return all(map(_of_device, parts))
+    # Only numbers, texts and objects of the device's own classes, none with a method of its own.
     kind = type(thing)
+    if kind in _PLAIN:
+        return True
+    if kind in (list, tuple, dict):
+        return all(map(_of_device, [*thing, *thing.values()] if kind is dict else thing))
     if vars(device).get(kind.__name__) is not kind:
         return False
-    fields: Mapping[str, Any] = vars(thing)
-    return not any(callable(getattr(kind, name, None)) for name in fields) and all(map(_of_device, fields.values()))
+    fields = vars(thing)
+    return (
+        type(fields) is dict
+        and not any(callable(getattr(kind, name, None)) for name in fields)
+        and all(map(_of_device, fields.values()))
+    )
 
 
 # --- the conditions of the proof --------------------------------------------------------------------------------
@@ -152,18 +212,28 @@ def _rows(client: Any, items: int) -> bool:
 
 def _groups(client: Any, items: int) -> bool:
     parts = [part for group in client.groups for part in group]
-    return all(_within_conditions(part.randomizer, _items_of(part)) for part in parts)
+    return all(_whole(part) and _within_conditions(part.randomizer, _items_of(part)) for part in parts)
+
+
+def _whole(part: Any) -> bool:
+    # A part maps every string to an item, without an error on some of them.
+    text, tag = part.text, part.tag
+    whole = 2 <= text.symbols <= 2**16 and 0 <= part.first <= part.last <= text.length
+    whole = whole and (tag is None or 0 <= tag.bits <= 16)
+    if type(part) is device.Fold:
+        return whole and part.block >= 1 and part.blocks >= 1
+    if type(part) is device.Extension:
+        numbers = part.numbers.values()
+        fits = part.more == text.symbols ** (part.last - part.first) and part.hash_seed is None
+        return whole and fits and all(0 <= number < len(numbers) for number in numbers)
+    return whole
 
 
 def _items_of(part: Any) -> int:
     # What a part of a search gives to its oracle is below this.
-    if isinstance(part, device.Fold):
+    if type(part) is device.Fold:
         return int(part.blocks * part.block)
-    if isinstance(part, device.Extension):
-        return int(len(part.numbers) * part.more + 1)
-    if part.hash_seed is not None:
-        return WORD
-    return int(part.text.symbols ** (part.last - part.first) << (part.tag.bits if part.tag else 0))
+    return WORD if part.hash_seed is not None else int(part.count())
 
 
 def _power_of_two(number: int) -> bool:
@@ -172,12 +242,14 @@ def _power_of_two(number: int) -> bool:
 
 _CONDITIONS: dict[type, Callable[[Any, int], bool]] = {
     device.Direct: lambda c, items: c.size >= 2 and items <= c.size,
-    device.Unary: lambda c, items: c.size >= 2 and items <= c.size,
+    device.Unary: lambda c, items: c.size >= 2 and items <= c.size and c.record_bytes == (c.size + 7) // 8,
     device.LocalHashing: lambda c, items: c.size >= 2 and c.split >= 1,
     device.FastLocalHashing: lambda c, items: c.size >= 2 and c.split >= 1 and c.hashes >= 1,
     device.HadamardMechanism: lambda c, items: c.size == 1 << c.coefficients,
     device.HadamardResponse: lambda c, items: _power_of_two(c.order) and items <= c.blocks * (c.order - 1),
-    device.SubsetSelection: lambda c, items: items <= c.size and 1 <= c.subset_size < c.size,
+    device.SubsetSelection: lambda c, items: (
+        items <= c.size and 1 <= c.subset_size < c.size and c.record_bytes == (c.size + 7) // 8
+    ),
     device.ToeplitzHashing: lambda c, items: c.size == 1 << c.hash_bits and 1 <= c.window < c.size,
     device.AffineResponse: lambda c, items: c.size == 1 << c.hash_bits and 1 <= c.window < c.size,
     device.RowSketch: _rows,

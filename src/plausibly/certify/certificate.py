@@ -62,22 +62,26 @@ class Certificate:
 
     @property
     def proved(self) -> bool:
-        """Whether epsilon is certain for every item and every coin, run or not."""
+        """Whether epsilon is certain for the client, on every item and every coin. ``bulk_complete`` is about bulk."""
         return self.holds and (self.complete or self.argued)
 
     @property
+    def bulk_complete(self) -> bool:
+        """Whether the reports of the bulk path were compared with the client's on every item."""
+        return self.compared is self.scheme and self.compared_items == self.all_items
+
+    @property
     def covers(self) -> str:
-        """What was run on all private coins, in words."""
+        """What the client was run on, with all its private coins, in words."""
         if self.complete:
-            return "every item on all coins"
+            return "every item with every coin"
         if self.enumerated is self.scheme:
             run = "every item" if self.items == self.all_items else f"{self.items:,} of {_count(self.all_items)} items"
-            known = f"{self.public_outcomes:,} of {_count(self.all_public_outcomes)}"
+            drawn = f"{self.public_outcomes:,} of {_count(self.all_public_outcomes)}"
         else:
-            kept = self.enumerated.domain.size
-            run, known = _smaller(kept), f"{self.public_outcomes:,}"
-            run = run if kept in (None, self.items) else f"{self.items:,} items of {run}"
-        return run if self.public_complete else f"{run} under {known} public outcome{'s' * (known != '1')}"
+            run = _of_smaller(self.items, self.enumerated)
+            drawn = f"{self.public_outcomes:,}"
+        return run if self.public_complete else f"{run} with {drawn} public draw{'s' * (drawn != '1')}"
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate, JSON-ready: numbers that must be exact as text, what is infinite as "infinity"."""
@@ -107,6 +111,7 @@ class Certificate:
             "tapes": self.tapes,
             "compared_items": self.compared_items,
             "compared_whole_domain": self.compared is self.scheme,
+            "bulk_complete": self.bulk_complete,
             "moment_items": self.moment_items,
             "unbiased": self.unbiased,
             "variance_exact": self.variance_exact,
@@ -114,12 +119,15 @@ class Certificate:
         }
 
     def __str__(self) -> str:
-        rests = f"given {self.scheme.unbiased_given or 'coins too many to enumerate'}"
+        given = self.scheme.unbiased_given
+        # A condition ("a fresh hash_seed"), or what alone is unbiased ("for the bits").
+        rests = f"{'' if given.startswith('for ') else 'given '}{given}" if given else "not enumerated: too many coins"
+        drawn = "" if self.public_complete else " (hash functions, rows or groups)"
         exact = f"exactly, over all coins, on {self.moment_items} items"
         lines = [
             f"{named(self.scheme)}{self._verdict}",
             f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
-            f"  client    run on all private coins, {self.paths:,} paths: {self.covers}",
+            f"  client    run on all private coins, {self.paths:,} paths: {self.covers}{drawn}",
             f"  bulk      {self._compared}",
             f"  unbiased  {({True: exact, False: 'NO', None: rests})[self.unbiased]}",
             f"  variance  {({True: exact, False: 'NO', None: rests})[self.variance_exact]}",
@@ -132,24 +140,34 @@ class Certificate:
     def _verdict(self) -> str:
         if self.findings:
             return " DOES NOT HOLD"
-        if self.complete:
-            return f" holds: run on {self.covers}"
-        if self.argued:
-            return f" holds: run on {self.covers}, proved for the rest ({ARGUMENT})"
-        return f": nothing wrong found on {self.covers}; the rest is NOT covered"
+        if not self.proved:
+            return f": nothing wrong found on {self.covers}; the rest is NOT covered"
+        proof = "" if self.complete else f", and a written proof covers the rest ({ARGUMENT})"
+        bulk = "" if self.bulk_complete else f"; bulk path compared on {self._compared_items}"
+        return f" holds: the client was run on {self.covers}{proof}{bulk}"
 
     @property
     def _compared(self) -> str:
         if self.compared is None:
             return "not compared with the client: a report is too large"
-        every = self.compared is self.scheme and self.compared_items == self.all_items
-        items = "every item" if every else f"{self.compared_items:,} items"
-        cut = "" if self.compared is self.scheme else f" of {_smaller(self.compared.domain.size)}"
-        return f"compared with the client on {self.tapes:,} tapes of words, {items}{cut}"
+        return f"compared with the client on {self._compared_items}, {self.tapes:,} tapes of words"
+
+    @property
+    def _compared_items(self) -> str:
+        if self.compared is None:
+            return "no item"
+        if self.bulk_complete:
+            return "every item"
+        if self.compared is self.scheme:
+            return f"{self.compared_items:,} items"
+        return _of_smaller(self.compared_items, self.compared)
 
 
-def _smaller(size: int | None) -> str:
-    return f"a domain cut to {size:,}" if size else "a domain cut to a smaller alphabet"
+def _of_smaller(items: int, scheme: Scheme) -> str:
+    # The items of a scheme for strings are too many to be of interest.
+    size = scheme.domain.size
+    some = f"{items:,}" if size is None else f"all {size:,}" if items == size else f"{items:,} of {size:,}"
+    return f"{some} items of a smaller copy of the scheme"
 
 
 def named(scheme: Scheme) -> str:

@@ -33,7 +33,7 @@ _SAMPLED_ITEMS = 64
 _SAMPLED_PUBLICS = 8
 _MOST_PUBLICS = 64
 _CLOSE = 8
-"""So many items under so many public outcomes are looked at closely."""
+"""How many items, and under how many public outcomes, are looked at closely."""
 _LIKELIHOODS = 128
 _MOST_RECORD_BYTES = 2**20
 _STEP = 2

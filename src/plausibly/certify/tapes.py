@@ -84,7 +84,7 @@ def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set
     highest = max(probe.highest for probe in probes)
     lies = np.uint64(highest) + fresh % np.uint64(WORD - highest) if highest else fresh
     numbers = np.arange(-_FIRST, count - _FIRST)
-    # Item after item, and the kind of words moves on: in so many rounds every item has every kind.
+    # Item after item, and the kind of words moves on: after all rounds every item has had every kind.
     lying = ((numbers + numbers // len(items)) % _ROUNDS)[:, None] == 0
     tapes = np.where(lying, lies, critical)
     return len(items), items[numbers % len(items)], tapes, drawn

@@ -54,7 +54,7 @@ class BLOOM(Scheme):
     name = "BLOOM"
     accepts = (Integers, Labels, Keys)
     max_increment = 2**12  # as much as any oracle's
-    unbiased_given = "no regression on the bits, which is biased"
+    unbiased_given = "for the bits; the regression on them is biased"
 
     epsilon: Fraction = None  # type: ignore[assignment]  # the oracle's, if there is one
     oracle: Scheme | None = None
