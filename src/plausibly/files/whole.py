@@ -106,7 +106,7 @@ def held(path: Path) -> Iterator[None]:
         except BlockingIOError:
             file.close()
             raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
-        # Whoever held it before has removed the file: then this lock is on one that nobody else will open.
+        # The process that held it before has removed the file: then this lock is on one that nobody else will open.
         try:
             if lock.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 break
