@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from cases import in_turn
 from files.making import SMALL, small_file
 from plausibly.cli import app
+from plausibly.device import DeviceError
 from plausibly.engines.local import collect
 
 PLAN = ["plan", "--items", "10", "--users", "100", "--epsilon", "1"]
@@ -73,7 +74,7 @@ def test_a_pipe_or_device_is_not_replaced(words: list[str], made: Path, monkeypa
     (made / "pipe").unlink(missing_ok=True)
     os.mkfifo(made / "pipe")
     code, _, stderr = run(*words, "pipe")
-    assert (code, "pipe: expected the name of a file, came a device or a pipe" in stderr) == (2, True)
+    assert (code, "pipe: expected the name of a file, got a device or a pipe" in stderr) == (2, True)
     assert (made / "pipe").is_fifo()
 
 
@@ -193,3 +194,14 @@ def test_termination_cleans_up_like_an_interrupt(tmp_path: Path) -> None:
         running.send_signal(signal.SIGTERM)
         assert running.wait(30) == 128 + signal.SIGTERM
     assert [path.name for path in tmp_path.iterdir()] == ["values.csv"]
+
+
+def test_what_a_device_refuses_ends_a_command_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*given: object, **options: object) -> None:
+        raise DeviceError("the value is outside the domain of 11 items")
+
+    monkeypatch.setattr("plausibly.cli.privatize.privatize_values", refused)
+    (tmp_path / "values.txt").write_text("1\n")
+    words = ["privatize", tmp_path / "values.txt", "--scheme", "DE:epsilon=1,domain_size=11", "--out", tmp_path / "r"]
+    code, printed, told = run(*words)
+    assert (code, printed, told) == (1, "", "the value is outside the domain of 11 items\n")

@@ -236,7 +236,7 @@ def test_without_files_the_message_says_so(tmp_path: Path) -> None:
         collect([tmp_path / "none"], tmp_path / "out", skip_bad=True)
     with pytest.raises(ParameterError, match="there is no folder"):
         collect([tmp_path], tmp_path / "none" / "out")
-    with pytest.raises(ParameterError, match="came a folder"):
+    with pytest.raises(ParameterError, match="got a folder"):
         collect([tmp_path], tmp_path)
     assert names(tmp_path) == []
 
@@ -388,6 +388,22 @@ def test_reports_that_no_client_sends_are_refused_even_with_good_checksums(
     with pytest.raises(DamagedError, match=r"row group 1: report 1: expected .* \(9 in all\)"):
         collect([path], tmp_path / "out")
     assert len(collect([path], tmp_path / "out", skip_bad=True).tally) == 10
+
+
+def test_an_index_that_a_kernel_refuses_ends_collecting_even_if_damage_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The kernel may have folded a part of the row group: to leave it out and go on would keep that part.
+    path = tmp_path / "a.parquet"
+    wrong = np.arange(25, dtype=np.uint8).view(SMALL.report_dtype)
+    monkeypatch.setattr(type(SMALL), "check", lambda self, reports: None)
+    write_reports(path, SMALL, wrong)
+    with pytest.raises(ReportError, match="expected an array that stays as it is, got one that changed"):
+        collect([path], tmp_path / "out", skip_bad=True)
+    assert not (tmp_path / "out").exists()
+    for add in (SMALL.accumulator().add, SMALL.accumulator().add_here):
+        with pytest.raises(ReportError, match="expected an array that stays as it is, got one that changed"):
+            add(wrong)
 
 
 def test_if_no_file_can_be_read_nothing_is_written(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ import pytest
 
 from cases import in_turn
 from files import hostile
-from files.hostile import SMALL, of_pages, page, replaced, resealed, zeros, zigzag
+from files.hostile import SMALL, of_pages, page, replaced, resealed, varint, zeros, zigzag
 from plausibly import PlausiblyError
 from plausibly.engines.local import collect
 from plausibly.files import DamagedError, ReportFile, ValuesError, reports, values, write_reports
 from plausibly.files.parquet_footer import FooterError, check_footer
 from plausibly.files.parquet_pages import read_page, usual_page
-from plausibly.files.thrift import BINARY, I32, I64, CutOffError, Listed, ThriftError, read_struct
+from plausibly.files.thrift import BINARY, I32, I64, MOST_SKIPPED, CutOffError, Listed, ThriftError, read_struct
 
 if sys.platform != "linux":
     pytest.skip("memory is limited as Linux does it", allow_module_level=True)
@@ -118,21 +118,21 @@ def packed(content: bytes) -> bytes:
         (page(PLAIN[:24], 24, 24), 0, "expected pages of 25 records, got 24"),
         (page(PLAIN[:24], 24, 24) + page(b"", 0, 0), 0, "a page of another size"),
         (page(PLAIN, 25, 25) + page(PLAIN, 25, 25), 0, "a page of another size"),
-        (page(PLAIN, 25, 25) + b"\x15", 0, "cannot be read"),
-        (page(PLAIN, 25, 25)[:-1], 0, "cut off"),
+        (page(PLAIN, 25, 25) + b"\x15", 0, "expected the header of a page, got other bytes"),
+        (page(PLAIN, 25, 25)[:-1], 0, "expected pages that end within their row group"),
         (page(PLAIN, -1, 25), 0, "negative"),
         (page(PLAIN, 25, 25, kind=2), 0, "expected pages of plain values"),
         (page(PLAIN, 25, 25, kind=1), 0, "expected pages of values"),
         (page(PLAIN, 25, 25, encoding=8), 0, "expected pages of plain values"),
-        (page(packed(PLAIN), 25, 25), 1, "compressed in another way"),
-        (page(packed(PLAIN), 25, 25), 5, "compressed in another way"),
-        (page(packed(PLAIN), 25, 25), 99, "compressed in another way"),
+        (page(packed(PLAIN), 25, 25), 1, "expected row groups compressed with Zstandard or not at all"),
+        (page(packed(PLAIN), 25, 25), 5, "expected row groups compressed with Zstandard or not at all"),
+        (page(packed(PLAIN), 25, 25), 99, "expected row groups compressed with Zstandard or not at all"),
         (page(packed(PLAIN + PLAIN), 25, 25), 6, "the pages cannot be read"),
         (page(packed(PLAIN[:20]), 25, 25), 6, "the pages cannot be read"),
         (page(packed(PLAIN) * 2, 25, 25), 6, "the pages cannot be read"),
         (page(zeros(10**6), 25, 25), 6, "the pages cannot be read"),
         (page(PLAIN, 25, 25), 6, "the pages cannot be read"),
-        (page(bytes(10**6), 10**6, 25), 0, "larger than its reports can make them"),
+        (page(bytes(10**6), 10**6, 25), 0, "expected at most 65,561 bytes of pages for 25 reports, got"),
     ],
 )
 def test_pages_that_no_writer_of_reports_makes_are_refused(
@@ -223,6 +223,36 @@ def test_more_row_groups_or_metadata_than_a_file_may_have_are_refused(
     path.unlink()
     with pytest.raises(PlausiblyError, match="list fewer labels"):
         write_reports(path, SMALL, SMALL.privatize([1] * 25))
+
+
+@in_turn(
+    "unwanted",
+    [
+        b"\x11" * 40,  # fields
+        b"\x19\xf5" + varint(40) + b"\x02" * 40,  # a list of numbers
+        b"\x19\xfc" + varint(10) + b"\x11\x11\x11\x00" * 10,  # structs of fields
+        b"\x19\xf9" + varint(10) + b"\x35\x02\x02\x02" * 10,  # lists of lists
+    ],
+)
+def test_what_is_passed_over_in_a_struct_is_counted(unwanted: bytes) -> None:
+    struct_of = b"\x15\x0e" + unwanted + b"\x00"
+    needed = 40 + (unwanted[0] == 0x19)
+    assert read_struct(struct_of, 0, {1: I32}, most_skipped=needed) == ({1: 7}, len(struct_of))
+    with pytest.raises(ThriftError, match="too many fields and elements"):
+        read_struct(struct_of, 0, {1: I32}, most_skipped=needed - 1)
+
+
+def test_metadata_that_would_take_long_to_pass_over_are_damaged(tmp_path: Path) -> None:
+    content = of_pages(tmp_path, page(PLAIN, 25, 25), codec=0)
+    for count, damaged in ((MOST_SKIPPED - 100, False), (MOST_SKIPPED, True)):
+        more = b"\x09" + zigzag(1000) + b"\xf3" + varint(count) + bytes(count) + b"\x00"  # field 1000, a list of bytes
+        path = tmp_path / f"{count}.parquet"
+        path.write_bytes(resealed(content, lambda footer, more=more: footer[:-1] + more))  # type: ignore[misc]
+        if damaged:
+            with pytest.raises(DamagedError, match="the metadata cannot be read"):
+                ReportFile(path)
+        else:
+            assert len(ReportFile(path)) == 25
 
 
 # --- every byte of the metadata --------------------------------------------------------------------------------------

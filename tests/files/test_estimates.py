@@ -144,7 +144,7 @@ def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
     text = page(some(simulated=True, skipped=LOST, largest=4))
     read = Reader(text)
     assert text == page(some(simulated=True, skipped=LOST, largest=4))
-    for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that cannot be read",
+    for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that was refused",
                   "the checksum does not fit", "named beforehand", "95 % interval", "9,000", "[8,902, 9,098]",
                   "45.00 %", "Toeplitz"):  # fmt: skip
         assert words in read.text

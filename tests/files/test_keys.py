@@ -75,9 +75,9 @@ def test_a_key_is_every_byte_of_its_file(tmp_path: Path) -> None:
     file.write_bytes(b"0123456789abcdef\n")
     file.chmod(0o600)
     assert Key.read(file).secret == b"0123456789abcdef\n"
-    for content, told in ((b"short", "expected 16 to 4096 bytes, got 5"), (bytes(5000), "got more than 4096")):
+    for content, told in ((b"short", "got 5"), (bytes(5000), "got more than 4096")):
         file.write_bytes(content)
-        with pytest.raises(StateError, match=f"key: key: .*{told}"):
+        with pytest.raises(StateError, match=f"/key: expected 16 to 4096 bytes, {told}; .umask 077; head"):
             Key.read(file)
     with pytest.raises(StateError, match="none: No such file"):
         Key.read(tmp_path / "none")
@@ -94,6 +94,33 @@ def test_a_key_that_all_can_read_is_warned_of(tmp_path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             Key.read(file)
+
+
+@in_turn(("mode", "told"), [(0o602, "can change the key"), (0o606, "can read and change the key")])
+def test_a_key_that_all_can_change_is_warned_of(mode: int, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(SECRET)
+    file.chmod(mode)
+    with pytest.warns(UserWarning, match=f"every user of this machine {told}; chmod 600"):
+        Key.read(file)
+
+
+@in_turn(
+    ("secret", "hinted"),
+    [(b"0123456789abcdef\n", True), (b"0123456789abcdef", True), (bytes(16) + b"\r\n", True), (bytes(32), False)],
+)
+def test_a_key_of_text_that_does_not_fit_is_told_about_line_breaks(secret: bytes, hinted: bool, tmp_path: Path) -> None:
+    path, tally = tmp_path / f"{len(secret)}.parquet", tmp_path / "a.tally"
+    path.unlink(missing_ok=True)
+    keyed_file(path)
+    write_tally(tally, SMALL.accumulator(), key=KEY)
+    told = "written with another key, or changed since" + " (a line break at the end of a key file counts)" * hinted
+    with pytest.raises(DamagedError) as refused:
+        ReportFile(path, key=Key(secret))
+    assert str(refused.value) == f"{path}: {told}"
+    with pytest.raises(StateError) as refused_tally:
+        read_tally(tally, key=Key(secret))
+    assert str(refused_tally.value) == f"{tally}: {told}"
 
 
 # --- reports ---------------------------------------------------------------------------------------------------------
@@ -331,6 +358,17 @@ def test_commands_pass_the_key_from_file_to_file(tmp_path: Path) -> None:
     assert "does not search" in told
     assert "every user of this machine can read the key" in told
     assert SECRET.hex() not in told
+
+
+def test_a_file_without_the_key_is_called_refused(tmp_path: Path, path: Path) -> None:
+    (tmp_path / "secret.key").write_bytes(SECRET)
+    (tmp_path / "secret.key").chmod(0o600)
+    keyed_file(path)
+    for count, words in ((1, "1 file that was refused"), (2, "2 files that were refused")):
+        small_file(tmp_path / f"{count}.parquet", seed=count)
+        keyed = ("--key-file", tmp_path / "secret.key")
+        code, _, told = run("collect", tmp_path, "--out", tmp_path / f"{count}.tally", "--skip-bad", *keyed)
+        assert (code, f"Left out: {words}." in told) == (0, True), told
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------

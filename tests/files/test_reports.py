@@ -358,14 +358,14 @@ def test_a_damaged_row_group_is_named_and_the_others_are_read(path: Path, monkey
 @in_turn(
     ("old", "new", "reason"),
     [
-        (b"plausibly.version\x18\x011", b"plausibly.version\x18\x012", "expected version 1 of the format, came '2'"),
-        (b"plausibly.version", b"plausibly.vorsion", "expected version 1 of the format, came None"),
+        (b"plausibly.version\x18\x011", b"plausibly.version\x18\x012", "expected version 1 of the format, got '2'"),
+        (b"plausibly.version", b"plausibly.vorsion", "expected version 1 of the format, got None"),
         (b'"scheme":"DE"', b'"scheme":"ED"', "a scheme known here"),
         (b"[[25,", b"[[24,", "the row groups are not those"),
         (b"[[25,", b"[25,[", "a scheme known here"),
         (b"[[25,", b"[[[[[", "a scheme known here"),
         (b"simulated\x18\x05false", b"simulated\x18\x05maybe", "a scheme known here"),
-        (b'"size":11', b'"size":12', "a scheme known here|came another"),
+        (b'"size":11', b'"size":12', "a scheme known here|got another"),
     ],
 )
 def test_metadata_that_do_not_fit_are_refused_even_with_a_good_checksum(
@@ -393,7 +393,7 @@ def test_a_row_group_that_would_fill_the_memory_is_refused(path: Path, monkeypat
     with monkeypatch.context() as patched:
         group_size(patched, 2**21)
         small_file(path, 2**20 + 1)
-    with pytest.raises(DamagedError, match="expected row groups of at most 1048576 reports, came a larger one"):
+    with pytest.raises(DamagedError, match="expected row groups of at most 1048576 reports, got a larger one"):
         ReportFile(path)
 
 

@@ -75,7 +75,7 @@ def test_every_other_length_is_refused() -> None:
         with pytest.raises(StateError):
             Collected.from_bytes(content[:length])
     for extra in (b"\0", content):
-        with pytest.raises(StateError, match="bytes, came"):
+        with pytest.raises(StateError, match="bytes, got"):
             Collected.from_bytes(content + extra)
 
 
@@ -116,7 +116,7 @@ def test_headers_that_make_no_sense_are_refused_even_with_a_good_checksum(change
 def test_a_later_version_is_named() -> None:
     content = bytearray(collected().to_bytes())
     content[3] = 3
-    with pytest.raises(StateError, match="expected version 1 or 2 of the format, came 3"):
+    with pytest.raises(StateError, match="expected version 1 or 2 of the format, got 3"):
         Collected.from_bytes(bytes(content))
 
 

@@ -32,6 +32,7 @@ from ..catalog import from_json, make
 from ..core.errors import ParameterError, PlausiblyError, StateError, shown
 from ..core.estimates import visible
 from ..core.scheme import Scheme
+from ..device import DeviceError
 from ..files.keys import Key, KeyNeededError
 from ..files.tallies import SimulatedError
 
@@ -82,8 +83,8 @@ def echo_json(result: object) -> None:
 def told(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
     """Ends a command with a message for people.
 
-    Exit code 2 for what cannot be meant (as with an unknown option), 1 for what went wrong (data, files, states), 130
-    if it was interrupted.
+    Exit code 2 if the request makes no sense (as with an unknown option), 1 if something went wrong (data, files,
+    states), 130 if it was interrupted.
     """
     try:
         yield
@@ -96,7 +97,7 @@ def told(console: Console, interrupted: str = "Interrupted; nothing was written.
             "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."
         )
         raise typer.Exit(1) from None
-    except (PlausiblyError, OSError, ImportError) as error:
+    except (PlausiblyError, DeviceError, OSError, ImportError) as error:
         if isinstance(error, SimulatedError):
             error = StateError(f"{error.reason}; --simulated takes them all the same")
         if isinstance(error, KeyNeededError):
@@ -127,12 +128,16 @@ class _Rate(ProgressColumn):
 
 KeyFile = Annotated[
     Path | None,
-    typer.Option("--key-file", help="A file of at least 16 secret bytes: what is read or written is authenticated."),
+    typer.Option(
+        "--key-file",
+        help="A file of at least 16 secret bytes, with which reports and tallies are written and checked. "
+        "Schemes, values and results are not.",
+    ),
 ]
 
 
 def key_of(console: Console, path: Path | None) -> Key | None:
-    """The key in a file, if one is named; a file that all can read is warned of."""
+    """The key in a file, if one is named; warns if all users can read or change the file."""
     if path is None:
         return None
     with warnings.catch_warnings(record=True) as caught:

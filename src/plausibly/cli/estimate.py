@@ -28,7 +28,7 @@ def estimate(
     items: Annotated[list[str] | None, typer.Option(help="Items to count, with commas between them.")] = None,
     item: Annotated[list[str] | None, typer.Option(help="One item, commas and all; may be repeated.")] = None,
     items_file: Annotated[Path | None, typer.Option(help="Items to count, one in each line of a file.")] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="The largest so many, printed and written.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Print and write this many, the largest ones.")] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Print all items, not the 20 largest.")] = False,
     level: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
     postprocess: Annotated[

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +30,19 @@ _FOLD_CHUNK = 1 << 16
 _TASKS = 16
 _COUNTER = 8
 """Bytes of a counter."""
+
+
+class ChangedError(ReportError):
+    """Reports that changed between their check and their use."""
+
+
+@contextmanager
+def _unchanged() -> Iterator[None]:
+    """Turn the IndexError of a kernel, which checks every index once more, into a message for the caller."""
+    try:
+        yield
+    except IndexError:
+        raise ChangedError("reports: expected an array that stays as it is, got one that changed; add a copy") from None
 
 
 class Accumulator(ABC):
@@ -92,7 +107,7 @@ class Accumulator(ABC):
         """
         records = self.scheme.expect_records(reports)
         self._check_room(len(records))
-        try:
+        with _unchanged():
             if unshared(records) and not self._keeps:
                 self.scheme.check(records)
                 self._absorb(records)
@@ -100,33 +115,29 @@ class Accumulator(ABC):
             apart = self.scheme.accumulator()
             for part in self.scheme.accept_parts(records):
                 apart._absorb(part)
-        except IndexError:
-            # From a kernel, which looks at every index once more: a thread of the caller has changed the checked array.
-            raise ReportError(
-                "reports: expected an array that stays as it is, got one that changed; add a copy"
-            ) from None
         self._unite(apart)
 
     def add_here(self, reports: object) -> None:
         """As ``add``, on the calling thread, for code that shares out the work; an interrupt leaves a state to drop.
 
-        The caller makes sure that nobody changes the reports meanwhile.
+        The caller makes sure that nobody changes the reports meanwhile; ``ChangedError`` leaves a state to drop, too.
         """
         if self._keeps:
             self.add(reports)
             return
         records = self.scheme.expect_records(reports)
         self._check_room(len(records))
-        self.scheme.check(records)
-        self._absorb_here(records)
+        with _unchanged():
+            self.scheme.check(records)
+            self._absorb_here(records)
 
     def merge(self, other: Accumulator) -> None:
         """Adds everything another accumulator of the same scheme holds."""
         if not isinstance(other, Accumulator):
-            raise StateError(f"merge: expected an Accumulator, came {type(other).__name__}")
+            raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
         if other.scheme != self.scheme:
             raise StateError(
-                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, came {other.scheme.fingerprint()[:12]}"
+                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, got {other.scheme.fingerprint()[:12]}"
             )
         self._check_room(len(other))
         self._unite(other)
@@ -175,14 +186,14 @@ class Accumulator(ABC):
         """
         view = as_bytes(blob, StateError)
         if len(view) < _HEADER.size + 4:
-            raise StateError(f"accumulator: expected at least {_HEADER.size + 4} bytes, came {len(view)}")
+            raise StateError(f"accumulator: expected at least {_HEADER.size + 4} bytes, got {len(view)}")
         magic, fingerprint, count = _HEADER.unpack_from(view)
         if magic != _MAGIC:
             raise StateError("accumulator: these bytes are not an accumulator of a version known here")
         if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
             raise StateError("accumulator: the checksum does not fit; the bytes are damaged or cut off")
         if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
+            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
         payload = view[_HEADER.size : -4]

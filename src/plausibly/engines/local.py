@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..core.accumulator import Accumulator
+from ..core.accumulator import Accumulator, ChangedError
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_chunks, thread_count
 from ..core.scheme import Scheme
@@ -238,7 +238,7 @@ def report_files(inputs: Iterable[str | Path]) -> list[Path]:
     found: list[Path] = []
     for given in map(Path, inputs):
         if given.is_dir():
-            # Files only: others name folders so, and whoever opens a pipe waits.
+            # Files only: some tools name folders this way, and opening a pipe would wait.
             inside = sorted(path for path in given.rglob("*.parquet") if path.is_file())
             found += [path for path in inside if not _hidden(path.relative_to(given))]
         elif given.exists():
@@ -259,6 +259,8 @@ def _add(tally: Accumulator, file: ReportFile, group: int) -> None:
     reports = file.read(group)
     try:
         tally.add_here(reports)
+    except ChangedError:  # nothing to skip: a part of the row group may be in the tally
+        raise
     except ReportError as error:
         raise file.damaged(str(error), group) from None
 

@@ -26,7 +26,7 @@ _CERTAIN = 1e-99
 class Answer:
     """Estimates, the tally they were made of, and how they are to be shown.
 
-    ``level`` is that of the intervals. People are shown the ``largest`` so many of longer lists; programs get all.
+    ``level`` is that of the intervals. People see the ``largest`` items of longer lists, this many; programs get all.
     ``significance`` is the level of a search that returned only what is significant.
     """
 

@@ -31,7 +31,7 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def items_of(domain: Domain, texts: Sequence[str]) -> list[Any]:
-    """The items that these texts name; whoever does not belong is named by its position."""
+    """The items that these texts name. Invalid items are reported by position."""
     for place, text in enumerate(texts):
         if isinstance(domain, Integers) and not _WHOLE.fullmatch(text):
             raise DomainError(f"item {place}: expected an integer in [0, {domain.size})")

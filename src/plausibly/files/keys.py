@@ -1,6 +1,7 @@
 """Keys that authenticate files of reports and tallies: HMAC-SHA-256, byte by byte in docs/files.md.
 
-Who has the key can write files that others with the key accept. It hides nothing: files are as readable as before.
+Anybody with the key can write files that all others with the key accept. A key hides nothing: files are as readable
+as before.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ SHORTEST, LONGEST = 16, 4096
 """Bytes of a key."""
 MAC = hashlib.sha256().digest_size
 """Bytes of what a key makes of a content."""
-_HOW = "head -c 32 /dev/urandom > FILE makes one"
+_HOW = "(umask 077; head -c 32 /dev/urandom > shared.key) makes one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +37,26 @@ class Key:
 
     @classmethod
     def read(cls, path: str | Path) -> Key:
-        """The key that a file consists of, every byte of it; warns if all users of the machine can read the file."""
+        """The key in a file, every byte of it; warns if all users of the machine can read or change the file."""
         try:
             with open(path, "rb") as file:
                 secret, mode = file.read(LONGEST + 1), os.fstat(file.fileno()).st_mode
         except OSError as error:
             raise StateError(f"{path}: {error.strerror}") from None
-        if os.name == "posix" and mode & stat.S_IROTH:
-            warnings.warn(f"{path}: every user of this machine can read the key; chmod 600 {path}", stacklevel=2)
+        others = [can for bit, can in ((stat.S_IROTH, "read"), (stat.S_IWOTH, "change")) if mode & bit]
+        if os.name == "posix" and others:
+            what = f"every user of this machine can {' and '.join(others)} the key"
+            warnings.warn(f"{path}: {what}; chmod 600 {path}", stacklevel=2)
         try:
             return cls(secret)
         except ParameterError as error:
-            raise StateError(f"{path}: {error}") from None
+            raise StateError(f"{path}: {str(error).removeprefix('key: ')}") from None
+
+    @property
+    def misfit(self) -> str:
+        """What is wrong with a file that this key does not fit, with a hint if the key looks like a line of text."""
+        text = self.secret.endswith((b"\n", b"\r")) or (self.secret.isascii() and self.secret.decode().isprintable())
+        return "written with another key, or changed since" + " (a line break at the end of a key file counts)" * text
 
     def mac(self, *parts: bytes | memoryview) -> bytes:
         """What only those with the key can compute of these bytes, one part after the other."""
@@ -69,7 +78,6 @@ class KeyNeededError(StateError):
 
 
 NOT_AUTHENTICATED = "not written with a key; expected a file that is, since a key is given"
-OTHER_KEY = "written with another key, or changed since"
 
 
 def _length(secret: bytes) -> str:

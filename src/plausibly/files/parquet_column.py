@@ -238,7 +238,7 @@ def _refuse_large(page: Page) -> None:
 
 
 def _most_together(pages: Sequence[Page], rows: int) -> int:
-    # The bytes of all pages that so many rows in sequence can be of.
+    # The most bytes of pages that ``rows`` consecutive rows can lie in.
     most = together = last = within = 0
     for first, page in enumerate(pages):
         if last <= first:

@@ -41,6 +41,10 @@ _ANY: dict[int, Any] = {
 }
 
 
+_MOST_SKIPPED = 1 << 22
+"""Fields that are left to Arrow: it writes three million into metadata of 8 MiB."""
+
+
 class FooterError(ValueError):
     """Metadata that are not those of a report file, or of no Parquet file that is read here; says why."""
 
@@ -80,19 +84,22 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
     end = _PARQUET
     for chunk in chunks:
         if chunk.start < end or chunk.packed < 0 or chunk.start + chunk.packed > start:
-            raise FooterError("the row groups are not where they can be")
-        if chunk.packed > most_packed(chunk.records * size):
-            raise FooterError("the pages of a row group are larger than its reports can make them")
+            raise FooterError("expected row groups one after the other within the file, got others")
+        most = most_packed(chunk.records * size)
+        if chunk.packed > most:
+            raise FooterError(
+                f"expected at most {most:,} bytes of pages for {chunk.records:,} reports, got {chunk.packed:,}"
+            )
         end = chunk.start + chunk.packed
     if sum(chunk.records for chunk in chunks) != found.get(3):
-        raise FooterError("the row groups do not add up to the number of rows")
+        raise FooterError("expected row groups that add up to the number of rows, got others")
     return Footer(size, chunks, texts)
 
 
 def check_footer(content: bytes) -> None:
     """Refuses metadata of which Arrow would make much more than their bytes; what they say is left to it."""
     try:
-        _, end = read_struct(content, 0, _ANY)
+        _, end = read_struct(content, 0, _ANY, most_skipped=_MOST_SKIPPED)
     except ThriftError:
         end = -1
     if end != len(content):
@@ -113,9 +120,9 @@ def _chunk(group: dict[int, Any], column: str) -> Chunk:
     columns, rows = group.get(1, []), group.get(3, -1)
     said = columns[0].get(3) if columns else None
     if said is None or columns[0].keys() != {3} or 11 in said:
-        raise FooterError("a row group that is not one column of plain pages in this file")
+        raise FooterError("expected row groups of one unencrypted column in this file, got another kind")
     if (said.get(1), said.get(3), said.get(5)) != (_FIXED_SIZE, [column.encode()], rows) or rows < 1:
-        raise FooterError("a row group whose column has another type or length")
+        raise FooterError("expected row groups of the type and length of their column, got another")
     if said.get(4) not in CODECS:
-        raise FooterError("a row group that is compressed in another way than reports are")
+        raise FooterError("expected row groups compressed with Zstandard or not at all, got another compression")
     return Chunk(said.get(9, -1), said.get(7, -1), CODECS[said[4]], rows)

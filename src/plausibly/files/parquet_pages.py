@@ -22,6 +22,7 @@ PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY = 0, 6, 7
 """Encodings of values."""
 CODECS = {0: None, 6: "zstd"}
 """How pages of reports may be compressed, as Parquet numbers it and as Arrow calls it."""
+_CUT_OFF = "expected pages that end within their row group, got one that ends after it"
 _LONGEST_HEADER = 1 << 20
 _USUAL_HEADER = 1 << 12
 _PAGE = {1: I32, 2: I32, 3: I32, 5: {1: I32, 2: I32}, 7: {1: I32, 2: I32}, 8: {1: I32, 4: I32}}
@@ -91,13 +92,15 @@ def _plain_pages(content: memoryview, codec: str | None, count: int, size: int) 
         try:
             page, place = usual_page(content, place) or read_page(content, place)
         except ThriftError:
-            raise PageError("a page header that cannot be read") from None
+            raise PageError("expected the header of a page, got other bytes") from None
         if page.type != DATA or page.encoding != PLAIN:
             raise PageError("expected pages of plain values, got another kind")
         if not 0 < page.values <= count - done or page.size != page.values * size:
             raise PageError(f"expected pages of {count} records of {size} bytes, got a page of another size")
-        if page.packed > len(content) - place or (codec is None and page.packed != page.size):
-            raise PageError("a page that is cut off")
+        if page.packed > len(content) - place:
+            raise PageError(_CUT_OFF)
+        if codec is None and page.packed != page.size:
+            raise PageError(f"expected an uncompressed page of {page.size:,} bytes, got {page.packed:,}")
         yield page, place
         place += page.packed
         done += page.values
@@ -138,7 +141,7 @@ def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
     except KeyError:
         raise PageError("expected pages of values, got another kind") from None
     if page.size < 0 or page.packed < 0 or page.values < 0:
-        raise PageError("a page of a negative size")
+        raise PageError("expected pages of no or more bytes and values, got a negative number")
     return page, place
 
 
@@ -155,5 +158,5 @@ def pages_of(file: BinaryIO, start: int, end: int) -> Iterator[Page]:
             page, length = read_page(content)
         start += length + page.packed
         if start > end:
-            raise PageError("a page that is cut off")
+            raise PageError(_CUT_OFF)
         yield page

@@ -25,7 +25,7 @@ import numpy as np
 from ..catalog import from_json
 from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
-from .keys import NOT_AUTHENTICATED, OTHER_KEY, Key, KeyNeededError
+from .keys import NOT_AUTHENTICATED, Key, KeyNeededError
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, records
 from .whole import replacing
@@ -282,7 +282,7 @@ class ReportFile:
             raise self.damaged(NOT_AUTHENTICATED)
         checksum = _checksum(footer, place, start, key)
         if not hmac.compare_digest(footer[place : place + len(_UNSEALED)], checksum.encode()):
-            raise self.damaged(OTHER_KEY if keyed else "the checksum of the metadata does not fit")
+            raise self.damaged("the checksum of the metadata does not fit" if key is None else key.misfit)
         return footer, start, checksum
 
 
@@ -370,7 +370,7 @@ def _described(footer: bytes, start: int, keyed: bool) -> _Described:
     said, expected = found.texts, KEYED_VERSION if keyed else VERSION
     if said.get("plausibly.version") != expected:
         version = shown(said.get("plausibly.version"))
-        raise FooterError(f"expected version {expected} of the format, came {version}")
+        raise FooterError(f"expected version {expected} of the format, got {version}")
     try:
         scheme = (_scheme if len(said["plausibly.scheme"]) <= _REMEMBERED else _large_scheme)(said["plausibly.scheme"])
         simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
@@ -380,11 +380,11 @@ def _described(footer: bytes, start: int, keyed: bool) -> _Described:
         raise FooterError("the metadata do not describe reports of a scheme known here") from None
     size = scheme.report_dtype.itemsize
     if fingerprint != scheme.fingerprint() or found.size != size:
-        raise FooterError(f"expected one column of {scheme.name} records of {size} bytes, came another")
+        raise FooterError(f"expected one column of {scheme.name} records of {size} bytes, got another")
     most = group_reports(scheme)
     if max((count for count, _ in groups), default=0) > most:
         # Zeros compress well: a file of some kilobytes could fill the memory.
-        raise FooterError(f"expected row groups of at most {most} reports, came a larger one")
+        raise FooterError(f"expected row groups of at most {most} reports, got a larger one")
     if [count for count, _ in groups] != [chunk.records for chunk in found.chunks]:
         raise FooterError("the row groups are not those that were written")
     return _Described(scheme, simulated, found.chunks, tuple(checksum for _, checksum in groups))

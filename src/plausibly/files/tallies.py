@@ -20,7 +20,7 @@ from ..catalog import from_json
 from ..core.accumulator import Accumulator
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
-from .keys import MAC, NOT_AUTHENTICATED, OTHER_KEY, Key, KeyNeededError
+from .keys import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
 from .whole import replacing
 
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
@@ -108,11 +108,11 @@ class Collected:
         view = memoryview(content)
         head, expected = _lengths(view, key)
         if len(view) != expected:
-            raise StateError(f"expected {expected} bytes, came {len(view)}: cut off or damaged")
+            raise StateError(f"expected {expected} bytes, got {len(view)}: cut off or damaged")
         if key is not None:
             view, mac = view[:-MAC], view[-MAC:]
             if not hmac.compare_digest(key.mac(_PURPOSE, view), mac):
-                raise StateError(OTHER_KEY)
+                raise StateError(key.misfit)
         end = _PREFIX.size + head
         if zlib.crc32(view[:end]) != _CHECKSUM.unpack_from(view, end)[0]:
             raise StateError("the checksum of the header does not fit; the bytes are damaged")
@@ -177,7 +177,7 @@ def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
     if magic != _MAGIC:
         raise StateError("not a tally file")
     if version not in (_VERSION, _KEYED_VERSION):
-        raise StateError(f"expected version {_VERSION} or {_KEYED_VERSION} of the format, came {version}")
+        raise StateError(f"expected version {_VERSION} or {_KEYED_VERSION} of the format, got {version}")
     if version == _KEYED_VERSION and key is None:
         raise KeyNeededError("tally")
     if version == _VERSION and key is not None:
@@ -194,7 +194,7 @@ def _content(path: Path, key: Key | None) -> bytearray:
         _, expected = _lengths(memoryview(found), key)
         size = os.fstat(file.fileno())
         if stat.S_ISREG(size.st_mode) and size.st_size != expected:
-            raise StateError(f"expected {expected} bytes, came {size.st_size}: cut off or damaged")
+            raise StateError(f"expected {expected} bytes, got {size.st_size}: cut off or damaged")
         while len(found) <= expected and (piece := file.read(min(_PIECE, expected + 1 - len(found)))):
             found += piece
     return found
@@ -205,7 +205,7 @@ def left_out(skipped: Sequence[Skipped]) -> str:
     groups, files = sum(each.group is not None for each in skipped), sum(each.group is None for each in skipped)
     reports = sum(each.reports or 0 for each in skipped)
     told = [f"{groups:,} row group{'s' * (groups != 1)} with {reports:,} reports"] * bool(groups)
-    told += [f"{files:,} file{'s' * (files != 1)} that cannot be read"] * bool(files)
+    told += ["1 file that was refused" if files == 1 else f"{files:,} files that were refused"] * bool(files)
     return " and ".join(told) or "nothing"
 
 

@@ -1,7 +1,7 @@
 """Structs of Thrift's compact protocol, read strictly and in memory that the bytes themselves bound.
 
 A shape says which fields are wanted: the kind of a number or text, a dictionary for a struct, a ``Listed`` for a list.
-All other fields are checked and passed over.
+All other fields are checked and passed over, up to a number that bounds the time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ _MORE = 128
 _DEEPEST = 16
 """Structs and lists within each other; the metadata of Parquet have seven."""
 
+MOST_SKIPPED = 1 << 20
+"""Fields and elements of lists that are passed over in one struct, which bounds the time. A report file with all row
+groups there may be has 852,000 in its metadata."""
+
 Content = bytes | memoryview
 Shape = dict[int, Any]
 
@@ -33,90 +37,109 @@ class CutOffError(ThriftError):
 
 @dataclass(frozen=True)
 class Listed:
-    """The shape of a list with at most this many elements, each of so many bytes at least."""
+    """The shape of a list with at most ``most`` elements, which have at least ``least`` bytes each on average."""
 
     element: Any
     most: int
     least: int = 1
 
 
-def read_struct(content: Content, place: int, shape: Shape) -> tuple[dict[int, Any], int]:
-    """The wanted fields, by their numbers, of the struct that begins at a place; and where it ends."""
+def read_struct(
+    content: Content, place: int, shape: Shape, *, most_skipped: int = MOST_SKIPPED
+) -> tuple[dict[int, Any], int]:
+    """The wanted fields, by their numbers, of the struct that begins at a place; and where it ends.
+
+    Refuse more than ``most_skipped`` fields and elements of lists that are not in the shape.
+    """
     try:
-        return _struct(content, place, shape, 0)
+        return _Reading(content, most_skipped).struct(place, shape, 0)
     except IndexError:
         raise CutOffError("cut off") from None
 
 
-def _struct(content: Content, place: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
-    if depth > _DEEPEST:
-        raise ThriftError("too many structs within each other")
-    found: dict[int, Any] = {}
-    last = 0
-    while head := content[place]:
-        kind = head & _LOW
-        place += 1
-        if head > _LOW:
-            last += head >> _SHIFT
-        else:
-            number, place = _integer(content, place, 16)
-            if number <= last:
-                raise ThriftError("a field that is there twice, or out of its order")
-            last = number
-        wanted = shape.get(last)
-        if wanted is None:
-            place = _skipped(content, place, kind, depth, False)
-        elif wanted == kind and kind in _BITS:
-            # Most numbers are of one byte, and pages have many headers.
-            if content[place] < _MORE:
-                found[last] = (content[place] >> 1) ^ -(content[place] & 1)
-                place += 1
+class _Reading:
+    """A struct being read, and how many fields and elements may still be passed over."""
+
+    def __init__(self, content: Content, most_skipped: int) -> None:
+        self._content, self._left = content, most_skipped
+
+    def struct(self, place: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
+        if depth > _DEEPEST:
+            raise ThriftError("too many structs within each other")
+        content = self._content
+        found: dict[int, Any] = {}
+        last = 0
+        while head := content[place]:
+            kind = head & _LOW
+            place += 1
+            if head > _LOW:
+                last += head >> _SHIFT
             else:
-                found[last], place = _integer(content, place, _BITS[kind])
-        else:
-            found[last], place = _value(content, place, kind, wanted, depth)
-    return found, place + 1
+                number, place = _integer(content, place, 16)
+                if number <= last:
+                    raise ThriftError("a field that is there twice, or out of its order")
+                last = number
+            wanted = shape.get(last)
+            if wanted is None:
+                self._spend(1)
+                place = self._skipped(place, kind, depth, False)
+            elif wanted == kind and kind in _BITS:
+                # Most numbers are of one byte, and pages have many headers.
+                if content[place] < _MORE:
+                    found[last] = (content[place] >> 1) ^ -(content[place] & 1)
+                    place += 1
+                else:
+                    found[last], place = _integer(content, place, _BITS[kind])
+            else:
+                found[last], place = self._value(place, kind, wanted, depth)
+        return found, place + 1
 
+    def _value(self, place: int, kind: int, wanted: Any, depth: int) -> tuple[Any, int]:
+        content = self._content
+        if isinstance(wanted, dict) and kind == STRUCT:
+            return self.struct(place, wanted, depth + 1)
+        if isinstance(wanted, Listed) and kind == LIST:
+            element, count, place = _list_head(content, place)
+            if count > wanted.most:
+                raise ThriftError("a list of too many elements")
+            start, found = place, []
+            for _ in range(count):
+                value, place = self._value(place, element, wanted.element, depth + 1)
+                found.append(value)
+            if place - start < count * wanted.least:
+                raise ThriftError("a list whose elements lack what they must have")
+            return found, place
+        if kind != wanted or kind not in (*_BITS, BINARY):
+            raise ThriftError("a field of another type")
+        if kind == BINARY:
+            start, place = _binary(content, place)
+            return bytes(content[start:place]), place
+        return _integer(content, place, _BITS[kind])
 
-def _value(content: Content, place: int, kind: int, wanted: Any, depth: int) -> tuple[Any, int]:
-    if isinstance(wanted, dict) and kind == STRUCT:
-        return _struct(content, place, wanted, depth + 1)
-    if isinstance(wanted, Listed) and kind == LIST:
+    def _skipped(self, place: int, kind: int, depth: int, listed: bool) -> int:
+        content = self._content
+        if kind in _BOOLS:
+            return place + listed  # that of a field is in its head
+        if kind in _BITS:
+            return _varint(content, place, _BITS[kind])[1]
+        if kind == BINARY:
+            return _binary(content, place)[1]
+        if kind == STRUCT:
+            return self.struct(place, {}, depth + 1)[1]
+        if kind in (BYTE, DOUBLE):
+            return place + (1 if kind == BYTE else 8)
+        if kind not in (LIST, SET) or depth > _DEEPEST:  # Parquet has no maps
+            raise ThriftError("a field of an unknown type, or too many lists within each other")
         element, count, place = _list_head(content, place)
-        if count > wanted.most:
-            raise ThriftError("a list of too many elements")
-        start, found = place, []
+        self._spend(count)
         for _ in range(count):
-            value, place = _value(content, place, element, wanted.element, depth + 1)
-            found.append(value)
-        if place - start < count * wanted.least:
-            raise ThriftError("a list whose elements lack what they must have")
-        return found, place
-    if kind != wanted or kind not in (*_BITS, BINARY):
-        raise ThriftError("a field of another type")
-    if kind == BINARY:
-        start, place = _binary(content, place)
-        return bytes(content[start:place]), place
-    return _integer(content, place, _BITS[kind])
+            place = self._skipped(place, element, depth + 1, True)
+        return place
 
-
-def _skipped(content: Content, place: int, kind: int, depth: int, listed: bool) -> int:
-    if kind in _BOOLS:
-        return place + listed  # that of a field is in its head
-    if kind in _BITS:
-        return _varint(content, place, _BITS[kind])[1]
-    if kind == BINARY:
-        return _binary(content, place)[1]
-    if kind == STRUCT:
-        return _struct(content, place, {}, depth + 1)[1]
-    if kind in (BYTE, DOUBLE):
-        return place + (1 if kind == BYTE else 8)
-    if kind not in (LIST, SET) or depth > _DEEPEST:  # Parquet has no maps
-        raise ThriftError("a field of an unknown type, or too many lists within each other")
-    element, count, place = _list_head(content, place)
-    for _ in range(count):
-        place = _skipped(content, place, element, depth + 1, True)
-    return place
+    def _spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise ThriftError("too many fields and elements that are not wanted")
 
 
 def _list_head(content: Content, place: int) -> tuple[int, int, int]:

@@ -64,10 +64,10 @@ def folder_of(path: Path) -> Path:
     if not path.parent.is_dir():
         raise ParameterError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
-        raise ParameterError(f"{path}: expected the name of a file, came a folder")
+        raise ParameterError(f"{path}: expected the name of a file, got a folder")
     if path.exists() and not path.is_file():
         # The new file would take its place, even that of /dev/null.
-        raise ParameterError(f"{path}: expected the name of a file, came a device or a pipe")
+        raise ParameterError(f"{path}: expected the name of a file, got a device or a pipe")
     return path.parent
 
 
@@ -97,7 +97,7 @@ def sweep(path: Path) -> None:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Nobody else holds this path meanwhile; refused if somebody does. The lock ends with the process, however."""
+    """Hold a lock on this path, or refuse if another process has it. Released however the process ends."""
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
     while fcntl is not None:
         file = lock.open("ab")
@@ -106,7 +106,7 @@ def held(path: Path) -> Iterator[None]:
         except BlockingIOError:
             file.close()
             raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
-        # Whoever held it before has removed the file: then this lock is on one that nobody else will open.
+        # The process that held it before has removed the file: then this lock is on one that nobody else will open.
         try:
             if lock.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 break

@@ -1703,7 +1703,7 @@ TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64
         if (outside) continue;
         const i32 *need = needs + p * kind_count;
         const u8 *kind = kinds + (i64)own_row * children;
-        /* What any kind from one on needs at least; nobody is of those that do not exist. */
+        /* enough[j]: the least need of all kinds from j on. Kinds from kind_count on do not exist, and need the most. */
         i16 enough[256];
         for (i64 j = kind_count; j < 256; j++) enough[j] = INT16_MAX;
         i32 least_need = INT16_MAX + 1;
