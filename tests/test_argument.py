@@ -135,12 +135,19 @@ def test_an_added_name_is_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(owner, name, getattr(owner, name, range), raising=False)
             assert not argued(scheme), name
     with monkeypatch.context() as patch:
-        patch.setitem(device.RANDOMIZERS, "MORE", device.Direct)
-        assert not argued(scheme)
-    with monkeypatch.context() as patch:
         patch.setattr(device.Strings.__init__, "__kwdefaults__", {"in_bytes": True})
         assert not argued(scheme)
     assert argued(scheme)
+
+
+def test_a_registered_client_leaves_the_others_covered_and_a_replaced_one_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scheme = make("DE", epsilon=1, domain_size=4)
+    monkeypatch.setitem(device.RANDOMIZERS, "MORE", Client)
+    assert argued(scheme)
+    monkeypatch.setitem(device.RANDOMIZERS, "DE", Client)
+    assert not argued(scheme)
 
 
 def test_the_fields_of_a_client_have_the_exact_types_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

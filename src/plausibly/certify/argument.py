@@ -121,6 +121,8 @@ def _written() -> ModuleType:
 def _as_written() -> bool:
     # Anything may have been replaced or added since the file was read: a global named range is used for the builtin.
     running, written = _globals_of(device), _globals_of(_written())
+    # Schemes of other packages register their clients; that changes none of the others.
+    running["RANDOMIZERS"] = {name: running["RANDOMIZERS"].get(name) for name in written["RANDOMIZERS"]}
     return running.keys() == written.keys() and all(
         _same(running[name], written[name]) and (type(written[name]) is not type or _same_class(name))
         for name in written
