@@ -25,6 +25,9 @@ CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
 """Every scheme by its name."""
 
 
+_MOST_BRACKETS = 2**20
+
+
 def make(name: str, **parameters: Any) -> Scheme:
     """The scheme of that name: ``make("OLH", epsilon=1.0, domain_size=1024)``.
 
@@ -47,13 +50,20 @@ def make(name: str, **parameters: Any) -> Scheme:
 def from_json(text: str) -> Scheme:
     """The scheme that ``to_json`` wrote; whatever is derived is computed again and must agree."""
     try:
+        expect_few_brackets(text, _MOST_BRACKETS)
         given = json.loads(text, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError, TypeError):
-        raise ParameterError("expected the JSON text of a scheme, came something that is not JSON") from None
+    except (ValueError, RecursionError, TypeError, AttributeError):
+        raise ParameterError("expected the JSON text of a scheme, got something that is not JSON") from None
     try:
         return _from_fields(given)
     except RecursionError:
         raise ParameterError("expected the JSON text of a scheme, came one nested too deeply") from None
+
+
+def expect_few_brackets(text: str, most: int) -> None:
+    """Raises ValueError if JSON text has more lists and objects than this: empty ones take fifty times their text."""
+    if text.count("[") + text.count("{") > most:
+        raise ValueError(f"expected at most {most} opening brackets, got more")
 
 
 def _from_fields(given: object) -> Scheme:

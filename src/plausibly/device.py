@@ -125,7 +125,7 @@ def _text_bytes(item: str | int) -> bytes | None:
     # None rather than an error raised from here: Python's own error would travel along and show the item.
     # The text or number itself: str() of an enumeration is its name, and a subclass may say anything.
     try:
-        return (str.__str__(item) if isinstance(item, str) else int.__repr__(item)).encode()
+        return "".join((item,)).encode() if isinstance(item, str) else b"%d" % item
     except ValueError:
         return None
 
@@ -400,7 +400,7 @@ class Labels:
     def encode(self, value: object) -> int:
         if not isinstance(value, str):
             raise DeviceError(f"expected a label (str), got {type(value).__name__}")
-        found = self.index.get(str.__str__(value), len(self.index))
+        found = self.index.get("".join((value,)), len(self.index))
         if found >= self.items:
             raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
         return found
@@ -441,7 +441,7 @@ class Strings:
     def encode(self, value: object) -> int:
         if not isinstance(value, bytes if self.in_bytes else str):
             raise DeviceError(f"expected {'bytes' if self.in_bytes else 'text'}, got {type(value).__name__}")
-        value = bytes.__getitem__(value, slice(None)) if isinstance(value, bytes) else str.__str__(value)
+        value = b"".join((value,)) if isinstance(value, bytes) else "".join((value,))  # no subclass
         if len(value) > self.length and not self.cuts:
             raise DeviceError(f"expected at most {self.length} characters, got more")
         outside, number = self.symbols - 1 if self.other else 0, 0

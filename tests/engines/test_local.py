@@ -18,7 +18,7 @@ import plausibly
 from cases import in_turn
 from contract.entries import every_scheme, other_than, reports_of, tally_of
 from files.making import SMALL, damage_group, flip, group_size, small_file, users_reports
-from plausibly import ParameterError, ReportError, Scheme, StateError
+from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core import parallel
 from plausibly.engines import local
 from plausibly.engines.local import Segment, collect, fold, merge, merge_files, report_files
@@ -598,3 +598,24 @@ def test_folders_and_pipes_that_are_named_like_files_are_not_opened(folder: Path
     (folder / "day.parquet").mkdir()
     small_file(folder / "day.parquet" / "part-0.parquet", 7, seed=9)
     assert collect([folder], tmp_path / "all.tally").added == 25 + 40 + 3 + 7
+
+
+def test_a_stray_state_beside_a_tally_is_neither_taken_for_it_nor_added_to_it(folder: Path, tmp_path: Path) -> None:
+    # A tally without a list of files, beside what a stopped call for another output has left.
+    output, unfinished = tmp_path / "out", tmp_path / "out.unfinished"
+    tally = SMALL.simulate([100] * SMALL.size, SeededRandom(3))
+    write_tally(output, tally)
+    fold(SMALL, [segment(folder / "1.parquet", 0, 2)]).write(unfinished, complete=False, begun_with="")
+    with pytest.raises(StateError, match="begun for another file"):
+        collect([folder], output, allow_simulated=True)
+    # The same as an earlier version would have saved it.
+    fold(SMALL, [segment(folder / "1.parquet", 0, 2)]).write(unfinished, complete=False)
+    with pytest.raises(StateError, match="begun for another file"):
+        collect([folder], output, allow_simulated=True)
+    # A complete tally in its place.
+    write_tally(unfinished, tally)
+    with pytest.raises(StateError, match="got a tally that is complete"):
+        collect([folder], output, allow_simulated=True)
+    unfinished.unlink()
+    added = collect([folder], output, allow_simulated=True).added
+    assert len(Collected.read(output)) == len(tally) + added

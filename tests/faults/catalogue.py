@@ -346,7 +346,7 @@ CLIENT = [
     fault(
         "subset-with-an-item-twice",
         "an item that was drawn stays in the urn",
-        Edit("device:SubsetSelection.perturb", "moved[j] = moved.get(i, i)", "moved[j] = pick"),
+        Edit("device:SubsetSelection.perturb", "moved[j] = moved.pop(i, i)", "moved[j] = pick"),
         by=SS,
         sees=REFUSED,
     ),

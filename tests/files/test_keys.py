@@ -42,6 +42,7 @@ from plausibly.files.keys import LONGEST, SHORTEST
 from plausibly.files.whole import refuse_replacing
 
 SECRET = bytes(range(32))
+DERIVED = hashlib.sha256(b"plausibly key 1\n" + struct.pack("<Q", len(SECRET)) + SECRET).digest()
 KEY, OTHER = Key(SECRET), Key(bytes(32))
 
 
@@ -152,7 +153,7 @@ def test_the_bytes_of_a_keyed_file_are_those_of_the_page(path: Path, monkeypatch
     (length,) = struct.unpack("<I", content[-8:-4])
     start = len(content) - 8 - length
     plain = content[start:-8].replace(said[b"plausibly.mac"], b"0" * 64)
-    code = hmac.new(SECRET, b"plausibly reports 2\n" + plain + struct.pack("<Q", start), "sha256").hexdigest()
+    code = hmac.new(DERIVED, b"plausibly reports 2\n" + plain + struct.pack("<Q", start), "sha256").hexdigest()
     assert code.encode() == said[b"plausibly.mac"]
     assert ReportFile(path, key=KEY).identity == code
 
@@ -231,7 +232,7 @@ def test_the_bytes_of_a_keyed_tally_are_those_of_the_page() -> None:
     _, _, head, _ = struct.unpack_from("<3sBIQ", plain)
     start = b"PLT\x02" + plain[4 : 16 + head]
     body = start + struct.pack("<I", zlib.crc32(start)) + plain[20 + head :]
-    assert keyed == body + hmac.new(SECRET, b"plausibly tally 2\n" + body, "sha256").digest()
+    assert keyed == body + hmac.new(DERIVED, b"plausibly tally 2\n" + body, "sha256").digest()
 
 
 def test_every_flipped_bit_of_a_keyed_tally_is_refused() -> None:
@@ -263,8 +264,9 @@ def test_what_is_collected_with_a_key_has_it_throughout(
     monkeypatch.setattr(local._Saver, "_save", saved)
     collect([path], out, key=KEY, save_every=0)
     assert seen
-    for content in (*seen, out.read_bytes()):
+    for content in seen:
         Collected.from_bytes(content, complete=False, key=KEY)
+    Collected.from_bytes(out.read_bytes(), key=KEY)
     with pytest.raises(KeyNeededError):
         collect([path], out)
     with pytest.raises(StateError, match="another key"):
@@ -420,3 +422,10 @@ def test_a_tally_that_was_opened_to_others_stays_so(tmp_path: Path) -> None:
     tally.chmod(0o640)
     assert collect([tmp_path / "b.parquet"], tally).added == 25
     assert mode(tally) == 0o640
+
+
+def test_a_key_with_zeros_behind_it_is_another_key(tmp_path: Path) -> None:
+    Collected(SMALL.accumulator()).write(tmp_path / "x.tally", key=KEY)
+    for other in (SECRET + b"\0", hashlib.sha256(SECRET).digest()):
+        with pytest.raises(StateError, match="another key"):
+            Collected.read(tmp_path / "x.tally", key=Key(other))

@@ -19,7 +19,7 @@ def audit(
     ],
     statistical: Annotated[
         int | None,
-        typer.Option(min=8, help="Also attack so many reports of each of three items, all in memory."),
+        typer.Option(min=8, help="Also attack this number of reports of each of three items, all in memory."),
     ] = None,
     draws: Annotated[
         int, typer.Option(min=10_000, help="How many coins the client may draw: more cover more, a million a second.")

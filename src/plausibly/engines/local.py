@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ..core.accumulator import Accumulator, ChangedError
@@ -149,7 +150,7 @@ def collect(
             raise SimulatedError(output)
         if not allow_simulated:
             survey.refuse_simulated()
-        saver = _Saver(state, unfinished, save_every, key)
+        saver = _Saver(state, unfinished, before, save_every, key)
         todo = survey.missing(state)
         done = len(state)
         total = done + sum(survey.count(segment) for segment in todo)
@@ -389,8 +390,8 @@ def _packed(survey: _Survey, segments: Sequence[Segment], size: int) -> Iterator
 class _Saver:
     """The state so far, saved beside the output from time to time, and whenever the collecting ends early."""
 
-    def __init__(self, state: Collected, path: Path, every: float, key: Key | None) -> None:
-        self.state, self._path, self._every, self._key = state, path, every, key
+    def __init__(self, state: Collected, path: Path, before: Collected | None, every: float, key: Key | None) -> None:
+        self.state, self._path, self._before, self._every, self._key = state, path, before, every, key
         self._saved = state
         self._next = time.monotonic() + every
 
@@ -401,11 +402,18 @@ class _Saver:
 
     def _save(self) -> None:
         start = time.monotonic()
-        self.state.write(self._path, complete=False, key=self._key)
+        self.state.write(self._path, complete=False, begun_with=self._begun_with, key=self._key)
         self._saved = self.state
         # A large state takes long to write; most of the time is for reading.
         now = time.monotonic()
         self._next = now + max(self._every, _SAVING_SHARE * (now - start))
+
+    @cached_property
+    def _begun_with(self) -> str:
+        # The output that this goes on from: that of the call which was stopped, if this one goes on from its state.
+        if self._before is None:
+            return ""
+        return self._before.digest if self._before.begun_with is None else self._before.begun_with
 
     def __enter__(self) -> None:
         pass
@@ -423,9 +431,17 @@ def _earlier(output: Path, unfinished: Path, key: Key | None) -> tuple[Collected
         return done, set(), 0
     if done is None:
         return begun, set(begun.files), len(begun)
-    if done.scheme != begun.scheme or not (done.covers(begun) or begun.covers(done)):
-        raise StateError(f"{unfinished}: begun for another file than {output} is now; move one of them away")
-    # A call that was killed between its last two steps leaves both files, and then the output has it all.
-    if done.covers(begun):
+    if done.scheme == begun.scheme and _goes_on_from(begun, done):
+        return begun, begun.files.keys() - done.files.keys(), len(begun) - len(done)
+    if done.scheme == begun.scheme and done.covers(begun) and len(done) >= len(begun):
+        # A call that was killed between its last two steps leaves both files, and then the output has it all.
         return done, set(), 0
-    return begun, begun.files.keys() - done.files.keys(), len(begun) - len(done)
+    raise StateError(f"{unfinished}: begun for another file than {output} is now; move one of them away")
+
+
+def _goes_on_from(begun: Collected, done: Collected) -> bool:
+    # Whether a state that was saved on the way has all that the output has. Row groups alone do not tell: a tally may
+    # have reports of files that nobody has listed.
+    if begun.begun_with is None:  # saved by an earlier version
+        return bool(done.files) and begun.covers(done) and len(begun) > len(done)
+    return begun.begun_with == done.digest

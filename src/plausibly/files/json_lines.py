@@ -7,9 +7,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ..catalog import expect_few_brackets
 from ..core.errors import shown
 from .text import Text, differs_little
 
+_MOST_BRACKETS = 2**20
+"""Of a line: empty lists take fifty times the memory of their text."""
 _KINDS = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
 
 
@@ -33,6 +36,7 @@ def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], lis
             if not written:
                 continue
             try:
+                expect_few_brackets(written, _MOST_BRACKETS)
                 # Whether a field is there twice takes a while to find out, and can be seen to be impossible.
                 once = name and written.count(name) == 1 and "\\" not in written
                 value, end = quick(written) if once else strict(written)

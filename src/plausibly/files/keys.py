@@ -20,6 +20,7 @@ SHORTEST, LONGEST = 16, 4096
 """Bytes of a key."""
 MAC = hashlib.sha256().digest_size
 """Bytes of what a key makes of a content."""
+_PURPOSE = b"plausibly key 1\n"
 _HOW = "(umask 077; head -c 32 /dev/urandom > shared.key) makes one"
 
 
@@ -60,7 +61,9 @@ class Key:
 
     def mac(self, *parts: bytes | memoryview) -> bytes:
         """What only those with the key can compute of these bytes, one part after the other."""
-        made = hmac.new(self.secret, digestmod=hashlib.sha256)
+        # HMAC itself takes a key and the same key with zeros behind it for one.
+        size = len(self.secret).to_bytes(8, "little")
+        made = hmac.new(hashlib.sha256(_PURPOSE + size + self.secret).digest(), digestmod=hashlib.sha256)
         for part in parts:
             made.update(part)
         return made.digest()

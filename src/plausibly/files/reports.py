@@ -376,7 +376,14 @@ def _described(footer: bytes, start: int, keyed: bool) -> _Described:
         simulated = {"true": True, "false": False}[said["plausibly.simulated"]]
         groups = _groups(said["plausibly.groups"], len(found.chunks), keyed)
         fingerprint = said["plausibly.fingerprint"]
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):  # the errors of a scheme among them
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+    ):  # a scheme's among them
         raise FooterError("the metadata do not describe reports of a scheme known here") from None
     size = scheme.report_dtype.itemsize
     if fingerprint != scheme.fingerprint() or found.size != size:

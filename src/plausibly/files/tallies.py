@@ -5,6 +5,7 @@ The format is described byte by byte in docs/files.md.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 import os
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..catalog import from_json
+from ..catalog import expect_few_brackets, from_json
 from ..core.accumulator import Accumulator
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
@@ -26,6 +27,8 @@ from .whole import replacing
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
+_MOST_BRACKETS = 2**21
+"""Of a header, which has one for each run of row groups."""
 _PURPOSE = b"plausibly tally 2\n"
 """What a key authenticates begins with: a report file's code is none of a tally."""
 _MOST_HEADER = 1 << 26
@@ -67,6 +70,8 @@ class Collected:
     files: Mapping[str, Ranges] = field(default_factory=dict)
     """The row groups that are in the tally, by the identity of their file."""
     skipped: tuple[Skipped, ...] = ()
+    begun_with: str | None = None
+    """Of a state that was saved on the way: the digest of the output that it goes on from, "" if there was none."""
 
     @property
     def scheme(self) -> Scheme:
@@ -80,14 +85,18 @@ class Collected:
         """Whether all row groups of the other are here, too."""
         return all(not without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
 
-    def to_bytes(self, *, complete: bool = True, key: Key | None = None) -> bytes:
-        """The content of a tally file; ``complete=False`` marks a state that more is to be added to."""
+    def to_bytes(self, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None) -> bytes:
+        """The content of a tally file; ``complete=False`` marks a state that more is to be added to.
+
+        ``begun_with`` names the output that this state goes on from, as ``digest`` does; "" where there was none.
+        """
         header = {
             "scheme": json.loads(self.scheme.to_json()),
             "fingerprint": self.scheme.fingerprint(),
             "reports": len(self),
             "simulated": self.simulated,
             "complete": complete,
+            **({} if begun_with is None else {"begun_with": begun_with}),
             "files": {identity: list(map(list, ranges)) for identity, ranges in sorted(self.files.items())},
             "skipped": [vars(each) for each in self.skipped],
         }
@@ -99,9 +108,14 @@ class Collected:
         parts = [head, _CHECKSUM.pack(zlib.crc32(head)), blob]
         return b"".join(parts if key is None else [*parts, key.mac(_PURPOSE, *parts)])
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content of this tally's file without a key."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
     @classmethod
     def from_bytes(cls, content: bytes | bytearray, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """What ``to_bytes`` wrote; refuses damaged and left-over bytes, and an incomplete state unless it may be so.
+        """What ``to_bytes`` wrote; refuses damaged and left-over bytes, and a state that is not ``complete`` as asked.
 
         With a ``key``, also refuses what was not written with it; without one, what was written with any.
         """
@@ -117,27 +131,43 @@ class Collected:
         if zlib.crc32(view[:end]) != _CHECKSUM.unpack_from(view, end)[0]:
             raise StateError("the checksum of the header does not fit; the bytes are damaged")
         try:
-            said = json.loads(bytes(view[_PREFIX.size : end]).decode("utf-8", "surrogateescape"))
+            text = bytes(view[_PREFIX.size : end]).decode("utf-8", "surrogateescape")
+            expect_few_brackets(text, _MOST_BRACKETS)
+            said = json.loads(text)
             scheme = from_json(json.dumps(said["scheme"]))
             files = {identity: _ranges(found) for identity, found in said["files"].items()}
             skipped = tuple(_skipped(each) for each in said["skipped"])
             simulated, whole, reports = said["simulated"], said["complete"], said["reports"]
+            begun_with = said.get("begun_with")
             agree = said["fingerprint"] == scheme.fingerprint()
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):  # the errors of a scheme among them
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            AttributeError,
+            RecursionError,
+        ):  # a scheme's among them
             raise StateError("the header does not describe a tally of a scheme known here") from None
-        if not (agree and isinstance(simulated, bool) and isinstance(whole, bool)):
+        if not (
+            agree and isinstance(simulated, bool) and isinstance(whole, bool) and isinstance(begun_with, str | None)
+        ):
             raise StateError("the header does not describe a tally of a scheme known here")
         if complete and not whole:
             raise StateError("not all reports are in it yet: the collecting was stopped, and goes on when called again")
+        if whole and not complete:
+            raise StateError("expected a state that collect has saved on the way, got a tally that is complete")
         tally = Accumulator.from_bytes(scheme, view[end + _CHECKSUM.size :])  # type: ignore[arg-type]
         if len(tally) != reports:
             raise StateError("the header and the accumulator do not agree on the number of reports")
-        return cls(tally, simulated, files, skipped)
+        return cls(tally, simulated, files, skipped, begun_with)
 
-    def write(self, path: str | Path, *, complete: bool = True, key: Key | None = None) -> None:
+    def write(
+        self, path: str | Path, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None
+    ) -> None:
         """Writes or replaces a tally file, whole or not at all; a new one has mode 0600, another keeps its own."""
         with replacing(Path(path), private=True) as unfinished:
-            unfinished.write_bytes(self.to_bytes(complete=complete, key=key))
+            unfinished.write_bytes(self.to_bytes(complete=complete, begun_with=begun_with, key=key))
 
     @classmethod
     def read(cls, path: str | Path, *, complete: bool = True, key: Key | None = None) -> Collected:
@@ -163,7 +193,7 @@ def read_tally(
     """The accumulator of a tally file; refuses another scheme's than the one given, and simulations unless allowed."""
     found = Collected.read(path, key=key)
     if scheme is not None and scheme != found.scheme:
-        raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, came {found.scheme.fingerprint()[:12]}")
+        raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, got {found.scheme.fingerprint()[:12]}")
     if found.simulated and not allow_simulated:
         raise SimulatedError(path)
     return found.tally

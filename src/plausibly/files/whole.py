@@ -100,7 +100,11 @@ def held(path: Path) -> Iterator[None]:
     """Hold a lock on this path, or refuse if another process has it. Released however the process ends."""
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
     while fcntl is not None:
-        file = lock.open("ab")
+        try:
+            # For its owner alone, and never through a link to something else.
+            file = os.fdopen(os.open(lock, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
+        except OSError as error:
+            raise StateError(f"{lock}: {error.strerror}") from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
