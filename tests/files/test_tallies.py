@@ -208,3 +208,8 @@ def test_a_header_that_says_something_else_than_the_rest_is_refused(field: str, 
     head = prefix.pack(magic, version, len(text), blob) + text
     with pytest.raises(StateError, match="the header"):
         Collected.from_bytes(head + struct.pack("<I", zlib.crc32(head)) + content[-blob:])
+
+
+def test_a_header_of_more_lists_than_files_can_have_is_refused_before_it_takes_memory() -> None:
+    with pytest.raises(StateError, match="the header does not describe a tally"):
+        Collected.from_bytes(sealed({"skipped": [[]] * 2**21}))

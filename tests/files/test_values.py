@@ -337,3 +337,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         told, large = peak(kind, b"x" * 1_000_000, 400)
         assert "line 1: a line of more than" in told
         assert large < small + 100_000
+
+
+def test_a_line_of_more_lists_than_any_table_has_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    # Empty lists take fifty times the memory of their text.
+    (tmp_path / "a.ndjson").write_text('{"a":"x","b":[' + "[]," * 2**20 + "[]]}\n", encoding="utf-8")
+    with pytest.raises(ValuesError, match="not JSON; expected one whole object in each line"):
+        read(tmp_path / "a.ndjson", column="a")
