@@ -72,4 +72,4 @@ def agrees(shown: str, printed: str) -> bool:
     lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
     pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n" for line in lines)
     came = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
-    return re.fullmatch(pattern, came) is not None
+    return re.fullmatch(pattern, got) is not None

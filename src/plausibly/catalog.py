@@ -42,7 +42,7 @@ def make(name: str, **parameters: Any) -> Scheme:
         if given not in valid:
             raise ParameterError(f"unknown parameter {shown(given)} for {name}; {nearest(given, valid)}")
     for missing in sorted(required(kind) - parameters.keys()):
-        raise ParameterError(f"{missing}: expected for {name}, came nothing")
+        raise ParameterError(f"{missing}: expected for {name}, got nothing")
     shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
     return kind(domain=make_domain(**shape), **parameters)
 
@@ -57,7 +57,7 @@ def from_json(text: str) -> Scheme:
     try:
         return _from_fields(given)
     except RecursionError:
-        raise ParameterError("expected the JSON text of a scheme, came one nested too deeply") from None
+        raise ParameterError("expected the JSON text of a scheme, got one nested too deeply") from None
 
 
 def expect_few_brackets(text: str, most: int) -> None:

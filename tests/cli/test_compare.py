@@ -102,7 +102,7 @@ def test_numbers_are_means_over_the_repeats() -> None:
         (["OLH", "--epsilon", "nan"], "positive"),
         (["OLH", "--epsilon", "-1"], "positive"),
         (["OLH", "--n", "99999999999"], "n: expected"),
-        (["OLH", "--data", "uniform", "--counts", "x.csv"], "came several"),
+        (["OLH", "--data", "uniform", "--counts", "x.csv"], "got several"),
         (["OLH", "--column", "x"], "--column is for --values"),
         (["[red]x[/]"], "unknown scheme '[red]x[/]'"),
     ],

@@ -142,7 +142,7 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["--out", "x.xlsx"], 2, "unknown ending '.xlsx'"),
-        (["--top", "2", "--all"], 2, "expected --top or --all, came both"),
+        (["--top", "2", "--all"], 2, "expected --top or --all, got both"),
         (["--top", "0"], 2, "--top"),
         (["--level", "2"], 2, "level: expected a number strictly between 0 and 1"),
         (["--items", "cat,,dog"], 2, "expected items with one comma between them"),

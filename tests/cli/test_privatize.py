@@ -171,7 +171,7 @@ def test_missing_or_unreadable_inputs_are_told(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     assert run(tmp_path / "folder.csv", *words)[::2] == (1, f"{tmp_path / 'folder.csv'}: Is a directory\n")
     code, _, told = run("-", *words, "--format", "parquet")
-    assert (code, "came a stream" in told) == (2, True)
+    assert (code, "got a stream" in told) == (2, True)
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ def test_a_tally_that_is_not_of_a_search_is_sent_to_estimate(tmp_path: Path) -> 
 @in_turn(
     ("arguments", "code", "message"),
     [
-        (["--level", "0.1", "--no-level"], 2, "expected --level or --no-level, came both"),
+        (["--level", "0.1", "--no-level"], 2, "expected --level or --no-level, got both"),
         (["--level", "3"], 2, "level"),
         (["--dictionary", "none.txt"], 2, "--dictionary: a search by ROUND has no use for it"),
         (["--out", "x.txt"], 2, "unknown ending '.txt'"),

@@ -79,7 +79,7 @@ def test_what_the_scheme_does_not_take_is_refused_by_line(tmp_path: Path) -> Non
     ("arguments", "told"),
     [
         (["OLH"], "expected a file of a scheme"),
-        ([*SMALL, "--counts", "x.csv"], "came several"),
+        ([*SMALL, "--counts", "x.csv"], "got several"),
         ([*SMALL, "--column", "site"], "--column is for --values"),
         ([*SMALL, "--out", "r.pdf"], "ends in .png"),
         ([*SMALL, "--out", "no-such-folder/r.png"], "there is no folder"),

@@ -258,7 +258,7 @@ def test_a_missing_parameter_or_domain_is_refused(name: str) -> None:
     given = parameters(name)
     # Privacy is always asked for, be it the entry's own or that of an oracle.
     for missing in required(name) | {"epsilon", "oracle"} & given.keys():
-        with pytest.raises(ParameterError, match=f"{missing}: expected for {name}.* came nothing"):
+        with pytest.raises(ParameterError, match=f"{missing}: expected for {name}.* got nothing"):
             plausibly.make(name, domain_size=11, **{key: given[key] for key in given if key != missing})
     with pytest.raises(ParameterError, match="domain"):
         plausibly.make(name, **given)
@@ -270,7 +270,7 @@ def test_a_missing_parameter_or_domain_is_refused(name: str) -> None:
 def test_a_domain_of_a_kind_the_scheme_cannot_use_is_refused(name: str) -> None:
     for domain in DOMAINS.values():
         if not isinstance(domain, plausibly.CATALOG[name].accepts):
-            with pytest.raises(ParameterError, match=f"domain: {name} works on .*, came {type(domain).__name__}"):
+            with pytest.raises(ParameterError, match=f"domain: {name} works on .*, got {type(domain).__name__}"):
                 build(name, domain)
 
 

@@ -81,7 +81,7 @@ def test_left_over_bytes_are_refused(scheme: Scheme) -> None:
 def test_a_batch_of_another_scheme_is_refused(scheme: Scheme) -> None:
     other = other_than(scheme)
     assert other.report_dtype == scheme.report_dtype
-    with pytest.raises(ReportError, match=r"expected scheme .*, came"):
+    with pytest.raises(ReportError, match=r"expected scheme .*, got"):
         decode_reports(scheme, encode_reports(other, reports_of(other, 3)))
 
 
@@ -157,7 +157,7 @@ def test_reports_of_another_scheme_with_equal_records_are_refused(scheme: Scheme
     tally = tally_of(scheme, reports_of(scheme, 4))
     before = tally.to_bytes()
     for refused in (foreign, foreign[2:], foreign.copy()):
-        with pytest.raises(ReportError, match=r"expected those of scheme .*, came those of"):
+        with pytest.raises(ReportError, match=r"expected those of scheme .*, got those of"):
             tally.add(refused)
         with pytest.raises(ReportError):
             encode_reports(scheme, refused)

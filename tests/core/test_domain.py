@@ -50,7 +50,7 @@ def test_integers_of_any_kind_are_their_own_codes(items: object) -> None:
 @pytest.mark.parametrize("wrong", [5, -1, 2**31, 2**63, 2**64, 10**40, -(2**63), -(10**40)])
 def test_integers_outside_are_refused_by_position(wrong: int) -> None:
     for items in ([1, 2, wrong, 3], np.array([1, 2, wrong, 3], dtype=object)):
-        with pytest.raises(DomainError, match=r"item 2: expected integers in \[0, 5\), came a value outside"):
+        with pytest.raises(DomainError, match=r"item 2: expected integers in \[0, 5\), got a value outside"):
             Integers(5).encode(items)
 
 
@@ -162,14 +162,14 @@ def test_other_goes_with_labels_only() -> None:
 @pytest.mark.parametrize("item", [5, None, b"a", 1.5, float("nan"), True, ["a"], pd.NA], ids=repr)
 def test_what_is_no_text_is_refused_even_where_other_takes_every_text(item: object) -> None:
     for domain in (Labels(("a", "b")), Labels(("a", "b"), other=True)):
-        with pytest.raises(DomainError, match=r"item 1: expected labels \(str\), came"):
+        with pytest.raises(DomainError, match=r"item 1: expected labels \(str\), got"):
             domain.encode(["a", item])
 
 
 def test_a_table_is_refused_instead_of_taking_the_names_of_its_columns() -> None:
     table = pd.DataFrame({"a": ["a", "b"], "b": ["b", "b"]})
     for domain in (Labels(("a", "b")), Labels(("a", "b"), other=True), Keys(), Integers(5)):
-        with pytest.raises(DomainError, match="items: expected one dimension, came DataFrame; choose a column"):
+        with pytest.raises(DomainError, match="items: expected one dimension, got DataFrame; choose a column"):
             domain.encode(table)
     assert Labels(("a", "b")).encode(table["a"]).tolist() == [0, 1]
 
@@ -180,12 +180,12 @@ def test_a_label_outside_the_list_is_refused_with_the_way_to_allow_it() -> None:
 
 
 def test_integers_instead_of_labels_are_refused_with_the_way_to_have_them() -> None:
-    with pytest.raises(ParameterError, match=r"expected labels \(str\), came int; domain_size="):
+    with pytest.raises(ParameterError, match=r"expected labels \(str\), got int; domain_size="):
         make("OLH", epsilon=1, domain=[1, 2, 3])
 
 
 def test_a_class_instead_of_a_domain_is_refused_by_its_name() -> None:
-    with pytest.raises(ParameterError, match="came the class Keys"):
+    with pytest.raises(ParameterError, match="got the class Keys"):
         make("OLH", epsilon=1, domain=Keys)
 
 

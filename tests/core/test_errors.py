@@ -128,7 +128,7 @@ def test_a_bad_item_is_refused_by_position_without_being_told(scheme: Scheme, ba
         ):
             message = assert_refused(call, DomainError)
             assert "expected" in message
-            assert "came" in message
+            assert "got" in message
             assert "item 2:" in message
     assert rng.stream().call == 0, "a refused call draws nothing"
     assert tally.to_bytes() == before
@@ -163,7 +163,7 @@ def test_typed_arrays_of_a_wrong_kind_are_refused_without_being_told(scheme: Sch
     for items in arrays:
         message = assert_refused(lambda items=items: scheme.privatize(items), DomainError)
         assert "expected" in message
-        assert "came" in message
+        assert "got" in message
 
 
 def test_the_message_does_not_tell_how_long_a_text_was() -> None:
@@ -276,7 +276,7 @@ def test_items_handed_over_as_reports_are_not_told() -> None:
         ):
             message = assert_refused(call, ReportError)
             assert "expected" in message
-            assert "came" in message
+            assert "got" in message
     assert tally.to_bytes() == before
 
 
@@ -289,21 +289,21 @@ every_name = pytest.mark.parametrize("name", sorted(name for name in plausibly.C
 @every_name
 @in_turn("epsilon", [0, -1, -0.5, "0", float("nan"), float("inf"), "-inf", Decimal("NaN")])
 def test_an_epsilon_that_is_not_positive_and_finite_is_refused(name: str, epsilon: Any) -> None:
-    with pytest.raises(ParameterError, match=r"epsilon: expected a .*positive number, came"):
+    with pytest.raises(ParameterError, match=r"epsilon: expected a .*positive number, got"):
         make(name, epsilon=epsilon, domain_size=5)
 
 
 @every_name
 @in_turn("size", [1, 0, -5])
 def test_a_domain_of_fewer_than_two_items_is_refused(name: str, size: int) -> None:
-    with pytest.raises(ParameterError, match=rf"domain_size: expected 2 to \d+, came {size}"):
+    with pytest.raises(ParameterError, match=rf"domain_size: expected 2 to \d+, got {size}"):
         make(name, epsilon=1, domain_size=size)
 
 
 @every_name
 @in_turn("size", [5.0, "5", True, [5], float("nan")])
 def test_a_domain_size_that_is_no_integer_is_refused(name: str, size: object) -> None:
-    with pytest.raises(ParameterError, match=f"domain_size: expected an integer, came {type(size).__name__}"):
+    with pytest.raises(ParameterError, match=f"domain_size: expected an integer, got {type(size).__name__}"):
         make(name, epsilon=1, domain_size=size)
 
 
@@ -362,7 +362,7 @@ def test_bytes_instead_of_reports_are_refused_with_the_way_to_read_them() -> Non
 
 def test_what_is_no_scheme_is_refused() -> None:
     for call in (plausibly.audit, plausibly.audit_statistically, lambda s: plausibly.encode_reports(s, None)):
-        assert "expected a Scheme, came str" in assert_refused(lambda call=call: call("OLH"), ParameterError)
+        assert "expected a Scheme, got str" in assert_refused(lambda call=call: call("OLH"), ParameterError)
 
 
 def test_what_is_not_bytes_is_refused_with_a_typed_error() -> None:

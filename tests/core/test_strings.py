@@ -92,7 +92,7 @@ def test_characters_outside_the_alphabet_are_refused_by_position(text: str) -> N
 
 
 def test_bytes_outside_the_alphabet_are_refused() -> None:
-    with pytest.raises(DomainError, match="item 1: expected characters of the alphabet only, came"):
+    with pytest.raises(DomainError, match="item 1: expected characters of the alphabet only, got"):
         BYTES.encode([b"\0", b"\1"])
 
 
@@ -110,10 +110,10 @@ def test_bytes_outside_the_alphabet_are_refused() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_text_is_refused_with_its_position_and_type(domain: Strings, wrong: Any, came: str) -> None:
+def test_what_is_no_text_is_refused_with_its_position_and_type(domain: Strings, wrong: Any, got: str) -> None:
     good = "a" if domain is ABC else b"A"
     kind = type(good).__name__
-    with pytest.raises(DomainError, match=rf"item 1: expected texts \({kind}\), came {came}"):
+    with pytest.raises(DomainError, match=rf"item 1: expected texts \({kind}\), got {came}"):
         domain.encode([good, wrong, good])
 
 
@@ -248,7 +248,7 @@ def test_decoding_gives_back_the_texts(domain: Strings) -> None:
     [
         ({"alphabet": ""}, "alphabet: number of characters"),
         ({"alphabet": "aba"}, "alphabet: expected distinct characters"),
-        ({"alphabet": ["a", "b"]}, r"alphabet: expected characters \(str or bytes\), came list"),
+        ({"alphabet": ["a", "b"]}, r"alphabet: expected characters \(str or bytes\), got list"),
         ({"alphabet": None}, "alphabet: expected characters"),
         ({"alphabet": SURROGATE}, "alphabet: expected characters that have a UTF-8 form"),
         ({"alphabet": "a\N{REPLACEMENT CHARACTER}", "other": True}, "alphabet: the replacement character"),
@@ -305,7 +305,7 @@ def test_it_is_frozen_and_schemes_that_need_a_list_refuse_it() -> None:
     with pytest.raises(FrozenInstanceError):
         ABC.length = 4  # type: ignore[misc]
     assert ABC.size is None
-    with pytest.raises(ParameterError, match="domain: DE works on Integers or Labels, came Strings"):
+    with pytest.raises(ParameterError, match="domain: DE works on Integers or Labels, got Strings"):
         make("DE", epsilon=1, domain=ABC)
     with pytest.raises(ParameterError, match="domain: OLH works on"):
         make("OLH", epsilon=1, domain=ABC)

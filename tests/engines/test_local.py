@@ -230,7 +230,7 @@ def test_folders_are_searched_but_for_hidden_files(tmp_path: Path) -> None:
 
 
 def test_without_files_the_message_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="came none"):
+    with pytest.raises(ParameterError, match="got none"):
         collect([tmp_path], tmp_path / "out")
     with pytest.raises(StateError, match="there is no such file or folder"):
         collect([tmp_path / "none"], tmp_path / "out", skip_bad=True)
@@ -250,7 +250,7 @@ def test_mixed_schemes_are_refused_before_anything_is_read(skip_bad: bool, tmp_p
     folder.mkdir()
     small_file(folder / "a.parquet", 25)
     small_file(folder / "b.parquet", 25, scheme=other_than(SMALL))
-    with pytest.raises(StateError, match=r"b\.parquet: expected scheme \w+ as in .*a\.parquet, came"):
+    with pytest.raises(StateError, match=r"b\.parquet: expected scheme \w+ as in .*a\.parquet, got"):
         collect([folder], folder / "out", skip_bad=skip_bad)
     with pytest.raises(StateError, match=r"a\.parquet: expected scheme"):
         collect([folder / "a.parquet"], folder / "out", scheme=other_than(SMALL), skip_bad=skip_bad)
@@ -300,7 +300,7 @@ def test_merging_files_refuses_what_would_count_twice_or_be_lost(folder: Path, t
     one, two = tmp_path / "1.tally", tmp_path / "2.tally"
     collect([folder / "0.parquet"], one)
     collect([folder / "1.parquet"], two)
-    with pytest.raises(ParameterError, match="came none"):
+    with pytest.raises(ParameterError, match="got none"):
         merge_files([], tmp_path / "all.tally")
     with pytest.raises(ParameterError, match=r"1\.tally: named twice"):
         merge_files([one, one], tmp_path / "all.tally")

@@ -52,8 +52,8 @@ def test_counts_are_ranked(tmp_path: Path) -> None:
         (f"{SECRET},4\n", "line 1"),
         ("item,item,count\n", "line 1"),
         ("", "line 1"),
-        ("item,count\n", "came 0, of 0"),
-        (f"item,count\n{SECRET},4\n", "came 1, of 4"),
+        ("item,count\n", "got 0, of 0"),
+        (f"item,count\n{SECRET},4\n", "got 1, of 4"),
         (f"item,count\na,2147483647\n{SECRET},1\n", "of 2,147,483,648"),
         (f"item,count\na,0\n{SECRET},0\n", "of 0"),
     ],
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_named_by_file_and_line_and_not_quoted(text: str | byte
 @in_turn(
     ("text", "column", "line"),
     [
-        (f"site,day\n{SECRET},1\n", None, "line 1: expected one column, came 2"),
+        (f"site,day\n{SECRET},1\n", None, "line 1: expected one column, got 2"),
         (f"{SECRET}\nb\n", "site", "line 1"),
         (f"site\n{SECRET}\nb\n''\n\"\"\n", "site", "line 5: no value"),
         (f"site,day\n{SECRET},1\nb\n", "site", "line 3"),

@@ -216,7 +216,7 @@ def test_a_stream_that_is_closed_or_breaks_is_told() -> None:
         read(Hasty())
     with pytest.raises(ParameterError, match="stream of bytes"):
         read(io.StringIO("a"))
-    with pytest.raises(ParameterError, match="came a stream"):
+    with pytest.raises(ParameterError, match="got a stream"):
         read(io.BytesIO(), format="parquet")
 
 

@@ -289,7 +289,7 @@ def test_plain_arrays_are_checked() -> None:
         apply("norm-sub", 3.0, 5)
     with pytest.raises(ParameterError, match="total: expected no negative number"):
         apply("norm-sub", [1.0, 2.0], -5)
-    with pytest.raises(ParameterError, match=r"total: expected the shape \(2,\), came \(3,\)"):
+    with pytest.raises(ParameterError, match=r"total: expected the shape \(2,\), got \(3,\)"):
         apply("norm-sub", [[1.0], [2.0]], [1, 2, 3])
     with pytest.raises(ParameterError, match="variance: expected no negative number"):
         apply("significance-cut", [1.0, 2.0], 5, -1.0)

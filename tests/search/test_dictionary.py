@@ -343,12 +343,12 @@ def test_the_result_tells_what_came_from_the_dictionary(tally: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("abba", ParameterError, "dictionary: expected a list of strings, came one str"),
-        (b"abba", ParameterError, "dictionary: expected a list of strings, came one bytes"),
-        ({"abba": 5}, ParameterError, "dictionary: expected a list of strings, came one dict"),
-        (7, ParameterError, "dictionary: expected a list of strings, came one int"),
+        ("abba", ParameterError, "dictionary: expected a list of strings, got one str"),
+        (b"abba", ParameterError, "dictionary: expected a list of strings, got one bytes"),
+        ({"abba": 5}, ParameterError, "dictionary: expected a list of strings, got one dict"),
+        (7, ParameterError, "dictionary: expected a list of strings, got one int"),
         (["ab", "xyz"], DomainError, "dictionary: item 1: expected characters of the alphabet only"),
-        (["ab", 7, None], DomainError, "dictionary: item 1 and 1 more: expected texts (str), came int"),
+        (["ab", 7, None], DomainError, "dictionary: item 1 and 1 more: expected texts (str), got int"),
         (np.array([["ab"]]), DomainError, "dictionary: items: expected one dimension"),
     ],
     ids=str,

@@ -62,7 +62,7 @@ def test_an_oracle_with_too_little_room_is_refused_by_its_role(role: str) -> Non
         Part("all", narrow, strings, 0, 3, role=role)
     with pytest.raises(ParameterError, match=f"^{role}: expected a scheme such as make"):
         Part("all", "DE", strings, 0, 3, role=role)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=f"^{role}: expected a scheme over Keys\\(\\) or integers, came .* Labels"):
+    with pytest.raises(ParameterError, match=f"^{role}: expected a scheme over Keys\\(\\) or integers, got .* Labels"):
         Part("all", plausibly.make("DE", epsilon=1, domain=["a", "b"]), strings, 0, 3, role=role)
 
 

@@ -80,7 +80,7 @@ def test_a_lost_string_is_explained_up_to_where_it_was_lost(name: str) -> None:
     never = found.explain("cccc").splitlines()
     assert never[0] == "cccc: not found"
     assert "not among" in never[-1]
-    with pytest.raises(ParameterError, match="item: expected a string, came int"):
+    with pytest.raises(ParameterError, match="item: expected a string, got int"):
         found.explain(5)  # type: ignore[arg-type]
 
 

@@ -224,7 +224,7 @@ def test_misspelt_choices_are_refused_with_the_nearest_name(kind: str) -> None:
         ({"oracle": {"decodr": "paper"}}, "unknown option 'decodr'; did you mean 'decoder'"),
         ({"oracle": {"decoder": "papr"}}, "decoder"),
         ({"oracle": {"combine": "mean"}}, "unknown option 'combine'; valid: decoder"),
-        ({"oracle": "paper"}, "oracle: expected a mapping of the oracle's options, came str"),
+        ({"oracle": "paper"}, "oracle: expected a mapping of the oracle's options, got str"),
         ({"oracle": None}, "oracle: expected a mapping"),
     ):
         with pytest.raises(ParameterError, match=said):

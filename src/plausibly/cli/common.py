@@ -163,7 +163,7 @@ def scheme_of(named: str) -> Scheme:
     for part in rest.split(","):
         key, equals, value = part.partition("=")
         if not (key and equals and value) or key in parameters:
-            raise ParameterError(f"{shown(named)}: expected name=value once for each name, came {shown(part)}")
+            raise ParameterError(f"{shown(named)}: expected name=value once for each name, got {shown(part)}")
         parameters[key] = int(value) if value.isdecimal() else value
     return make(name, **parameters)
 
@@ -172,7 +172,7 @@ def _read_scheme(path: Path) -> Scheme:
     try:
         return from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
-        raise StateError(f"{path}: expected the JSON text of a scheme, came something that is no text") from None
+        raise StateError(f"{path}: expected the JSON text of a scheme, got something that is no text") from None
     except PlausiblyError as error:
         raise StateError(f"{path}: {error}") from None
 

@@ -58,7 +58,7 @@ def compare(
     with told(console, KEPT):
         need_pictures()
         if [data, values, counts].count(None) < 2:
-            raise ParameterError("expected one of --data, --values and --counts, came several")
+            raise ParameterError("expected one of --data, --values and --counts, got several")
         if column is not None and values is None:
             raise ParameterError("--column is for --values, which is not given")
         given = {"--data": data, "--values": values, "--column": column, "--counts": counts, "--n": n, "--d": d}

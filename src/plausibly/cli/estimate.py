@@ -55,7 +55,7 @@ def estimate(
         for path in out or ():
             refuse_replacing(check_name(path), [tally, items_file])
         if show_all and top is not None:
-            raise ParameterError("expected --top or --all, came both")
+            raise ParameterError("expected --top or --all, got both")
         source = Collected.read(tally, key=key_of(console, key_file))
         asked = _asked(source.scheme.domain, items, item, items_file, tally)
         if combine is not None and not isinstance(source.scheme, RowSketch):
@@ -101,5 +101,5 @@ def _processed(made: Estimates, words: str) -> Estimates:
         except ValueError:
             equals = ""
         if not (option and equals):
-            raise ParameterError(f"--postprocess {shown(words)}: expected name:option=number, came {shown(part)}")
+            raise ParameterError(f"--postprocess {shown(words)}: expected name:option=number, got {shown(part)}")
     return made.postprocess(name, **options)

@@ -67,7 +67,7 @@ def plan(
     """
     with told(messages()):
         if within is not None and find is not None:
-            raise ParameterError("expected one target, came --within and --find")
+            raise ParameterError("expected one target, got --within and --find")
         if within is None and (every or frequency != "0"):
             raise ParameterError("--frequency and --every are for --within, which is not given")
         if within is None and find is None and confidence != "95%":
@@ -97,7 +97,7 @@ def plan(
 
 def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | None:
     if label and path is not None:
-        raise ParameterError("expected --label or --labels, came both")
+        raise ParameterError("expected --label or --labels, got both")
     if not label and path is None:
         return None
     return Labels(tuple(label or _lines(path)), other)
@@ -114,7 +114,7 @@ def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: 
     chosen = [name for name, domain in given.items() if domain is not None]
     if len(chosen) != 1:
         came = " and ".join(chosen) or "none"
-        raise ParameterError(f"expected one of {', '.join(given)}, came {came}")
+        raise ParameterError(f"expected one of {', '.join(given)}, got {came}")
     return items or labels or keys or texts or 0
 
 

@@ -91,7 +91,7 @@ def _options(
             f"plausibly estimate {tally} does that"
         )
     if no_level and level is not None:
-        raise ParameterError("expected --level or --no-level, came both")
+        raise ParameterError("expected --level or --no-level, got both")
     takes = source.tally.scheme.choices
     for option, given in (("level", level), ("dictionary", dictionary)):
         if given is not None and option not in takes:

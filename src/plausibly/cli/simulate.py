@@ -51,7 +51,7 @@ def simulate(
     console = messages()
     with told(console):
         if [counts, values, data].count(None) < 2:
-            raise ParameterError("expected one of --counts, --values and --data, came several")
+            raise ParameterError("expected one of --counts, --values and --data, got several")
         if column is not None and values is None:
             raise ParameterError("--column is for --values, which is not given")
         if out is not None:

@@ -28,15 +28,15 @@ def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
     view = as_bytes(blob, ReportError)
     overhead = _HEADER.size + 4
     if len(view) < overhead:
-        raise ReportError(f"batch: expected at least {overhead} bytes, came {len(view)}")
+        raise ReportError(f"batch: expected at least {overhead} bytes, got {len(view)}")
     magic, fingerprint, count = _HEADER.unpack_from(view)
     if magic != _MAGIC:
         raise ReportError("batch: these bytes are not a batch of a version known here")
     if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-        raise ReportError(f"batch: expected scheme {scheme.fingerprint()[:12]}, came {fingerprint.hex()[:12]}")
+        raise ReportError(f"batch: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
     expected = overhead + count * scheme.report_dtype.itemsize
     if len(view) != expected:
-        raise ReportError(f"batch: expected {expected} bytes for {count} reports, came {len(view)}")
+        raise ReportError(f"batch: expected {expected} bytes for {count} reports, got {len(view)}")
     if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
         raise ReportError("batch: the checksum does not fit; the bytes are damaged")
     records = np.frombuffer(view[_HEADER.size : -4], dtype=scheme.report_dtype)

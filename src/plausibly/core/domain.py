@@ -44,13 +44,13 @@ class Domain(ABC):
     def encoded(self, values: object) -> Encoded:
         """The values as they are, if they look like what ``encode`` returns; refuses others."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
-            raise DomainError("values: expected an array of items that the domain has encoded, came something else")
+            raise DomainError("values: expected an array of items that the domain has encoded, got something else")
         # Kernels read whole words, and another process must not change what has been checked.
         codes: Encoded = np.require(values, np.uint64, ["C", "A"])
         if not unshared(codes):
             codes = codes.copy()
         if self.size is not None and codes.size and kernels.extremes(codes)[1] >= self.size:
-            raise DomainError("values: expected items that the domain has encoded, came other numbers")
+            raise DomainError("values: expected items that the domain has encoded, got other numbers")
         return codes
 
     def number(self, code: Any) -> int:
@@ -122,17 +122,17 @@ class Labels(Domain):
         # A set has no order that all processes agree on.
         if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
             came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-            raise ParameterError(f"domain: expected labels in order or a Domain, came {came}")
+            raise ParameterError(f"domain: expected labels in order or a Domain, got {came}")
         object.__setattr__(self, "labels", tuple(given))
         for label in self.labels:
             if not isinstance(label, str):
                 hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
-                raise ParameterError(f"domain: expected labels (str), came {type(label).__name__}{hint}")
+                raise ParameterError(f"domain: expected labels (str), got {type(label).__name__}{hint}")
         index = {str(label): i for i, label in enumerate(self.labels)}
         if len(index) != len(self.labels):
             raise ParameterError("domain: expected distinct labels, some occur more than once")
         if not isinstance(self.other, bool):
-            raise ParameterError(f"other: expected True or False, came {type(self.other).__name__}")
+            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
         if self.other and OTHER in index:
             raise ParameterError(f"domain: the label {OTHER!r} is the name of the item that other=True adds")
         try:
@@ -216,19 +216,19 @@ class Strings(Domain):
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, str | bytes):
-            raise ParameterError(f"alphabet: expected characters (str or bytes), came {_type_name(self.alphabet)}")
+            raise ParameterError(f"alphabet: expected characters (str or bytes), got {_type_name(self.alphabet)}")
         if len(set(self.alphabet)) != len(self.alphabet):
             raise ParameterError("alphabet: expected distinct characters, some occur more than once")
         if isinstance(self.alphabet, str) and any("\ud800" <= character <= "\udfff" for character in self.alphabet):
             raise ParameterError("alphabet: expected characters that have a UTF-8 form")
         if not isinstance(self.other, bool):
-            raise ParameterError(f"other: expected True or False, came {type(self.other).__name__}")
+            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
         if self.other and not isinstance(self.alphabet, str):
             raise ParameterError("other: goes with an alphabet of text; bytes(range(256)) has every byte")
         if self.other and OTHER_CHARACTER in str(self.alphabet):
             raise ParameterError("alphabet: the replacement character stands for those that other=True takes")
         if self.long not in ("truncate", "refuse"):
-            raise ParameterError(f'long: expected "truncate" or "refuse", came {shown(self.long)}')
+            raise ParameterError(f'long: expected "truncate" or "refuse", got {shown(self.long)}')
         whole_number("alphabet: number of characters", len(self.alphabet) + self.other, 1, MAX_SYMBOLS - 1)
         object.__setattr__(self, "length", whole_number("length", self.length, 1, MAX_LENGTH))
 
@@ -333,11 +333,11 @@ class Strings(Domain):
         rows_given = isinstance(values, np.ndarray) and values.dtype == self.symbol_dtype and values.ndim == 2
         if not rows_given or values.shape[1] != self.length:  # type: ignore[attr-defined]
             expected = f"rows of {self.length} symbols ({self.symbol_dtype})"
-            raise DomainError(f"values: expected {expected} that the domain has encoded, came something else")
+            raise DomainError(f"values: expected {expected} that the domain has encoded, got something else")
         rows: Any = np.ascontiguousarray(values)
         ended = (rows[:, :-1] == 0) & (rows[:, 1:] != 0)
         if len(rows) and (int(rows.max()) >= self.symbols or ended.any()):
-            raise DomainError("values: expected symbols that the domain has encoded, came others")
+            raise DomainError("values: expected symbols that the domain has encoded, got others")
         return rows  # type: ignore[no-any-return]
 
     def decode(self, codes: Encoded) -> Items:
@@ -403,7 +403,7 @@ def make_domain(*, domain_size: object = None, domain: object = None, other: obj
     """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):
         came = "neither" if domain is None else "both"
-        raise ParameterError(f"expected either domain_size= or domain=, came {came}")
+        raise ParameterError(f"expected either domain_size= or domain=, got {came}")
     if other is not None and (domain is None or isinstance(domain, Domain)):
         raise ParameterError("other: goes with domain=[labels] only")
     if domain is None:
@@ -417,7 +417,7 @@ def make_domain(*, domain_size: object = None, domain: object = None, other: obj
 def domain_from_dict(fields: object) -> Domain:
     """The domain of the JSON fields that ``Domain.to_dict`` wrote."""
     if not isinstance(fields, dict):
-        raise ParameterError(f"domain: expected an object, came {type(fields).__name__}")
+        raise ParameterError(f"domain: expected an object, got {type(fields).__name__}")
     texts = ("alphabet", "length", "long", "other")
     kinds = {
         "integers": ("size",),
@@ -431,7 +431,7 @@ def domain_from_dict(fields: object) -> Domain:
         raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, kinds)}")
     names = {"type", *kinds[kind]}
     if fields.keys() != names:
-        raise ParameterError(f"domain: expected the fields {sorted(names)}, came {shown(sorted(fields))}")
+        raise ParameterError(f"domain: expected the fields {sorted(names)}, got {shown(sorted(fields))}")
     if kind == "integers":
         return Integers(fields["size"])
     if kind == "keys":
@@ -454,9 +454,9 @@ def domain_from_dict(fields: object) -> Domain:
 def whole_number(name: str, number: object, least: int, most: int) -> int:
     """The number as an int, refused unless it is a whole one within bounds."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
-        raise ParameterError(f"{name}: expected an integer, came {type(number).__name__}")
+        raise ParameterError(f"{name}: expected an integer, got {type(number).__name__}")
     if not least <= number <= most:
-        raise ParameterError(f"{name}: expected {least} to {most}, came {shown(int(number))}")
+        raise ParameterError(f"{name}: expected {least} to {most}, got {shown(int(number))}")
     return int(number)
 
 
@@ -482,16 +482,16 @@ def listed(items: object) -> list[Any]:
         as_list: list[Any] = _one_dimensional(items).tolist()
         return as_list
     if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
-        raise DomainError(f"items: expected a sequence of items, came one {type(items).__name__}")
+        raise DomainError(f"items: expected a sequence of items, got one {type(items).__name__}")
     # Iterating over a table of pandas would give the names of its columns.
     if getattr(items, "ndim", 1) != 1:
-        raise DomainError(f"items: expected one dimension, came {type(items).__name__}; choose a column")
+        raise DomainError(f"items: expected one dimension, got {type(items).__name__}; choose a column")
     return list(items)
 
 
 def _one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.ndim != 1:
-        raise DomainError(f"items: expected one dimension, came {array.ndim}")
+        raise DomainError(f"items: expected one dimension, got {array.ndim}")
     return array
 
 
@@ -528,6 +528,6 @@ def _refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None, *, f
     position = int(positions[0])
     more = f" and {positions.size - 1} more" if positions.size > 1 else ""
     came = "a value outside the domain" if items is None else _type_name(items[position])
-    error = DomainError(f"item {first + position}{more}: {expected}, came {came}")
-    error.position, error.reason = first + position, f"{expected}, came {came}"
+    error = DomainError(f"item {first + position}{more}: {expected}, got {came}")
+    error.position, error.reason = first + position, f"{expected}, got {came}"
     raise error

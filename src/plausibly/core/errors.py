@@ -37,7 +37,7 @@ def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
     try:
         return memoryview(blob).cast("B")  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise error(f"expected bytes, came {type(blob).__name__}") from None
+        raise error(f"expected bytes, got {type(blob).__name__}") from None
 
 
 def shown(parameter: object) -> str:

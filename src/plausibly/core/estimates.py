@@ -79,7 +79,7 @@ class Estimates:
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every item, not clipped."""
         if not isinstance(level, Real) or not 0 < level < 1:
-            raise ParameterError(f"level: expected a number strictly between 0 and 1, came {shown(level)}")
+            raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {' and '.join(self.history)}")
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
@@ -92,7 +92,7 @@ class Estimates:
         large, and among many items of like counts the largest estimates are mostly luck.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k: expected a positive integer, came {shown(k)}")
+            raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
         return self._take(order, f"top {shown(int(k))}")
 
@@ -109,7 +109,7 @@ class Estimates:
         step = find_step(name)
         applied = step.checked(options)
         if step.needs_total and not self.complete:
-            raise StateError(f"{name} needs every item of the domain, came a part; estimate the whole domain first")
+            raise StateError(f"{name} needs every item of the domain, got a part; estimate the whole domain first")
         if step.needs_variance and self.variance is None:
             gone = f"is gone after {' and '.join(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")

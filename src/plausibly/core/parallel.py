@@ -22,7 +22,7 @@ def thread_count() -> int:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= 4) or int(wanted) < 1:
-        raise ParameterError(f"PLAUSIBLY_THREADS: expected a positive integer below 10000, came {shown(wanted)}")
+        raise ParameterError(f"PLAUSIBLY_THREADS: expected a positive integer below 10000, got {shown(wanted)}")
     return int(wanted)
 
 

@@ -249,9 +249,9 @@ class SeededRandom:
 
     def __init__(self, seed: int, *, call: int = 0) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise ParameterError(f"seed: expected an integer, came {type(seed).__name__}")
+            raise ParameterError(f"seed: expected an integer, got {type(seed).__name__}")
         if int(seed).bit_length() > 4096:
-            raise ParameterError("seed: expected an integer of at most 4096 bits, came a longer one")
+            raise ParameterError("seed: expected an integer of at most 4096 bits, got a longer one")
         self.seed = int(seed)
         self._key = hashlib.sha256(b"plausibly seeded stream\0" + str(self.seed).encode()).digest()
         self._call = whole_number("call", call, 0, _MOST_CALLS)  # the last one means that none are left
@@ -289,6 +289,6 @@ def open_stream(rng: RandomLike | None) -> Stream:
         return SecureRandom().stream()
     if not isinstance(rng, SecureRandom | SeededRandom):
         raise ParameterError(
-            f"rng: expected plausibly.SecureRandom or plausibly.SeededRandom, came {type(rng).__name__}"
+            f"rng: expected plausibly.SecureRandom or plausibly.SeededRandom, got {type(rng).__name__}"
         )
     return rng.stream()

@@ -67,10 +67,10 @@ class Scheme(ABC):
     def check_domain(self) -> None:
         """Refuses a domain that the scheme does not work on."""
         if not isinstance(self.domain, Domain):
-            raise ParameterError(f"domain: expected a Domain, came {type(self.domain).__name__}")
+            raise ParameterError(f"domain: expected a Domain, got {type(self.domain).__name__}")
         if not isinstance(self.domain, self.accepts):
             kinds = " or ".join(kind.__name__ for kind in self.accepts)
-            raise ParameterError(f"domain: {self.name} works on {kinds}, came {type(self.domain).__name__}")
+            raise ParameterError(f"domain: {self.name} works on {kinds}, got {type(self.domain).__name__}")
 
     # --- what a scheme must say of itself ---------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class Scheme(ABC):
         users, holders, squares = (np.asarray(given) for given in (n, f, 0 if f2 is None else f2))
         possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
         if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
-            raise ParameterError("variance: expected numbers with 0 <= f <= n and f2 >= 0, came others")
+            raise ParameterError("variance: expected numbers with 0 <= f <= n and f2 >= 0, got others")
         return self.estimator().law.at(n, f, f2=f2)
 
     def share_a_block(self, x: int, y: int) -> bool:
@@ -270,10 +270,10 @@ class Scheme(ABC):
         try:
             numbers = np.asarray(counts)
         except ValueError:
-            raise DomainError(f"counts: expected {len(codes)} whole numbers, came a ragged list") from None
+            raise DomainError(f"counts: expected {len(codes)} whole numbers, got a ragged list") from None
         if numbers.shape != (len(codes),) or (numbers.size and numbers.dtype.kind not in "iu"):
             raise DomainError(
-                f"counts: expected {len(codes)} whole numbers, came {numbers.dtype} of shape {numbers.shape}"
+                f"counts: expected {len(codes)} whole numbers, got {numbers.dtype} of shape {numbers.shape}"
             )
         if numbers.size and int(numbers.min()) < 0:
             raise DomainError("counts: expected no negative number")
@@ -312,17 +312,17 @@ class Scheme(ABC):
             hint = ""
             if isinstance(reports, bytes | bytearray | memoryview):
                 hint = "; decode_reports reads a batch, numpy.frombuffer(bytes, scheme.report_dtype) bare records"
-            raise ReportError(f"reports: expected an array of {expected}, came {type(reports).__name__}{hint}")
+            raise ReportError(f"reports: expected an array of {expected}, got {type(reports).__name__}{hint}")
         if reports.dtype != expected or reports.ndim != 1:
             raise ReportError(
-                f"reports: expected {self.name} records {expected}, came {reports.dtype} of {reports.ndim} dimensions"
+                f"reports: expected {self.name} records {expected}, got {reports.dtype} of {reports.ndim} dimensions"
             )
         if isinstance(reports, np.ma.MaskedArray):
-            raise ReportError("reports: expected an array without a mask, came one with missing reports")
+            raise ReportError("reports: expected an array without a mask, got one with missing reports")
         tag = (reports.dtype.metadata or {}).get("plausibly", self.fingerprint())
         if tag != self.fingerprint():
             raise ReportError(
-                f"reports: expected those of scheme {self.fingerprint()[:12]}, came those of {str(tag)[:12]}"
+                f"reports: expected those of scheme {self.fingerprint()[:12]}, got those of {str(tag)[:12]}"
             )
         return np.ascontiguousarray(reports)
 
@@ -367,7 +367,7 @@ class Scheme(ABC):
             if name not in given:
                 raise ParameterError(f"{name}: expected {value!r}, the field is missing")
             if given[name] != value or type(given[name]) is not type(value):
-                raise ParameterError(f"{name}: expected {shown(value)}, came {shown(given[name])}")
+                raise ParameterError(f"{name}: expected {shown(value)}, got {shown(given[name])}")
         return scheme
 
     def fingerprint(self) -> str:
@@ -404,7 +404,7 @@ def is_simulated(reports: Reports) -> bool:
 def expect_scheme(given: object) -> None:
     """Raises unless this is a scheme."""
     if not isinstance(given, Scheme):
-        raise ParameterError(f"scheme: expected a Scheme, came {type(given).__name__}")
+        raise ParameterError(f"scheme: expected a Scheme, got {type(given).__name__}")
 
 
 def unsigned(count: int) -> str:
@@ -437,7 +437,7 @@ class RefusedReportsError(ReportError):
 
     def __str__(self) -> str:
         first, count = int(np.flatnonzero(self.wrong)[0]), int(self.wrong.sum())
-        return f"report {first}: expected {self.expected}, came something else ({count} in all)"
+        return f"report {first}: expected {self.expected}, got something else ({count} in all)"
 
 
 def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:

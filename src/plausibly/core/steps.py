@@ -85,12 +85,12 @@ def apply(
     step.checked(options)
     given = _finite("values", values)
     if given.ndim == 0:
-        raise ParameterError("values: expected one or more rows of numbers, came a single number")
+        raise ParameterError("values: expected one or more rows of numbers, got a single number")
     if step.needs_total:
         options["total"] = _like("total", total, given.shape[:-1])[..., np.newaxis]
     if step.needs_variance:
         if variance is None:
-            raise StateError(f"{name} needs the variance of the values; came none")
+            raise StateError(f"{name} needs the variance of the values; got none")
         options["variance"] = _like("variance", variance, given.shape)
     return step.function(given, **options) if given.size else given.copy()
 
@@ -99,17 +99,17 @@ def _finite(name: str, given: npt.ArrayLike) -> Floats:
     try:
         numbers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}: expected numbers, came something else") from None
+        raise ParameterError(f"{name}: expected numbers, got something else") from None
     if not np.isfinite(numbers).all():
-        raise ParameterError(f"{name}: expected finite numbers, came some that are not")
+        raise ParameterError(f"{name}: expected finite numbers, got some that are not")
     return numbers
 
 
 def _like(name: str, given: npt.ArrayLike, shape: tuple[int, ...]) -> Floats:
     numbers = _finite(name, given)
     if (numbers < 0).any():
-        raise ParameterError(f"{name}: expected no negative number, came some")
+        raise ParameterError(f"{name}: expected no negative number, got some")
     try:
         return np.broadcast_to(numbers, shape)
     except ValueError:
-        raise ParameterError(f"{name}: expected the shape {shape}, came {numbers.shape}") from None
+        raise ParameterError(f"{name}: expected the shape {shape}, got {numbers.shape}") from None

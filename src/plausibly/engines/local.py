@@ -138,7 +138,7 @@ def collect(
         if before is not None:
             if scheme is not None and scheme != before.scheme:
                 came = before.scheme.fingerprint()[:12]
-                raise StateError(f"{output}: expected scheme {scheme.fingerprint()[:12]}, came {came}")
+                raise StateError(f"{output}: expected scheme {scheme.fingerprint()[:12]}, got {came}")
             scheme = before.scheme
         survey = _survey(list(inputs), scheme, skip_bad=skip_bad, key=key)
         if begun - survey.files.keys():
@@ -190,7 +190,7 @@ def merge_files(
     """
     output, paths = Path(output), [Path(path) for path in inputs]
     if not paths:
-        raise ParameterError("expected tally files to merge, came none")
+        raise ParameterError("expected tally files to merge, got none")
     for place, path in enumerate(paths):
         if path.resolve() == output.resolve():
             raise ParameterError(f"{path}: expected another name for the result than that of a file to merge")
@@ -217,8 +217,8 @@ def merge_files(
 
 def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
     if part.scheme != whole.scheme:
-        expected, came = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
-        raise StateError(f"{path}: expected scheme {expected} as in {first}, came {came}")
+        expected, got = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
+        raise StateError(f"{path}: expected scheme {expected} as in {first}, got {came}")
     try:
         return merge(whole, part)
     except StateError as error:
@@ -247,7 +247,7 @@ def report_files(inputs: Iterable[str | Path]) -> list[Path]:
         else:
             raise StateError(f"{given}: there is no such file or folder")
     if not found:
-        raise ParameterError("expected files of reports, or folders with some, came none")
+        raise ParameterError("expected files of reports, or folders with some, got none")
     return found
 
 
@@ -283,7 +283,7 @@ def _same_file(scheme: Scheme, segment: Segment, key: Key | None) -> ReportFile:
 
 def _mixed(file: ReportFile, scheme: Scheme, whose: str) -> StateError:
     return StateError(
-        f"{file.path}: expected scheme {scheme.fingerprint()[:12]}{whose}, came {file.scheme.fingerprint()[:12]}"
+        f"{file.path}: expected scheme {scheme.fingerprint()[:12]}{whose}, got {file.scheme.fingerprint()[:12]}"
     )
 
 

@@ -95,7 +95,7 @@ def character_prior(crowd: Crowd, length: int, alphabet_size: int) -> CharacterP
         seen = 1 + np.flatnonzero(users[1:])
         characters.update(seen.tolist())
         if len(characters) >= alphabet_size:
-            raise ParameterError(f"alphabet_size: expected more than the crowd's characters, came {alphabet_size}")
+            raise ParameterError(f"alphabet_size: expected more than the crowd's characters, got {alphabet_size}")
         # Where nobody's string arrives, any symbol is as good as another.
         certain = _MIXED if len(alive) else 1.0
         shares = users / max(users.sum(), 1.0)
@@ -156,7 +156,7 @@ def _top_probability(z: Floats, nats: Floats, k: int) -> Floats:
 def _variance(crowd: Crowd, epsilon: float) -> float:
     # n·V*, with V* = 4e^ε/(e^ε−1)² = 1/sinh²(ε/2).
     if not 0 < epsilon < 100:
-        raise ParameterError(f"epsilon: expected a number above 0 and below 100, came {epsilon}")
+        raise ParameterError(f"epsilon: expected a number above 0 and below 100, got {epsilon}")
     return crowd.n / sinh(epsilon / 2) ** 2
 
 

@@ -161,7 +161,7 @@ def _made(name: str, own: dict[str, Any], parameters: Mapping[str, Any]) -> Sche
     if "oracle" in takes and "oracle" in given:
         oracle = dict(given.pop("oracle"))
         if "width" not in given:
-            raise ParameterError(f"width: expected for {name} with its oracle, came nothing")
+            raise ParameterError(f"width: expected for {name} with its oracle, got nothing")
         # A signed sketch reports a cell and a sign: two items of its oracle for each cell.
         cells = given.pop("width") * (2 if getattr(CATALOG[name], "signed", False) else 1)
         given["oracle"] = _made(oracle.pop("scheme"), own | {"domain_size": cells}, oracle)

@@ -43,7 +43,7 @@ def scheme_line(text: str) -> Line:
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
         if not (key and equals and value) or key in given:
-            raise ParameterError(f"{shown(text)}: expected name=value once for each name, came {shown(part)}")
+            raise ParameterError(f"{shown(text)}: expected name=value once for each name, got {shown(part)}")
         given[key] = value
     for step in steps:
         find_step(step)

@@ -53,7 +53,7 @@ def domain_of(data: str) -> Strings:
     """The strings of these data: so many characters at most as stand behind the slash."""
     length = data.rpartition("/")[2]
     if not length.isdecimal():
-        raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, came {shown(data)}")
+        raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, got {shown(data)}")
     return Strings(LETTERS, whole_number("length", int(length), 1, MAX_LENGTH), other=True)
 
 
@@ -132,7 +132,7 @@ def _padded(counts: Counts, d: int) -> Counts:
 
 def _enough(counts: Counts, d: int) -> Counts:
     if len(counts) < d:
-        raise ParameterError(f"d: expected at most {len(counts)} items of this crowd, came {d}")
+        raise ParameterError(f"d: expected at most {len(counts)} items of this crowd, got {d}")
     return counts[:d]
 
 

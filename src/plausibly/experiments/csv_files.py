@@ -122,6 +122,6 @@ def _held(found: Labelled) -> Held:
     if len(counts) < 2 or not 1 <= counts.sum() <= _MOST:
         raise ValuesError(
             f"{found.name}: expected two different items or more, of 1 to {_MOST:,} users; "
-            f"came {len(counts):,}, of {counts.sum():,}"
+            f"got {len(counts):,}, of {counts.sum():,}"
         )
     return Held(np.ascontiguousarray(counts))

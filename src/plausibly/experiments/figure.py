@@ -146,7 +146,7 @@ class Figure:
     def __post_init__(self) -> None:
         # Files are called by it.
         if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", self.name):
-            raise ParameterError(f"name of a figure: expected a-z, 0-9, _ and -, came {shown(self.name)}")
+            raise ParameterError(f"name of a figure: expected a-z, 0-9, _ and -, got {shown(self.name)}")
         for panel in self.panels:
             self._check(panel)
 

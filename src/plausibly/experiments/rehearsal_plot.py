@@ -22,7 +22,7 @@ _MOST = 60
 def draw(found: Rehearsal, path: Path, kind: str) -> None:
     """Writes the picture, as PNG or SVG."""
     if len(found.top) > _MOST:
-        raise ParameterError(f"top: expected at most {_MOST} items in a picture, came {len(found.top)}")
+        raise ParameterError(f"top: expected at most {_MOST} items in a picture, got {len(found.top)}")
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 

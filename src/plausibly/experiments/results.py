@@ -53,12 +53,12 @@ class Results:
         whole = text.rfind(b"\n") + 1
         self._torn_at = whole if whole < len(text) else None
         if not any(_begins(text[whole:], begun) for begun in _BEGUN):
-            raise StateError(f"{path}: expected a file of measurements, came one that ends with something else")
+            raise StateError(f"{path}: expected a file of measurements, got one that ends with something else")
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise StateError(f"{path}, line {number}: expected a measurement, came something else") from None
+                raise StateError(f"{path}, line {number}: expected a measurement, got something else") from None
 
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
         """What of these has not been measured."""

@@ -57,7 +57,7 @@ def truth_of(scheme: Scheme, found: Labelled) -> Truth:
     """The counts of a file as the scheme sees them; refuses what no client could report, by line and not by name."""
     held = found.counts > 0
     if not 1 <= int(found.counts.sum()) <= _MOST:
-        raise DomainError(f"{found.name}: expected 1 to {_MOST:,} users, came {int(found.counts.sum()):,}")
+        raise DomainError(f"{found.name}: expected 1 to {_MOST:,} users, got {int(found.counts.sum()):,}")
     items = [item for item, any_user in zip(found.items, held, strict=True) if any_user]
     lines = [line for line, any_user in zip(found.lines, held, strict=True) if any_user]
     counts, domain = found.counts[held], scheme.domain

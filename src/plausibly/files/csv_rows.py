@@ -30,7 +30,7 @@ class CsvRows:
         header: bool = True,
     ) -> None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
-            raise ParameterError(f"delimiter: expected one character, came {shown(delimiter)}")
+            raise ParameterError(f"delimiter: expected one character, got {shown(delimiter)}")
         # One for all readers of the process: it is raised and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
         self.text = Text(source)
@@ -42,7 +42,7 @@ class CsvRows:
         first = self._next()
         if not first:
             expected = "the names of the columns" if header else "a value"
-            raise self.text.refused(f"expected {expected}, came an empty line", 1)
+            raise self.text.refused(f"expected {expected}, got an empty line", 1)
         self.places = self._by_name(first, columns) if header else self._by_number(first, columns)
         self._width = len(first)
         self._first = None if header else first
@@ -63,7 +63,7 @@ class CsvRows:
                         empty = 0
                     yield line, row
                 elif row:
-                    raise text.refused(f"expected as many fields as the first line has, {width}; came {len(row)}", line)
+                    raise text.refused(f"expected as many fields as the first line has, {width}; got {len(row)}", line)
                 elif width == 1:
                     empty = empty or line
         except csv.Error as error:
@@ -107,24 +107,24 @@ class CsvRows:
         hint = self._other_delimiter(header)
         if columns is None:
             if len(header) != 1:
-                raise self.text.refused(f"expected one column, came {len(header)}; name the one to take", 1)
+                raise self.text.refused(f"expected one column, got {len(header)}; name the one to take", 1)
             if hint:
                 raise self.text.refused(f"one column{hint}, and else {self._delimiter!r}", 1)
         for name in missing:
             hint = hint or differs_little(name, header) or "; the first line must name the columns"
             raise self.text.refused(
-                f"expected one column named {shown(name)}, came {header.count(name)} among {len(header)}{hint}", 1
+                f"expected one column named {shown(name)}, got {header.count(name)} among {len(header)}{hint}", 1
             )
         return [0] if columns is None else [header.index(name) for name in columns]
 
     def _by_number(self, first: list[str], columns: Sequence[str] | None) -> list[int]:
         if columns is None and len(first) != 1:
-            raise self.text.refused(f"expected one column, came {len(first)}; give the number of the one to take", 1)
+            raise self.text.refused(f"expected one column, got {len(first)}; give the number of the one to take", 1)
         for name in columns or []:
             if not (name.isascii() and name.isdigit() and 1 <= int(name[:9]) <= len(first)):
                 hint = self._other_delimiter(first) if name.isdigit() else ""
                 raise self.text.refused(
-                    f"without a header columns are numbers from 1 to {len(first)}, came {shown(name)}{hint}", 1
+                    f"without a header columns are numbers from 1 to {len(first)}, got {shown(name)}{hint}", 1
                 )
         return [0] if columns is None else [int(name) - 1 for name in columns]
 

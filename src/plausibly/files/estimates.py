@@ -80,7 +80,7 @@ def _write_parquet(answer: Answer, path: Path) -> None:
     items = answer.estimates.items.tolist()
     kinds = {type(item) for item in items}
     if len(kinds) > 1:
-        raise ParameterError("items: expected one type for a Parquet file, came several; .json takes them")
+        raise ParameterError("items: expected one type for a Parquet file, got several; .json takes them")
     given = answer.columns()
     empty = pyarrow.nulls(len(items), pyarrow.float64())
     columns = {name: empty if column is None else pyarrow.array(column) for name, column in given.items()}

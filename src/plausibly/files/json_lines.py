@@ -71,7 +71,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _only(text: Text, value: dict[str, Any], line: int) -> str:
     if len(value) != 1:
-        raise text.refused(f"expected one field, came {len(value)}; name the one to take", line)
+        raise text.refused(f"expected one field, got {len(value)}; name the one to take", line)
     return next(iter(value))
 
 
@@ -79,7 +79,7 @@ def _field(text: Text, value: object, column: str, line: int) -> object:
     if not isinstance(value, dict):
         # A list in the first line is most likely the whole file.
         hint = "; expected one object in each line, not a list of them" if isinstance(value, list) else ""
-        raise text.refused(f"expected a JSON object with the field to take, came something else{hint}", line)
+        raise text.refused(f"expected a JSON object with the field to take, got something else{hint}", line)
     if column not in value and differs_little(column, list(value)):
         raise text.refused(f"no field {shown(column)}{differs_little(column, list(value))}", line)
     return value.get(column)
@@ -89,7 +89,7 @@ def _number(text: Text, value: object, line: int) -> int | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise text.refused(f"expected a text or a whole number, came {_KINDS[type(value)]}", line)
+        raise text.refused(f"expected a text or a whole number, got {_KINDS[type(value)]}", line)
     return value
 
 
@@ -99,6 +99,4 @@ def _refuse_halves(text: Text, places: list[int], found: list[str | int | None])
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise text.refused(
-                    "expected text that has a UTF-8 form, came half of a pair of escapes", line
-                ) from None
+                raise text.refused("expected text that has a UTF-8 form, got half of a pair of escapes", line) from None

@@ -51,7 +51,7 @@ class ParquetColumn:
             needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
             raise ImportError(f"Parquet files need {needed}") from error
         if source.path is None:
-            raise ParameterError("Parquet is read from its end: expected the name of a file, came a stream")
+            raise ParameterError("Parquet is read from its end: expected the name of a file, got a stream")
         self._arrow, self._parquet, self._source = pyarrow, parquet, source
         self._wrong = (pyarrow.ArrowException, OSError, ValueError, NotImplementedError, UnicodeDecodeError)
         # Whatever cannot be opened is told as of other files.
@@ -184,7 +184,7 @@ class ParquetColumn:
                 try:
                     each.as_py()
                 except UnicodeDecodeError:
-                    raise self._source.refused("expected text in UTF-8, came other bytes", f"row {place}") from None
+                    raise self._source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
             raise
 
     def _looked_up(self, column: Any) -> list[Any]:
@@ -201,12 +201,12 @@ class ParquetColumn:
     def _found(self, names: list[str], column: str | None) -> int:
         if column is None:
             if len(names) != 1:
-                raise self._refused(f"expected one column, came {len(names)}; name the one to take")
+                raise self._refused(f"expected one column, got {len(names)}; name the one to take")
             return 0
         if names.count(column) != 1:
             hint = differs_little(column, names)
             raise self._refused(
-                f"expected one column named {shown(column)}, came {names.count(column)} among {len(names)}{hint}"
+                f"expected one column named {shown(column)}, got {names.count(column)} among {len(names)}{hint}"
             )
         return names.index(column)
 
@@ -220,7 +220,7 @@ class ParquetColumn:
             # Nested types would say the names of their fields.
             came = "a nested one" if types.is_nested(kind) else str(kind)
             why = "; whole numbers with gaps become such in pandas, but not as Int64" * types.is_floating(kind)
-            raise self._refused(f"expected a column of texts or whole numbers, came {came}{why}")
+            raise self._refused(f"expected a column of texts or whole numbers, got {came}{why}")
 
     def _refused(self, why: str) -> ValuesError:
         self._file.close()

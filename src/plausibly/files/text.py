@@ -48,7 +48,7 @@ class Source:
 
     def __init__(self, given: str | Path | BinaryIO) -> None:
         if isinstance(given, io.TextIOBase):
-            raise ParameterError("expected a stream of bytes, came one of text; its buffer has the bytes")
+            raise ParameterError("expected a stream of bytes, got one of text; its buffer has the bytes")
         self.path = Path(given) if isinstance(given, str | Path) else None
         self.name = "standard input" if self.path is None else str(given)
         self.read = 0
@@ -161,7 +161,7 @@ class Text:
             text = content.decode()
         except UnicodeDecodeError as error:
             line = first + content.count(b"\n", 0, error.start)
-            raise self.refused("expected text in UTF-8, came other bytes; save the file as UTF-8", line) from None
+            raise self.refused("expected text in UTF-8, got other bytes; save the file as UTF-8", line) from None
         return text.removeprefix("\ufeff") if first == 1 else text
 
 

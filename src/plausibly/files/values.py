@@ -103,7 +103,7 @@ class Values:
             if self.skipped:
                 why = f"the end of the file, and all {self.skipped:,} values up to here are missing"
                 raise self._source.refused(why, f"{self._unit} {last}")
-            raise self._source.refused("expected values, came the end of the file", f"{self._unit} {last + 1}")
+            raise self._source.refused("expected values, got the end of the file", f"{self._unit} {last + 1}")
 
     def _present(self, chunk: Chunk) -> Chunk:
         if None not in chunk.values:
@@ -119,8 +119,8 @@ class Values:
         self._kind = self._kind or type(chunk.values[0])
         if set(map(type, chunk.values)) != {self._kind}:
             position = [type(value) is self._kind for value in chunk.values].index(False)
-            expected, came = ("a text", "a number") if self._kind is str else ("a number", "a text")
-            raise chunk.refused(f"expected {expected} as before, came {came}", position)
+            expected, got = ("a text", "a number") if self._kind is str else ("a number", "a text")
+            raise chunk.refused(f"expected {expected} as before, got {came}", position)
         if self._kind is not int and max(map(len, chunk.values)) > LONGEST_VALUE:
             position = [len(value) > LONGEST_VALUE for value in chunk.values].index(True)
             raise chunk.refused(f"a value of more than {LONGEST_VALUE:,} characters", position)
@@ -160,7 +160,7 @@ def values(
     given = Source(source)
     kind = _format(given, format)
     if missing not in ("refuse", "skip"):
-        raise ParameterError(f'missing: expected "refuse" or "skip", came {shown(missing)}')
+        raise ParameterError(f'missing: expected "refuse" or "skip", got {shown(missing)}')
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         raise ParameterError(f"delimiter and header are for csv and tsv, the format is {kind}")
     if kind == "lines" and column is not None:

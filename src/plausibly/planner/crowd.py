@@ -24,7 +24,7 @@ def checked_skew(skew: object) -> Skew:
         return "worst"
     number = float(skew) if isinstance(skew, Real) and not isinstance(skew, bool) else -1.0
     if not 0 <= number <= 10:
-        raise ParameterError(f'skew: expected the exponent of a power law, 0 to 10, or "worst", came {shown(skew)}')
+        raise ParameterError(f'skew: expected the exponent of a power law, 0 to 10, or "worst", got {shown(skew)}')
     return number
 
 

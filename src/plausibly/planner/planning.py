@@ -50,19 +50,19 @@ def plan(
     real = _domain(domain)
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
-        raise ParameterError(f"limits: expected plausibly.Limits(...), came {type(limits).__name__}")
+        raise ParameterError(f"limits: expected plausibly.Limits(...), got {type(limits).__name__}")
     if target is not None and not isinstance(target, Within | Above):
         raise ParameterError(
-            f'target: expected plausibly.Within("0.5 %") or plausibly.Above("0.1 %"), came {type(target).__name__}'
+            f'target: expected plausibly.Within("0.5 %") or plausibly.Above("0.1 %"), got {type(target).__name__}'
         )
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
         came = " and ".join(given) or "none of them"
-        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; came {came}")
+        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; got {came}")
     n = None if users is None else whole_number("users", users, 1, MOST_USERS)
     eps = None if epsilon is None else exact_epsilon(epsilon)
     if eps is not None and eps > limits.most_epsilon:
-        raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, came {shown(epsilon)}")
+        raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, got {shown(epsilon)}")
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
     if isinstance(real, Strings):
@@ -99,7 +99,7 @@ def _domain(given: object) -> Domain:
     if given is None or isinstance(given, bool | float | str | bytes):
         raise ParameterError(
             "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
-            f"Strings(alphabet, length) for texts to be found, came {type(given).__name__}"
+            f"Strings(alphabet, length) for texts to be found, got {type(given).__name__}"
         )
     return Labels(given)  # type: ignore[arg-type]
 

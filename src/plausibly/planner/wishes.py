@@ -68,7 +68,7 @@ class Within:
     def __post_init__(self) -> None:
         _settle(self, share=False, confidence=False, frequency=True)
         if not isinstance(self.every, bool):
-            raise ParameterError(f"every: expected True or False, came {type(self.every).__name__}")
+            raise ParameterError(f"every: expected True or False, got {type(self.every).__name__}")
 
     @property
     def text(self) -> str:
@@ -111,16 +111,16 @@ def share_of(name: str, given: object, *, zero: bool = False) -> float:
     if isinstance(given, str):
         match = re.fullmatch(r"\s*±?\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?)\s*(%?)\s*", given)
         if match is None:
-            raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", came {shown(given)}')
+            raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", got {shown(given)}')
         number = float(match[1]) / (100 if match[2] else 1)
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", came {type(given).__name__}')
+        raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", got {type(given).__name__}')
     share = float(number)
     if not (0 < share < 1 or (zero and share == 0)):
         hint = (
             f'; {shown(given)} percent are "{given} %"' if isinstance(given, int | float) and 1 <= given < 100 else ""
         )
-        raise ParameterError(f"{name}: expected a share between 0 and 1, came {shown(given)}{hint}")
+        raise ParameterError(f"{name}: expected a share between 0 and 1, got {shown(given)}{hint}")
     return share
 
 
@@ -130,7 +130,7 @@ def bytes_of(given: object) -> int:
         return whole_number("memory", given, 1, 2**60)
     match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]*)\s*", given)
     if match is None or match[2].lower() not in _UNITS:
-        raise ParameterError(f'memory: expected bytes or a text such as "500 MB", came {shown(given)}')
+        raise ParameterError(f'memory: expected bytes or a text such as "500 MB", got {shown(given)}')
     return whole_number("memory", int(Fraction(match[1]) * _UNITS[match[2].lower()]), 1, 2**60)
 
 

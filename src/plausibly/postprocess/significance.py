@@ -20,7 +20,7 @@ def significance_cut(values: Floats, variance: Floats, *, alpha: float = 0.05) -
     first, and take the top afterwards). σ is each item's own. Wang et al. (2020) call this Base-Cut.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ParameterError(f"alpha: expected a number strictly between 0 and 1, came {shown(alpha)}")
+        raise ParameterError(f"alpha: expected a number strictly between 0 and 1, got {shown(alpha)}")
     # The upper quantile as minus the lower one: 1 − α/d would lose digits. One item at alpha > 1/2 is still positive.
     quantile = max(-NormalDist().inv_cdf(float(alpha) / values.shape[-1]), 0.0)
     return np.where(values > quantile * np.sqrt(variance), values, 0.0)

@@ -60,7 +60,7 @@ def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
     if given is None:
         return None
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
-        raise ParameterError(f"dictionary: expected a list of strings, came one {type(given).__name__}")
+        raise ParameterError(f"dictionary: expected a list of strings, got one {type(given).__name__}")
     try:
         rows = np.asarray(domain.encode(given))
     except DomainError as error:

@@ -47,11 +47,11 @@ class Part:
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
-            example, came = 'make("FLH", epsilon=3, domain=Keys())', type(self.scheme).__name__
-            raise ParameterError(f"{self.role}: expected a scheme such as {example}, came {came}")
+            example, got = 'make("FLH", epsilon=3, domain=Keys())', type(self.scheme).__name__
+            raise ParameterError(f"{self.role}: expected a scheme such as {example}, got {came}")
         if not isinstance(self.scheme.domain, Integers | Keys):
             came = type(self.scheme.domain).__name__
-            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, came one over {came}")
+            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {came}")
         if isinstance(self.scheme.domain, Integers) and self.scheme.domain.size < self.count:
             room = f"domain_size= at least the {shown(self.count)} of {self.label}"
             raise ParameterError(f"{self.role}: expected Keys(), or {room}")

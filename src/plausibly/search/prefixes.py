@@ -56,14 +56,14 @@ class Choices:
         if self.k is not None:
             object.__setattr__(self, "k", whole_number("k", self.k, 1, MOST_CANDIDATES))
         if self.k is None and self.threshold is None:
-            raise ParameterError("expected k= or threshold= (an estimated count), came neither")
+            raise ParameterError("expected k= or threshold= (an estimated count), got neither")
         numbers = isinstance(self.threshold, int | float | np.number) and not isinstance(self.threshold, bool)
         if self.threshold is not None and not (numbers and np.isfinite(self.threshold)):
-            raise ParameterError(f"threshold: expected a count of users, came {shown(self.threshold)}")
+            raise ParameterError(f"threshold: expected a count of users, got {shown(self.threshold)}")
         object.__setattr__(self, "keep", whole_number("keep", self.keep, 1, MOST_CANDIDATES))
         if not isinstance(self.oracle, Mapping):
             raise ParameterError(
-                f"oracle: expected a mapping of the oracle's options, came {type(self.oracle).__name__}"
+                f"oracle: expected a mapping of the oracle's options, got {type(self.oracle).__name__}"
             )
 
     def best(self, values: Floats, most: int | None) -> Any:

@@ -75,7 +75,7 @@ class HeavyHitters(Estimates):
     def explain(self, item: str | bytes) -> str:
         """Why this string was or was not found, step by step."""
         if not isinstance(item, str | bytes):
-            raise ParameterError(f"item: expected a string, came {type(item).__name__}")
+            raise ParameterError(f"item: expected a string, got {type(item).__name__}")
         item = item[: max([step.length for step in self.trace], default=0)]  # as it was reported
         returned = self.items.tolist()
         lines = [f"{label_of(item) or '(empty)'}: {'found' if item in returned else 'not found'}"]

@@ -130,11 +130,11 @@ class ROUND(Search):
         if kind is bytes and all(isinstance(prefix, str) for prefix in prefixes):
             prefixes = _from_hex(prefixes)  # as JSON has them
         if not all(isinstance(prefix, kind) and len(prefix) <= self.stem for prefix in prefixes):
-            raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, came others")
+            raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, got others")
         try:
             rows = self.strings.encode(prefixes)
         except DomainError:
-            raise ParameterError("prefixes: expected characters of the alphabet only, came others") from None
+            raise ParameterError("prefixes: expected characters of the alphabet only, got others") from None
         # Characters outside the alphabet are all the same one, where they are taken.
         return tuple(sorted(set(self.strings.decode(rows).tolist())))
 
@@ -219,7 +219,7 @@ def _from_hex(texts: Sequence[str]) -> list[bytes]:
     try:
         return [bytes.fromhex(text) for text in texts]
     except ValueError:
-        raise ParameterError("prefixes: expected bytes, or their hexadecimal digits, came others") from None
+        raise ParameterError("prefixes: expected bytes, or their hexadecimal digits, got others") from None
 
 
 def significance_level(given: object) -> float:

@@ -77,7 +77,7 @@ class TRELLIS(Search):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
             # All of its items are estimated.
             if oracle is not None and not isinstance(oracle.domain, Integers):
-                raise ParameterError(f"{name}: expected a scheme with domain_size=, came one over others")
+                raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over others")
         super().settle()
 
     @cached_property
@@ -129,11 +129,9 @@ class TRELLIS(Search):
 
     def _check_cells(self, scheme: Scheme | None, block: int) -> None:
         if not isinstance(scheme, Scheme) or not isinstance(scheme.domain, Integers):
-            raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, came another")
+            raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, got another")
         if scheme.size & scheme.size - 1 or scheme.size < block:
-            raise ParameterError(
-                f"folded: expected a power of two of at least {block} cells, came {shown(scheme.size)}"
-            )
+            raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -66,7 +66,7 @@ class BLOOM(Scheme):
     def settle(self) -> None:
         if self.oracle is None:
             if self.epsilon is None:
-                raise ParameterError("epsilon: expected for BLOOM without an oracle, came nothing")
+                raise ParameterError("epsilon: expected for BLOOM without an oracle, got nothing")
             super().settle()
             object.__setattr__(
                 self, "bits", whole_number("bits", 128 if self.bits is None else self.bits, 2, MAX_HASH_RANGE)
@@ -74,9 +74,9 @@ class BLOOM(Scheme):
         else:
             expect_oracle(self.oracle)
             if self.epsilon is not None and not isinstance(self.epsilon, _OracleEpsilon):
-                raise ParameterError(f"epsilon: expected none beside the oracle's, came {shown(self.epsilon)}")
+                raise ParameterError(f"epsilon: expected none beside the oracle's, got {shown(self.epsilon)}")
             if self.bits is not None:
-                raise ParameterError(f"bits: expected none beside the oracle's domain, came {shown(self.bits)}")
+                raise ParameterError(f"bits: expected none beside the oracle's domain, got {shown(self.bits)}")
             object.__setattr__(self, "epsilon", self.oracle.epsilon)
             super().settle()
             object.__setattr__(self, "epsilon", _OracleEpsilon(self.epsilon))

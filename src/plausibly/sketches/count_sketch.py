@@ -33,7 +33,7 @@ class CS(RowSketch):
     def settle(self) -> None:
         super().settle()
         if self.oracle.size % 2:
-            raise ParameterError(f"oracle: expected an even domain_size, two signs a cell, came {self.oracle.size}")
+            raise ParameterError(f"oracle: expected an even domain_size, two signs a cell, got {self.oracle.size}")
 
     @property
     def width(self) -> int:

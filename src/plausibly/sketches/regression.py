@@ -49,7 +49,7 @@ class Regression:
 
     def __post_init__(self) -> None:
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < inf:
-            raise ParameterError(f"alpha: expected a number from 0 on, came {shown(self.alpha)}")
+            raise ParameterError(f"alpha: expected a number from 0 on, got {shown(self.alpha)}")
 
     @property
     def law(self) -> VarianceLaw:

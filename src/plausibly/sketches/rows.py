@@ -141,7 +141,7 @@ class RowSketch(Scheme):
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> Decoder:
         if not isinstance(oracle, Mapping):
-            raise ParameterError(f"oracle: expected a mapping of the oracle's options, came {type(oracle).__name__}")
+            raise ParameterError(f"oracle: expected a mapping of the oracle's options, got {type(oracle).__name__}")
         chosen = choose_estimator(self.oracle.estimator, oracle)
         assert isinstance(chosen, Estimator)  # only sketches decode in another way
         if not isinstance(combine, str) or combine not in COMBINE:
@@ -163,6 +163,6 @@ def expect_oracle(given: object) -> None:
     """Raises unless this is an oracle that can report a cell."""
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
-        raise ParameterError(f"oracle: expected a scheme such as {example}, came {type(given).__name__}")
+        raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")
     if not isinstance(given.domain, Integers) or given.channels is not None:
-        raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, came another")
+        raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, got another")
