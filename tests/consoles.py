@@ -71,5 +71,5 @@ def agrees(shown: str, printed: str) -> bool:
     """Whether the output is the shown one, but for spaces at the ends of lines and what dots stand for."""
     lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
     pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n" for line in lines)
-    came = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
+    got = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     return re.fullmatch(pattern, got) is not None

@@ -97,7 +97,7 @@ def test_bytes_outside_the_alphabet_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("domain", "wrong", "came"),
+    ("domain", "wrong", "got"),
     [
         (ABC, None, "a missing value"),
         (ABC, b"a", "bytes"),
@@ -113,7 +113,7 @@ def test_bytes_outside_the_alphabet_are_refused() -> None:
 def test_what_is_no_text_is_refused_with_its_position_and_type(domain: Strings, wrong: Any, got: str) -> None:
     good = "a" if domain is ABC else b"A"
     kind = type(good).__name__
-    with pytest.raises(DomainError, match=rf"item 1: expected texts \({kind}\), got {came}"):
+    with pytest.raises(DomainError, match=rf"item 1: expected texts \({kind}\), got {got}"):
         domain.encode([good, wrong, good])
 
 

@@ -1501,7 +1501,7 @@ STATE = [
     fault(
         "device-domain-one-too-large",
         "item d is taken",
-        Edit("device:Integers.encode", "0 <= value < self.items", "0 <= value <= self.items"),
+        Edit("device:Integers.encode", "0 <= number < self.items", "0 <= number <= self.items"),
         Edit("device:_expect_inside", "value < items", "value <= items"),
         by=detect.domains,
         sees="an item outside the domain, on a device is accepted",

@@ -113,8 +113,8 @@ def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: 
     given = {"--items": items, "--label": labels, "--keys": keys, "--alphabet": texts}
     chosen = [name for name, domain in given.items() if domain is not None]
     if len(chosen) != 1:
-        came = " and ".join(chosen) or "none"
-        raise ParameterError(f"expected one of {', '.join(given)}, got {came}")
+        got = " and ".join(chosen) or "none"
+        raise ParameterError(f"expected one of {', '.join(given)}, got {got}")
     return items or labels or keys or texts or 0
 
 

@@ -121,8 +121,8 @@ class Labels(Domain):
         given: object = self.labels
         # A set has no order that all processes agree on.
         if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
-            came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-            raise ParameterError(f"domain: expected labels in order or a Domain, got {came}")
+            got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+            raise ParameterError(f"domain: expected labels in order or a Domain, got {got}")
         object.__setattr__(self, "labels", tuple(given))
         for label in self.labels:
             if not isinstance(label, str):
@@ -402,8 +402,8 @@ def describe(domain: Domain) -> str:
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
     """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):
-        came = "neither" if domain is None else "both"
-        raise ParameterError(f"expected either domain_size= or domain=, got {came}")
+        got = "neither" if domain is None else "both"
+        raise ParameterError(f"expected either domain_size= or domain=, got {got}")
     if other is not None and (domain is None or isinstance(domain, Domain)):
         raise ParameterError("other: goes with domain=[labels] only")
     if domain is None:
@@ -527,7 +527,7 @@ def _refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None, *, f
         return
     position = int(positions[0])
     more = f" and {positions.size - 1} more" if positions.size > 1 else ""
-    came = "a value outside the domain" if items is None else _type_name(items[position])
-    error = DomainError(f"item {first + position}{more}: {expected}, got {came}")
-    error.position, error.reason = first + position, f"{expected}, got {came}"
+    got = "a value outside the domain" if items is None else _type_name(items[position])
+    error = DomainError(f"item {first + position}{more}: {expected}, got {got}")
+    error.position, error.reason = first + position, f"{expected}, got {got}"
     raise error

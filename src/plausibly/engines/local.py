@@ -137,8 +137,8 @@ def collect(
         before, begun, resumed = _earlier(output, unfinished, key)
         if before is not None:
             if scheme is not None and scheme != before.scheme:
-                came = before.scheme.fingerprint()[:12]
-                raise StateError(f"{output}: expected scheme {scheme.fingerprint()[:12]}, got {came}")
+                got = before.scheme.fingerprint()[:12]
+                raise StateError(f"{output}: expected scheme {scheme.fingerprint()[:12]}, got {got}")
             scheme = before.scheme
         survey = _survey(list(inputs), scheme, skip_bad=skip_bad, key=key)
         if begun - survey.files.keys():
@@ -218,7 +218,7 @@ def merge_files(
 def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
     if part.scheme != whole.scheme:
         expected, got = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
-        raise StateError(f"{path}: expected scheme {expected} as in {first}, got {came}")
+        raise StateError(f"{path}: expected scheme {expected} as in {first}, got {got}")
     try:
         return merge(whole, part)
     except StateError as error:

@@ -218,9 +218,9 @@ class ParquetColumn:
         bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
         if not (text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_)):
             # Nested types would say the names of their fields.
-            came = "a nested one" if types.is_nested(kind) else str(kind)
+            got = "a nested one" if types.is_nested(kind) else str(kind)
             why = "; whole numbers with gaps become such in pandas, but not as Int64" * types.is_floating(kind)
-            raise self._refused(f"expected a column of texts or whole numbers, got {came}{why}")
+            raise self._refused(f"expected a column of texts or whole numbers, got {got}{why}")
 
     def _refused(self, why: str) -> ValuesError:
         self._file.close()

@@ -120,7 +120,7 @@ class Values:
         if set(map(type, chunk.values)) != {self._kind}:
             position = [type(value) is self._kind for value in chunk.values].index(False)
             expected, got = ("a text", "a number") if self._kind is str else ("a number", "a text")
-            raise chunk.refused(f"expected {expected} as before, got {came}", position)
+            raise chunk.refused(f"expected {expected} as before, got {got}", position)
         if self._kind is not int and max(map(len, chunk.values)) > LONGEST_VALUE:
             position = [len(value) > LONGEST_VALUE for value in chunk.values].index(True)
             raise chunk.refused(f"a value of more than {LONGEST_VALUE:,} characters", position)

@@ -57,8 +57,8 @@ def plan(
         )
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
-        came = " and ".join(given) or "none of them"
-        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; got {came}")
+        got = " and ".join(given) or "none of them"
+        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; got {got}")
     n = None if users is None else whole_number("users", users, 1, MOST_USERS)
     eps = None if epsilon is None else exact_epsilon(epsilon)
     if eps is not None and eps > limits.most_epsilon:

@@ -48,10 +48,10 @@ class Part:
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
             example, got = 'make("FLH", epsilon=3, domain=Keys())', type(self.scheme).__name__
-            raise ParameterError(f"{self.role}: expected a scheme such as {example}, got {came}")
+            raise ParameterError(f"{self.role}: expected a scheme such as {example}, got {got}")
         if not isinstance(self.scheme.domain, Integers | Keys):
-            came = type(self.scheme.domain).__name__
-            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {came}")
+            got = type(self.scheme.domain).__name__
+            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {got}")
         if isinstance(self.scheme.domain, Integers) and self.scheme.domain.size < self.count:
             room = f"domain_size= at least the {shown(self.count)} of {self.label}"
             raise ParameterError(f"{self.role}: expected Keys(), or {room}")
