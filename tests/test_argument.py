@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
+import pickle
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -392,3 +394,13 @@ def test_probes_stop_where_they_are_told_to() -> None:
         probe.bernoulli(5)
     with pytest.raises(DrawsError):
         probe.below(2)
+
+
+def test_a_scheme_that_was_copied_and_pickled_is_still_covered() -> None:
+    # Both leave a note in the classes of the client.
+    scheme = make("OLH", epsilon=1, domain_size=4)
+    assert argued(scheme)
+    copy.deepcopy(scheme.randomizer)
+    pickle.loads(pickle.dumps(scheme.randomizer))
+    assert "__slotnames__" in vars(device.LocalHashing)
+    assert argued(scheme)

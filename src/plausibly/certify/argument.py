@@ -138,13 +138,27 @@ def _same_class(name: str) -> bool:
     running, written = vars(device)[name], vars(_written())[name]
     if running is written:
         return True  # imported
-    fields, expected = dict(vars(running)), dict(vars(written))
+    fields, expected = (
+        {key: kind[key] for key in kind if key not in _NOTES} for kind in (vars(running), vars(written))
+    )
     return (
         _same(running.__bases__, written.__bases__)
         and fields.keys() == expected.keys()
-        # __static_attributes__ serves debuggers and is in no fixed order.
-        and all(_same(fields[key], expected[key]) for key in expected if key != "__static_attributes__")
+        and all(_same(fields[key], expected[key]) for key in expected)
     )
+
+
+# What Python itself writes into classes sooner or later: copying and pickling note slot names, debuggers and type
+# hints the rest. No function of a client reads them.
+_NOTES = {
+    "__slotnames__",
+    "__static_attributes__",
+    "__annotations__",
+    "__annotations_cache__",
+    "__annotate__",
+    "__annotate_func__",
+    "__firstlineno__",
+}
 
 
 def _same(running: Any, written: Any) -> bool:
