@@ -137,7 +137,7 @@ def _mutate(random: Random, document: Fields, bases: list[Fields]) -> None:
     elif kind == 6 and isinstance(container, dict):
         container[random.choice(["sizes", "Size", "size", "keep ", "domain"])] = container.pop(key)
     elif kind in (7, 8):
-        # A field that belongs into another kind of object.
+        # A field that belongs to another kind of object.
         objects = [document, *(value for value in _values(document) if isinstance(value, dict))]
         name, value = random.choice(
             [item for found in (*_values(other), other) if type(found) is dict for item in found.items()]

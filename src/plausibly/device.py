@@ -187,7 +187,7 @@ class Fields:
     def close(self) -> None:
         """Refuses fields that nobody has read."""
         if self._left:
-            # Not by name: whoever wrote the document chose it.
+            # Not by name: the author of the document chose it.
             raise DeviceError(f"{self._name}: expected no further fields, got {len(self._left)} more")
 
     def whole(self, name: str, least: int, most: int) -> int:

@@ -173,7 +173,7 @@ def test_cells_are_added_up_without_wrapping_around(cells: list[int]) -> None:
 
 
 def supports_to_cells(scheme: Any, supports: Any, n: int) -> Cells | None:
-    """The coefficients whose transform says that so many of n reports support each point, if they are integers."""
+    """The coefficients whose transform is the number of supporting reports at each point, if they are integers."""
     order = np.arange(len(supports))
     signs = np.array([[1 - 2 * ((int(i) & int(j)).bit_count() & 1) for i in order] for j in order])
     cells = signs @ (scheme.g * np.asarray(supports) - n * scheme.w)
@@ -503,7 +503,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def mutate(scheme: Scheme, count: int, seed: int) -> int:
-    """How many of so many mutated states pass, none of which says more than its reports could."""
+    """The number of mutated states that pass; none says more than its reports could."""
     rng, passed = Random(seed), 0
     blobs = {n: tally_of(scheme, reports_of(scheme, n)).to_bytes()[HEADER.size : -4] for n in (1, 2, 9)}
     for number in range(count):

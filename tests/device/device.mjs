@@ -240,7 +240,7 @@ const strings = (fields, type) => {
   const length = fields.whole("length", 1n, 256n);
   const cuts = fields.choice("long", "truncate", "refuse") === "truncate";
   const other = fields.flag("other");
-  // Characters are code points, of which a string of JavaScript may need two units.
+  // Characters are code points; a JavaScript string may need two units for one.
   const characters = Array.from(inBytes ? fromHex(written) : written);
   const index = new Map(characters.map((character, i) => [character, BigInt(1 + i)]));
   const base = BigInt(1 + characters.length + other);

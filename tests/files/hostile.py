@@ -47,7 +47,7 @@ def zigzag(number: int) -> bytes:
 
 
 def zeros(size: int) -> bytes:
-    """A Zstandard frame of so many zeros: blocks of one repeated byte, 4 bytes for 128 KiB."""
+    """A Zstandard frame of ``size`` zeros: blocks of one repeated byte, 4 bytes for 128 KiB."""
     blocks, left = [], size
     while left:
         length = min(left, _BLOCK)
@@ -163,7 +163,7 @@ def _constant(first: int, rest: int, count: int) -> bytes:
 
 
 def of_column(pages: bytes, count: int, *, columns: int | None = None) -> bytes:
-    """A file of ``count`` texts in one row group that has these pages, or claims so many columns."""
+    """A file of ``count`` texts in one row group that has these pages, or claims ``columns`` columns."""
     schema = pyarrow.schema([pyarrow.field("site", pyarrow.string(), nullable=False)])
     sink = io.BytesIO()
     given = pyarrow.table({"site": ["x"] * count}, schema=schema)

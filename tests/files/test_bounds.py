@@ -32,7 +32,7 @@ ENOUGH = 512
 
 
 def ended(cases: list[tuple[str, Path, int]]) -> list[str]:
-    """How each reader came along with a file and so many megabytes."""
+    """How each reader ended with a file and a limit of megabytes."""
     # Arrow's and glibc's own reserves would count as used.
     environment = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)

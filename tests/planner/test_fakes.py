@@ -219,7 +219,7 @@ def test_as_many_fakes_as_stated_raise_a_string_by_the_share_at_every_step(name:
 
 
 def forged(fraction_of_enough: float, seed: int) -> bool:
-    """Whether a search lists a string that nobody holds, after so many of the fakes that are stated to be enough."""
+    """Whether a search lists a string that nobody holds, after this part of the fakes that are enough by the law."""
     n, target = 20_000, "forged"
     scheme: Any = plausibly.trellis(3, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=n, hash_seed=seed)
     (stated,) = Description(scheme, (n,)).forgeries

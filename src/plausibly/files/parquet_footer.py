@@ -97,7 +97,7 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
 
 
 def check_footer(content: bytes) -> None:
-    """Refuses metadata of which Arrow would make much more than their bytes; what they say is left to it."""
+    """Refuses metadata that would take Arrow much more memory than their bytes; Arrow interprets the rest."""
     try:
         _, end = read_struct(content, 0, _ANY, most_skipped=_MOST_SKIPPED)
     except ThriftError:
