@@ -165,7 +165,7 @@ class Document extends Fields {
     const sketch = ["CM", "CS", "BLOOM"].includes(document.kind);
     let made; // all parts that report through this oracle share it
     return {
-      number: name,
+      name,
       sketch,
       hashSeed,
       keys: type === "keys",
@@ -576,7 +576,7 @@ const part = (oracle, text, first, last, tag) => {
     const tagged = tag ? field(tagOf(value), 1n << 16n) : [];
     return key64([...content(value, first, last), ...tagged], oracle.hashSeed, "symbols");
   };
-  return { ...oracle.randomizer, oracle: oracle.number, item };
+  return { ...oracle.randomizer, oracle: oracle.name, item };
 };
 
 const total = (numbers, zero) => numbers.reduce((sum, number) => sum + number, zero);
@@ -672,7 +672,7 @@ const fold = (oracle, text, stem, last, cohort, hashSeed) => {
     const key = key64([...content(value, 0n, stem), cohort], hashSeed, "fold");
     return ((key >> 32n) % (size / block)) * block + ((cut(value, stem, last) + key) % block);
   };
-  return { ...oracle.randomizer, oracle: oracle.number, item };
+  return { ...oracle.randomizer, oracle: oracle.name, item };
 };
 
 const trellis = (scheme) => {

@@ -240,7 +240,7 @@ class ReportFile:
         return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Nothing: the file is open only while it is read. For those who close what they have opened."""
+        """Do nothing, since the file is open only while it is read; for callers that close what they open."""
 
     def __enter__(self) -> ReportFile:
         return self
