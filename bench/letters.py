@@ -1,4 +1,4 @@
-"""Counts the letters and pairs of letters behind ``plausibly.search.text`` and prints its tables.
+"""Counts the letters and pairs of letters behind ``plausibly.search.letter_prior`` and prints its tables.
 
 python -m bench.letters
 

@@ -18,7 +18,7 @@ from plausibly import SeededRandom, Strings
 from plausibly.core.scheme import Encoded, Reports
 from plausibly.experiments import visits
 from plausibly.planner.fakes import fakes_for_share, raise_of_part
-from plausibly.planner.searching import nats_per_character, smallest_share
+from plausibly.planner.search_power import nats_per_character, smallest_share
 from plausibly.search.grouped import Search
 from plausibly.search.parts import Part
 from plausibly.search.tally import SearchTally
@@ -104,7 +104,7 @@ def attacks(epsilon: int, users: int, runs: int) -> dict[tuple[str, float], Outc
     """What becomes of each target with each number of fakes, as a fraction of the users; other coins in every run."""
     domain, found = Strings(ALPHABET, LENGTH), {}
     for run in range(runs):
-        scheme = plausibly.trellis(epsilon, domain=domain, users=users, hash_seed=run)
+        scheme = plausibly.TRELLIS(epsilon, domain=domain, users=users, hash_seed=run)
         assert isinstance(scheme, TRELLIS)
         honest = scheme.simulate(crowd(users), SeededRandom(run))
         for target in TARGETS:

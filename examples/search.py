@@ -24,7 +24,7 @@ def main() -> None:
     clicks = dict(zip(crowd.strings.tolist(), crowd.counts.tolist(), strict=True))
 
     # The whole search: every user sends a few bytes once, all strings of up to 24 characters are possible.
-    scheme = plausibly.trellis(3, domain=plausibly.Strings(ALPHABET, LENGTH), users=crowd.n)
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings(ALPHABET, LENGTH), users=crowd.n)
     tally = scheme.simulate(clicks, plausibly.SeededRandom(7))
     found = tally.search(k=20, level=0.05)
 

@@ -78,7 +78,7 @@ def test_every_shipped_client_is_covered(name: str) -> None:
 
 
 def test_searches_are_covered_with_all_their_parts() -> None:
-    assert argued(plausibly.trellis(3, domain=Strings("abc", 4), users=1000))
+    assert argued(plausibly.TRELLIS(3, domain=Strings("abc", 4), users=1000))
     oracle = make("FLH", epsilon=1, domain=Keys())
     assert argued(make("SFP", domain=Strings("abc", 4), oracle=oracle, word_oracle=oracle))
 

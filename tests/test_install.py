@@ -34,7 +34,7 @@ for name, kind in plausibly.CATALOG.items():
     assert len(again) == 2000 and (name == "BLOOM" or again.estimate().n == 2000)
     assert len(device.load(scheme.to_json()).privatize("d")) == scheme.report_dtype.itemsize
     assert plausibly.audit(scheme).holds
-search = plausibly.trellis(3, domain=plausibly.Strings("ab", 3), users=2000)
+search = plausibly.TRELLIS(3, domain=plausibly.Strings("ab", 3), users=2000)
 tally = search.accumulator()
 tally.add(search.privatize(["abba", "b"] * 1000))
 assert set(tally.search(k=2).items) == {"abb", "b"}

@@ -9,12 +9,12 @@ import pytest
 import plausibly
 from plausibly import Keys, make
 
-PRESETS = {"CMS": plausibly.CMS, "HCMS": plausibly.HCMS, "RAPPOR": plausibly.RAPPOR, "Folded": plausibly.Folded}
+PRESETS = {"CMS": plausibly.CMS, "HCMS": plausibly.HCMS, "RAPPOR": plausibly.RAPPOR, "FOLDED": plausibly.FOLDED}
 SHAPES: dict[str, dict[str, int]] = {
     "CMS": {"rows": 4, "width": 16},
     "HCMS": {"rows": 4, "width": 16},
     "RAPPOR": {"bits": 16, "cohorts": 4},
-    "Folded": {"cohorts": 4, "cells": 1024},
+    "FOLDED": {"cohorts": 4, "cells": 1024},
 }
 
 
@@ -29,7 +29,7 @@ def test_presets_are_one_expression_of_ordinary_schemes() -> None:
     whole = make("BLOOM", epsilon="1/2", bits=64, hashes=3, cohorts=5, **given)
     assert plausibly.RAPPOR("1/2", bits=64, hashes=3, cohorts=5, **given) == whole
     toeplitz = make("TLH", epsilon="1/2", domain_size=2**17)
-    assert plausibly.Folded("1/2", cohorts=4, cells=2**17, **given) == make("CM", oracle=toeplitz, rows=4, **given)
+    assert plausibly.FOLDED("1/2", cohorts=4, cells=2**17, **given) == make("CM", oracle=toeplitz, rows=4, **given)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -60,3 +60,9 @@ def test_more_coefficients_than_apple_s_one_have_a_fraction_of_the_noise() -> No
 def test_misspelt_parameters_are_refused(name: str) -> None:
     with pytest.raises(plausibly.ParameterError, match=r"unknown parameter 'hashseed' .* did you mean 'hash_seed'\?"):
         PRESETS[name](1, domain_size=10, hashseed=1, **SHAPES[name])
+
+
+def test_former_names_go_on_working_with_a_warning() -> None:
+    for former, name in {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}.items():
+        with pytest.warns(DeprecationWarning, match=f"plausibly.{name}"):
+            assert getattr(plausibly, former) is getattr(plausibly, name)

@@ -57,9 +57,9 @@ def example(name: str, epsilon: int) -> tuple[plausibly.Scheme, str]:
         scheme = plausibly.make(name, oracle=oracle, rows=32, domain=plausibly.Keys())
         return scheme, f"oracle=TLH, width {ITEMS}, rows=32, domain=Keys()"
     if name == "TRELLIS":
-        return plausibly.trellis(epsilon, domain=strings, users=USERS), f"plausibly.trellis, {words}"
+        return plausibly.TRELLIS(epsilon, domain=strings, users=USERS), f"plausibly.TRELLIS, {words}"
     if name == "ROUND":
-        return plausibly.rounds(epsilon, domain=strings).scheme, f"first round of plausibly.rounds, {words}"
+        return plausibly.ROUNDS(epsilon, domain=strings).scheme, f"first round of plausibly.ROUNDS, {words}"
     oracle = plausibly.make("FLH", epsilon=epsilon, domain=plausibly.Keys())
     if name == "PEM":
         return plausibly.make(name, oracle=oracle, domain=strings), f"oracle=FLH, {words}"

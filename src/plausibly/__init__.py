@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .core.scheme import Scheme
     from .planner import Above, Limits, Plan, Within, plan
     from .postprocess import POSTPROCESS, Estimates
-    from .presets import CMS, HCMS, RAPPOR, Folded, rounds, trellis
+    from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
     from .search.result import HeavyHitters
 
 __version__ = "0.1.0"
@@ -32,23 +33,27 @@ _HOME = {
     "core.scheme": ("Scheme",),
     "planner": ("Above", "Limits", "Plan", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates"),
-    "presets": ("CMS", "HCMS", "RAPPOR", "Folded", "rounds", "trellis"),
+    "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),
     "search.result": ("HeavyHitters",),
 }
+_FORMER = {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}
+"""Names of earlier versions, which go on working."""
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "CATALOG",
     "CMS",
+    "FOLDED",
     "HCMS",
     "POSTPROCESS",
     "RAPPOR",
+    "ROUNDS",
+    "TRELLIS",
     "Above",
     "Accumulator",
     "Certificate",
     "DomainError",
     "Estimates",
-    "Folded",
     "HeavyHitters",
     "Integers",
     "Keys",
@@ -71,8 +76,6 @@ __all__ = [
     "from_json",
     "make",
     "plan",
-    "rounds",
-    "trellis",
 ]
 
 
@@ -80,6 +83,9 @@ def __getattr__(name: str) -> Any:
     # Resolved on first use (PEP 562), so that `import plausibly.device` loads no NumPy.
     if name == "device":
         return import_module(".device", __name__)
+    if name in _FORMER:
+        warnings.warn(f"plausibly.{name} is now plausibly.{_FORMER[name]}", DeprecationWarning, stacklevel=2)
+        name = _FORMER[name]
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'plausibly' has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
@@ -89,5 +95,5 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     # For tab completion: what this file imports for its own use is nobody's business.
-    own = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
+    own = {"Any", "TYPE_CHECKING", "annotations", "import_module", "warnings"}
     return sorted({*globals(), *__all__, "device"} - own)

@@ -8,7 +8,7 @@ from .catalog import make
 from .core.domain import Strings
 from .core.probability import EpsilonLike
 from .core.scheme import Scheme
-from .search import plan
+from .search import user_shares
 from .search.rounds import Rounds
 
 
@@ -59,7 +59,7 @@ def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: i
     return make("BLOOM", epsilon=epsilon, bits=bits, hashes=hashes, cohorts=cohorts, **parameters)
 
 
-def Folded(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
+def FOLDED(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
     """The folded oracle: CM over TLH with wide rows, as accurate as an oracle over all items and open to any.
 
     Cells are so many that collisions hardly count: with n users, they add about n/cells + F2/(cohorts*cells) to the
@@ -68,14 +68,14 @@ def Folded(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **para
     ``make("CM", ...)``.
 
     >>> import plausibly
-    >>> scheme = plausibly.Folded(3, domain=plausibly.Keys())
+    >>> scheme = plausibly.FOLDED(3, domain=plausibly.Keys())
     >>> scheme.rows, scheme.width, scheme.report_dtype.itemsize
     (8, 1048576, 6)
     """
     return make("CM", oracle=make("TLH", epsilon=epsilon, domain_size=cells), rows=cohorts, **parameters)
 
 
-def trellis(
+def TRELLIS(
     epsilon: EpsilonLike,
     *,
     domain: Strings,
@@ -83,58 +83,58 @@ def trellis(
     typical_length: int | None = None,
     hash_seed: int = 0,
 ) -> Scheme:
-    """Our search for heavy hitters, as we recommend it: TRELLIS over SS and TLH, users shared out by ``plan.shares``.
+    """Our search for heavy hitters, as we recommend it: TRELLIS over SS and TLH, users divided by ``user_shares``.
 
     ``users`` is about how many there will be, ``typical_length`` about how many characters common strings have (16 at
     most, if nothing is said).
 
     >>> import plausibly
-    >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 6), users=50_000)
+    >>> scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 6), users=50_000)
     >>> scheme.report_dtype.itemsize
     6
     """
     symbols, length = domain.symbols, domain.length
-    start, step, lengths = plan.level_lengths(symbols, length)
+    start, step, lengths = user_shares.level_lengths(symbols, length)
     step = min(step, length)
 
     def oracle(items: int) -> Scheme:
         return make("TLH", epsilon=epsilon, domain_size=max(2, items))
 
     letters = make("SS", epsilon=epsilon, domain_size=symbols)
-    divided = plan.shares(
+    divided = user_shares.shares(
         users, symbols, length, letter_variance=float(letters.variance(1)), typical_length=typical_length
     )
-    cells = [plan.cell_count(level, symbols, step) for level in range(len(lengths))]
+    cells = [user_shares.cell_count(level, symbols, step) for level in range(len(lengths))]
     given: dict[str, Any] = {"pairs": oracle(symbols**2)} if divided.pairs else {}
     given |= {name: oracle(size) for name, size in zip(("folded", "deep"), cells[:2], strict=False)}
     return make(
         "TRELLIS",
         letters=letters,
         first=oracle(symbols**start),
-        weights=plan.weights(divided, length),
+        weights=user_shares.weights(divided, length),
         start=start,
         step=step,
-        cohorts=plan.COHORTS,
+        cohorts=user_shares.COHORTS,
         domain=domain,
         hash_seed=hash_seed,
         **given,
     )
 
 
-def rounds(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:
+def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:
     """An interactive search over TLH, for deployments that can ask fresh users again and again.
 
     Publish ``scheme``, collect, ``close(tally)``, until it says that there is no other round; then ``result()``. Give
     all rounds about as many users.
 
     >>> import plausibly
-    >>> search = plausibly.rounds(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 12))
+    >>> search = plausibly.ROUNDS(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 12))
     >>> search.rounds, search.scheme.report_dtype.itemsize
     (5, 6)
     """
     symbols = domain.symbols
-    start = min(plan.longest(symbols, plan.FIRST_CELLS), domain.length)
-    step = min(plan.longest(symbols, max(symbols, plan.FIRST_CELLS // keep)), domain.length)
+    start = min(user_shares.longest(symbols, user_shares.FIRST_CELLS), domain.length)
+    step = min(user_shares.longest(symbols, max(symbols, user_shares.FIRST_CELLS // keep)), domain.length)
 
     def oracle(items: int) -> Scheme:
         return make("TLH", epsilon=epsilon, domain_size=items)

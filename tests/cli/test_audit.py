@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cases import in_turn
-from plausibly import Strings, make, trellis
+from plausibly import TRELLIS, Strings, make
 from plausibly.certify import StatisticalAudit, audit
 from plausibly.cli import app
 from plausibly.cli import audit as command
@@ -91,7 +91,7 @@ def test_reports_are_attacked_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.full
 def test_a_search_is_named_in_a_line(tmp_path: Path) -> None:
     path = tmp_path / "scheme.json"
-    path.write_text(trellis(3, domain=Strings("abcdefgh", 6), users=1000).to_json(), encoding="utf-8")
+    path.write_text(TRELLIS(3, domain=Strings("abcdefgh", 6), users=1000).to_json(), encoding="utf-8")
     code, shown, _ = run(path)
     assert code == 0
     assert shown.startswith("TRELLIS with epsilon=3 (")

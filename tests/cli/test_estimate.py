@@ -168,7 +168,7 @@ def test_items_that_nobody_can_list_have_to_be_named(tmp_path: Path) -> None:
     assert code == 2
     assert "name some with --items or --items-file" in told
     assert "search" not in told
-    scheme = plausibly.trellis(3, domain=plausibly.Strings("ab", 3), users=100)
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("ab", 3), users=100)
     write_tally(tmp_path / "s.tally", scheme.accumulator())
     code, _, told = run(tmp_path / "s.tally")
     assert code == 2

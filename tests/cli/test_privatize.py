@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from cases import case, in_turn
 from files.malformed import MALFORMED, SECRET, shows_a_secret
-from plausibly import Keys, SeededRandom, Strings, make, trellis
+from plausibly import TRELLIS, Keys, SeededRandom, Strings, make
 from plausibly.cli import app
 from plausibly.core.scheme import Scheme
 from plausibly.files import ReportFile
@@ -116,7 +116,7 @@ def test_whatever_is_wrong_with_a_file_nothing_is_written_and_no_value_is_shown(
         (PETS, "line 3: expected one of the 4 labels"),
         (make("TLH", epsilon=1, domain_size=9), "line 2: expected a whole number"),
         (
-            trellis(1, domain=Strings("acdfghiost", 4)),
+            TRELLIS(1, domain=Strings("acdfghiost", 4)),
             "line 3: exp",
         ),
     ],

@@ -26,7 +26,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
 @pytest.fixture(scope="module")
 def tally(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tally of TRELLIS."""
-    scheme = plausibly.trellis(4, domain=Strings("ehlopsy", 5), users=12_000)
+    scheme = plausibly.TRELLIS(4, domain=Strings("ehlopsy", 5), users=12_000)
     path = tmp_path_factory.mktemp("search") / "visits.tally"
     write_tally(path, scheme.simulate(CROWD, SeededRandom(1)))
     return path
@@ -122,7 +122,7 @@ def test_what_cannot_be_meant_is_told(arguments: list[str], code: int, message: 
 
 
 def test_a_tally_without_reports_is_named(tmp_path: Path) -> None:
-    write_tally(tmp_path / "x.tally", plausibly.trellis(3, domain=Strings("ab", 3), users=100).accumulator())
+    write_tally(tmp_path / "x.tally", plausibly.TRELLIS(3, domain=Strings("ab", 3), users=100).accumulator())
     code, _, told = run(tmp_path / "x.tally")
     assert code == 1
     assert "x.tally: there are no reports in it" in told

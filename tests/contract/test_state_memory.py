@@ -123,7 +123,7 @@ def test_a_state_that_fits_no_memory_is_refused_with_its_size(tmp_path: Path) ->
 
 def large() -> list[tuple[Scheme, int]]:
     """Schemes with states of some megabytes, each with how many reports to put into it."""
-    trellis = plausibly.trellis(1, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=20_000)
+    trellis = plausibly.TRELLIS(1, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=20_000)
     return [
         (make("TLH", domain_size=2**20), 1000),
         (make("TLH", domain_size=2**20, hash_bits=3, window=3), 1000),

@@ -393,7 +393,7 @@ def test_a_device_refuses_a_scheme_that_would_exceed_its_own_epsilon() -> None:
 
 def test_a_document_with_something_else_in_the_place_of_a_scheme_ends_as_an_error_of_ours() -> None:
     strings = plausibly.Strings("ab", 4)
-    given = json.loads(plausibly.trellis(1, domain=strings, users=1000).to_json())
+    given = json.loads(plausibly.TRELLIS(1, domain=strings, users=1000).to_json())
     for name in ("letters", "pairs", "first", "folded", "deep"):
         for wrong in (2.9, "02", True, [], None):
             with pytest.raises(plausibly.ParameterError):

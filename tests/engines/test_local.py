@@ -32,7 +32,7 @@ from plausibly.files import (
     write_reports,
     write_tally,
 )
-from plausibly.files.whole import held
+from plausibly.files.atomic import held
 
 
 @pytest.fixture(autouse=True)
@@ -401,7 +401,7 @@ def test_an_index_that_a_kernel_refuses_ends_collecting_even_if_damage_is_skippe
     with pytest.raises(ReportError, match="expected an array that stays as it is, got one that changed"):
         collect([path], tmp_path / "out", skip_bad=True)
     assert not (tmp_path / "out").exists()
-    for add in (SMALL.accumulator().add, SMALL.accumulator().add_here):
+    for add in (SMALL.accumulator().add, SMALL.accumulator().add_single_threaded):
         with pytest.raises(ReportError, match="expected an array that stays as it is, got one that changed"):
             add(wrong)
 
@@ -509,7 +509,7 @@ def test_what_killed_processes_have_left_is_swept_away(folder: Path, tmp_path: P
 
 
 def test_two_collectors_of_one_output_are_told_apart(folder: Path, tmp_path: Path) -> None:
-    code = "import sys; from plausibly.files.whole import held; from pathlib import Path\n"
+    code = "import sys; from plausibly.files.atomic import held; from pathlib import Path\n"
     code += "with held(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:

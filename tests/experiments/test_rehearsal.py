@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cases import case, in_turn
-from plausibly import DomainError, Keys, Labels, ParameterError, Strings, make, trellis
+from plausibly import TRELLIS, DomainError, Keys, Labels, ParameterError, Strings, make
 from plausibly.certify import clopper_pearson
 from plausibly.experiments.csv_files import Labelled, labelled_counts, labelled_values
 from plausibly.experiments.rehearsal import predicted_variance, rehearse, told_from_zero
@@ -134,13 +134,13 @@ def test_what_nobody_holds_need_not_be_in_the_domain_and_somebody_must_hold_some
 
 
 def test_texts_that_are_cut_alike_are_one() -> None:
-    scheme = trellis(3, domain=Strings("abcdefgh", 3), users=1000)
+    scheme = TRELLIS(3, domain=Strings("abcdefgh", 3), users=1000)
     truth = truth_of(scheme, labelled(abcd=3, abce=2, ab=1))
     assert dict(zip(truth.items.tolist(), truth.counts.tolist(), strict=True)) == {"abc": 5, "ab": 1}
 
 
 def test_a_search_is_scored_by_what_it_finds() -> None:
-    scheme = trellis(4, domain=Strings("abcdefgh", 3), users=20_000)
+    scheme = TRELLIS(4, domain=Strings("abcdefgh", 3), users=20_000)
     found = rehearse(scheme, truth_of(scheme, labelled(abc=9000, deaf=6000, hh=5000)), repeats=2, top=2)
     assert found.search is not None
     assert (found.search.f1, found.top_found) == (1.0, 2.0)
@@ -172,7 +172,7 @@ def test_after_post_processing_there_are_no_intervals() -> None:
         (make("DE", epsilon=1, domain_size=10), "uniform"),
         (make("OLH", epsilon=1, domain=Keys()), "uniform"),
         (make("OLH", epsilon=1, domain=Keys()), "url-clicks"),
-        (trellis(3, domain=Strings("abcdefghijklmnopqrstuvwxyz.", 6, other=True), users=1000), "url-clicks"),
+        (TRELLIS(3, domain=Strings("abcdefghijklmnopqrstuvwxyz.", 6, other=True), users=1000), "url-clicks"),
     ],
 )
 def test_made_up_crowds_fit_every_domain(scheme: Any, data: str) -> None:
@@ -181,7 +181,7 @@ def test_made_up_crowds_fit_every_domain(scheme: Any, data: str) -> None:
 
 @pytest.mark.full
 def test_made_up_crowds_that_do_not_fit_are_refused() -> None:
-    scheme = trellis(3, domain=Strings("xyz", 6), users=1000)
+    scheme = TRELLIS(3, domain=Strings("xyz", 6), users=1000)
     with pytest.raises(DomainError, match="url-clicks: these strings have characters"):
         made_up(scheme, "url-clicks", 1000, 1)
     with pytest.raises(ParameterError, match="did you mean 'url-clicks'"):

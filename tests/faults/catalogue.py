@@ -1097,7 +1097,9 @@ ESTIMATOR = [
     fault(
         "full-decoder-forgets-n",
         "g*[match] - 1 taken for g*[match]",
-        Edit("core.characters:supports", "(wanted + n * window)", "wanted", at="oracles.hadamard_mechanism:supports"),
+        Edit(
+            "core.linear_hashing:supports", "(wanted + n * window)", "wanted", at="oracles.hadamard_mechanism:supports"
+        ),
         by=HM,
         sees=BIAS,
     ),

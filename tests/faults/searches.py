@@ -252,7 +252,7 @@ PLANS: list[Plan] = [
     (
         "who-reports-is-no-error",
         "the variance forgets that the users of a part are drawn",
-        (Edit("search.whole:thinned", "(law.per_holder + 1 - share) / share", "law.per_holder / share"),),
+        (Edit("search.given_strings:thinned", "(law.per_holder + 1 - share) / share", "law.per_holder / share"),),
         crowds,
         "the spread of estimates is not the stated one",
     ),
@@ -261,7 +261,7 @@ PLANS: list[Plan] = [
         "the intervals of a part taken for those of the crowd",
         (
             Edit(
-                "search.whole:scaled_up",
+                "search.given_strings:scaled_up",
                 "variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share",
                 "variance",
             ),

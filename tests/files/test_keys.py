@@ -37,9 +37,9 @@ from plausibly.files import (
     write_tally,
 )
 from plausibly.files.answers import Answer
-from plausibly.files.holding import holding
+from plausibly.files.atomic import refuse_replacing
+from plausibly.files.contents import holding
 from plausibly.files.keys import LONGEST, SHORTEST
-from plausibly.files.whole import refuse_replacing
 
 SECRET = bytes(range(32))
 DERIVED = hashlib.sha256(b"plausibly key 1\n" + struct.pack("<Q", len(SECRET)) + SECRET).digest()

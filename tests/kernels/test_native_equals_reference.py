@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cases import in_turn
 from drawn import drawn
-from plausibly.core.field import tables as field_tables
+from plausibly.core.galois import tables as field_tables
 from plausibly.kernels import native, reference
 from plausibly.kernels.common import POLYNOMIALS
 

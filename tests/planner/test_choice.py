@@ -148,7 +148,7 @@ def test_texts_are_asked_about_without_keeping_reports_and_strings_are_searched(
     assert plausibly.plan(Keys(), 10**6, epsilon=3).scheme.name == "CM"
     words = plausibly.Strings("abcdefghijklmnopqrstuvwxyz", 6)
     plan = plausibly.plan(words, 10**6, epsilon=3, hash_seed=5)
-    assert plan.scheme == plausibly.trellis(3, domain=words, users=10**6, hash_seed=5)
+    assert plan.scheme == plausibly.TRELLIS(3, domain=words, users=10**6, hash_seed=5)
 
 
 def test_labels_are_planned_for_like_numbers_and_keep_their_names() -> None:

@@ -42,7 +42,7 @@ def test_one_report_moves_a_count_by_no_more_than_stated_and_may_do_so(scheme: A
 
 
 def test_a_report_of_a_search_stands_for_those_who_report_other_things() -> None:
-    scheme = plausibly.trellis(3, domain=Strings("abcdefgh", 3), users=1000)
+    scheme = plausibly.TRELLIS(3, domain=Strings("abcdefgh", 3), users=1000)
     tally = scheme.accumulator()
     reports = scheme.privatize(["abc"] * 400, rng=SeededRandom(1))
     tally.add(reports)

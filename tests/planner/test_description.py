@@ -185,7 +185,7 @@ def test_what_fakes_can_do_to_all_items_at_once_is_told(scheme: Any, said: str) 
 
 
 def test_fakes_that_put_a_string_into_a_search_are_told_for_each_crowd() -> None:
-    found = Description(plausibly.trellis(3, domain=Strings("abcdefgh", 6), users=10_000), (10_000, 10**6))
+    found = Description(plausibly.TRELLIS(3, domain=Strings("abcdefgh", 6), users=10_000), (10_000, 10**6))
     few, many = found.forgeries
     assert (few.users, many.users) == (10_000, 10**6)
     assert [few.share, many.share] == [share for _, share in found.finds]
@@ -201,7 +201,7 @@ def test_fakes_that_put_a_string_into_a_search_are_told_for_each_crowd() -> None
 
 
 def test_nothing_is_forged_where_nothing_is_found() -> None:
-    found = Description(plausibly.trellis(1, domain=Strings("abcdefgh", 6), users=100), (10,))
+    found = Description(plausibly.TRELLIS(1, domain=Strings("abcdefgh", 6), users=100), (10,))
     assert found.forgeries == []
     assert ("forged, 10 users", "too few users for a search to find anything") in dict(found.sections())[
         "What fake reports can do"
@@ -266,7 +266,7 @@ def test_values_are_told_in_words(domain: Any, said: str) -> None:
 
 
 def test_parts_of_a_search_share_out_its_users() -> None:
-    found = Description(plausibly.trellis(3, domain=Strings("abcdefgh", 6), users=10_000))
+    found = Description(plausibly.TRELLIS(3, domain=Strings("abcdefgh", 6), users=10_000))
     assert sum(piece.share for piece in found.pieces) == pytest.approx(1)
     assert sum(piece.number for piece in found.pieces) == len(found.scheme.parts)  # type: ignore[attr-defined]
     assert [n for n, _ in found.finds] == list(found.users)

@@ -173,7 +173,7 @@ WORDS = Strings("abcdefghijklmnopqrstuvwxyz", 8)
 
 
 def test_fakes_for_a_share_weigh_as_much_as_that_share_at_every_step() -> None:
-    scheme, n, share = plausibly.trellis(3, domain=WORDS, users=20_000), 20_000, 0.05
+    scheme, n, share = plausibly.TRELLIS(3, domain=WORDS, users=20_000), 20_000, 0.05
     for i, part in enumerate(scheme.parts):  # type: ignore[attr-defined]
         users, most = n * float(scheme.share(i)), raise_of_part(part)  # type: ignore[attr-defined]
         assert most is not None
@@ -221,7 +221,7 @@ def test_as_many_fakes_as_stated_raise_a_string_by_the_share_at_every_step(name:
 def forged(fraction_of_enough: float, seed: int) -> bool:
     """Whether a search lists a string that nobody holds, after this part of the fakes that are enough by the law."""
     n, target = 20_000, "forged"
-    scheme: Any = plausibly.trellis(3, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=n, hash_seed=seed)
+    scheme: Any = plausibly.TRELLIS(3, domain=Strings("abcdefghijklmnopqrstuvwxyz", 6), users=n, hash_seed=seed)
     (stated,) = Description(scheme, (n,)).forgeries
     words = ["letter", "orange", "forest", "garden", "winter", "silver", "doctor", "bridge"]
     tally = scheme.simulate(dict.fromkeys(words, n // len(words)), SeededRandom(seed))

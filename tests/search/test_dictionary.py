@@ -379,7 +379,7 @@ def test_bytes_other_characters_and_a_single_level_work() -> None:
         (Strings("".join(chr(0x4E00 + i) for i in range(300)), 2), ["\u4e00" * 2, "\u4f2b\u4e01", "\u4eff"]),
     ]
     for domain, texts in domains:
-        tally: Any = plausibly.trellis(3, domain=domain, users=9_000).simulate(
+        tally: Any = plausibly.TRELLIS(3, domain=domain, users=9_000).simulate(
             dict.fromkeys(texts, 3_000), SeededRandom(1)
         )
         found = tally.search(k=len(texts), dictionary=texts)

@@ -75,14 +75,14 @@ def test_any_alphabet_is_searched(domain: Strings, common: list[Any]) -> None:
 
 @pytest.mark.full
 def test_the_preset_finds_them_as_well() -> None:
-    search = plausibly.rounds(3, domain=Strings("ehlost", 8), keep=1 << 18)
+    search = plausibly.ROUNDS(3, domain=Strings("ehlost", 8), keep=1 << 18)
     assert run(search, {"hello": 9_000, "lost": 6_000, "": 4_000}).items.tolist() == ["hello", "lost", ""]
     assert [step.length for step in search.result().trace] == [7, 8]
 
 
 @pytest.mark.parametrize("domain", [Strings("a", 1), Strings("ab", 3), Strings(bytes(range(256)), 9)], ids=str)
 def test_the_preset_takes_any_strings(domain: Strings) -> None:
-    search = plausibly.rounds(2, domain=domain)
+    search = plausibly.ROUNDS(2, domain=domain)
     assert search.scheme.epsilon == 2
     trusting.load(search.scheme.to_json()).privatize(domain.alphabet[:1])
 

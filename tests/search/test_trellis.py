@@ -243,7 +243,7 @@ def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds
 
 def test_the_preset_shares_its_users_out_as_planned() -> None:
     domain = Strings("abcdefghijklmnopqrstuvwxyz", 12)
-    scheme: Any = plausibly.trellis(3, domain=domain, users=1_000_000)
+    scheme: Any = plausibly.TRELLIS(3, domain=domain, users=1_000_000)
     start, step, ends = plan.level_lengths(domain.symbols, domain.length)
     assert (scheme.levels, scheme.step) == ((start, *ends), step)
     shares = plan.shares(10**6, domain.symbols, 12, letter_variance=float(scheme.letters.variance(1)))
@@ -261,7 +261,7 @@ def test_the_preset_shares_its_users_out_as_planned() -> None:
 
 @pytest.mark.parametrize("domain", [Strings("ab", 3), Strings("a", 1), Strings(bytes(range(256)), 2)], ids=str)
 def test_the_preset_takes_any_strings(domain: Strings) -> None:
-    scheme: Any = plausibly.trellis(2, domain=domain, users=10_000)
+    scheme: Any = plausibly.TRELLIS(2, domain=domain, users=10_000)
     assert scheme.levels[-1] == domain.length
     trusting.load(scheme.to_json()).privatize(domain.alphabet[:1])
 

@@ -237,7 +237,7 @@ def test_there_is_no_variance_and_no_score() -> None:
 @pytest.mark.full
 def test_a_folded_oracle_works_from_end_to_end() -> None:
     # Of 3,000 intervals 150 are expected to miss, and more than 216 in 8e-8 of all choices of seeds.
-    scheme = plausibly.Folded(3, domain=Keys(), hash_seed=4)
+    scheme = plausibly.FOLDED(3, domain=Keys(), hash_seed=4)
     counts = {f"site-{rank}.example": 60_000 // rank for rank in range(1, 1_001)}
     reports = scheme.privatize([name for name, count in counts.items() for _ in range(count)], SeededRandom(4))
     tally, half, rest = (scheme.accumulator() for _ in range(3))

@@ -100,7 +100,7 @@ def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
     size = max(scheme.domain.size or 2, *(2 * n for n in (scheme.randomizer.words, 32)))
     while size > 2:
         size = max(2, size // 2)
-        cut = scheme.cut(size)
+        cut = scheme.shrunk(size)
         if fits(cut):
             return cut
     return None
@@ -151,7 +151,7 @@ def _plan(scheme: Scheme, draws: int) -> _Plan:
         publics = public_outcomes(scheme.randomizer, draws // 2 // (cost * some))
         return _planned(scheme, some, publics, min(_SAMPLED_PUBLICS, max(1, draws // 2 // (cost * some))))
     cut = cut_until(scheme, lambda small: _price(small, draws) * count_items(small) <= draws // 8)
-    small = cut or scheme.cut(2)
+    small = cut or scheme.shrunk(2)
     cost = _cost(small, draws)
     some = max(min(3, count_items(small)), min(count_items(small), draws // 8 // _price(small, draws)))
     publics = public_outcomes(small.randomizer, max(1, draws // 8 // (cost * some)))

@@ -28,7 +28,7 @@ def moments(scheme: Scheme) -> tuple[int, bool | None, bool | None]:
     if scheme.unbiased_given or scheme.domain.size is None:
         return 0, None, None
     for size in range(min(scheme.size, _MOST_ITEMS), 1, -1):
-        small = scheme if size == scheme.size else scheme.cut(size)
+        small = scheme if size == scheme.size else scheme.shrunk(size)
         client = small.randomizer
         publics = public_outcomes(client, _MOST_PATHS // (private_paths(client) * size))
         if publics:

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from ..certify import DRAWS, audit_statistically
 from ..certify import audit as audited
-from .common import KeyFile, echo_json, messages, results, told
+from .common import KeyFile, echo_json, exit_on_error, messages, results
 from .naming import scheme_or_file
 
 
@@ -36,7 +36,7 @@ def audit(
     Example: plausibly audit OLH:epsilon=1,domain_size=1000
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         made, _ = scheme_or_file(console, scheme, key_file)
         with console.status("Enumerating the coins of the client"):
             found = audited(made, draws=draws)

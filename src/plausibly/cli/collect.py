@@ -13,7 +13,7 @@ from ..core.estimates import visible
 from ..engines.local import Collection
 from ..engines.local import collect as collected
 from ..files.tallies import left_out
-from .common import KeyFile, echo_json, key_of, messages, progress, results, scheme_of, told
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
 _KEPT = "Interrupted. What was collected is kept; the same command goes on from there."
 
@@ -36,7 +36,7 @@ def collect(
     Example: plausibly collect reports.parquet --out visits.tally
     """
     console = messages()
-    with told(console, _KEPT):
+    with exit_on_error(console, _KEPT):
         expected = None if scheme is None else scheme_of(scheme)
         with progress(console, "collecting") as advance:
             found = collected(

@@ -80,7 +80,7 @@ def echo_json(result: object) -> None:
 
 
 @contextmanager
-def told(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
+def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
     """Ends a command with a message for people.
 
     Exit code 2 if the request makes no sense (as with an unknown option), 1 if something went wrong (data, files,

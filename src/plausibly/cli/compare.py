@@ -18,7 +18,7 @@ from ..experiments.comparison import comparison, written
 from ..experiments.figure import wanted
 from ..experiments.results import held
 from ..experiments.runner import run
-from .common import KEPT, echo_json, messages, told
+from .common import KEPT, echo_json, exit_on_error, messages
 from .common import results as printing
 from .reproduce import need_pictures, need_regression
 
@@ -55,7 +55,7 @@ def compare(
     Example: plausibly compare OUE OLH FLH:hashes=500 TLH --epsilon 1 --epsilon 3
     """
     console = messages()
-    with told(console, KEPT):
+    with exit_on_error(console, KEPT):
         need_pictures()
         if [data, values, counts].count(None) < 2:
             raise ParameterError("expected one of --data, --values and --counts, got several")

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..experiments import story
-from .common import echo_json, messages, need, results, told
+from .common import echo_json, exit_on_error, messages, need, results
 
 
 def demo(
@@ -33,7 +33,7 @@ def demo(
 
     Example: plausibly demo
     """
-    with told(messages()):
+    with exit_on_error(messages()):
         need("pyarrow", "files of reports", "pyarrow")
         need("matplotlib", "pictures", "matplotlib")
         tale = story.Story(out, users, seed)
@@ -45,7 +45,7 @@ def demo(
             for words in step.commands:
                 console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
                 _run(context, words)
-    with told(messages()):
+    with exit_on_error(messages()):
         ending = tale.end()
     if as_json:
         echo_json(ending.to_dict())

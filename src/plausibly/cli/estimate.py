@@ -11,14 +11,14 @@ from ..core.domain import Domain, Strings
 from ..core.errors import ParameterError, StateError, shown
 from ..core.estimates import Estimates
 from ..files.answers import Answer
+from ..files.atomic import refuse_replacing
 from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
 from ..files.tallies import Collected
-from ..files.whole import refuse_replacing
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show, write_all
-from .common import KeyFile, echo_json, key_of, messages, progress, results, told
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LARGEST = 20
 
@@ -51,7 +51,7 @@ def estimate(
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         for path in out or ():
             refuse_replacing(check_name(path), [tally, items_file])
         if show_all and top is not None:

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..core.errors import StateError
 from ..engines.local import merge_files
-from .common import KeyFile, echo_json, key_of, messages, progress, results, told
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 
 def merge(
@@ -29,7 +29,7 @@ def merge(
     Example: plausibly merge visits.tally more.tally --out all.tally
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         if out.exists() and not force:
             raise StateError(f"{out}: there is a file of this name already; --force replaces it")
         with progress(console, "merging", "files") as advance:

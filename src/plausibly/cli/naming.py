@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..core.scheme import Scheme
-from ..files.holding import SUFFIXES, Holding, holding
+from ..files.contents import SUFFIXES, Holding, holding
 from .common import key_of, scheme_of
 
 

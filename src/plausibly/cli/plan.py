@@ -12,11 +12,11 @@ from rich.table import Table
 
 from ..core.domain import Domain, Keys, Labels, Strings
 from ..core.errors import ParameterError
-from ..files.whole import folder_of, refuse_replacing, replacing
+from ..files.atomic import folder_of, refuse_replacing, replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.result import expression
-from .common import echo_json, messages, results, told
+from .common import echo_json, exit_on_error, messages, results
 
 
 def plan(
@@ -65,7 +65,7 @@ def plan(
 
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
-    with told(messages()):
+    with exit_on_error(messages()):
         if within is not None and find is not None:
             raise ParameterError("expected one target, got --within and --find")
         if within is None and (every or frequency != "0"):

@@ -17,7 +17,7 @@ from ..core.scheme import Scheme
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import FORMATS, Values, values
 from ..planner.result import size_text
-from .common import KeyFile, echo_json, key_of, messages, progress, results, scheme_of, told
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 """What a shell makes hard to type."""
@@ -54,7 +54,7 @@ def privatize(
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         chosen, key = scheme_of(scheme), key_of(console, key_file)
         given = values(
             _opened(source, console),

@@ -18,7 +18,7 @@ from ..experiments.findings import Outcome
 from ..experiments.reproduction import Plan, plan, written
 from ..experiments.results import held
 from ..experiments.runner import run
-from .common import KEPT, echo_json, messages, need, told
+from .common import KEPT, echo_json, exit_on_error, messages, need
 
 _COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
 
@@ -56,7 +56,7 @@ def reproduce(
     Example: plausibly reproduce fig1 fig5c --quick
     """
     console = messages()
-    with told(console, KEPT):
+    with exit_on_error(console, KEPT):
         asked = plan(names or [])
         if aol is not None:
             asked = asked.on_log(aol)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..core.errors import StateError
 from ..experiments.visits import SITES, counts, sites, write_sites, write_visits
-from .common import echo_json, messages, results, told
+from .common import echo_json, exit_on_error, messages, results
 
 
 def sample(
@@ -27,7 +27,7 @@ def sample(
 
     Example: plausibly sample visits.csv
     """
-    with told(messages()):
+    with exit_on_error(messages()):
         top = list(zip(sites()[:3], counts(users).tolist()[:3], strict=True))
         for path in (out, list_sites):
             if path is not None and path.exists():

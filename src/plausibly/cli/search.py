@@ -10,19 +10,19 @@ from rich.markup import escape
 
 from ..core.errors import ParameterError, StateError
 from ..files.answers import Answer
+from ..files.atomic import refuse_replacing
 from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
 from ..files.tallies import Collected
-from ..files.whole import refuse_replacing
 from ..search.rounds import ROUND
 from ..search.tally import SearchTally
 from .answers import show, write_all
-from .common import KeyFile, echo_json, key_of, messages, progress, results, told
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LEVEL = 0.05
 _ROUND = (
     "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to continue "
-    "in the next round (plausibly.rounds in Python)."
+    "in the next round (plausibly.ROUNDS in Python)."
 )
 
 
@@ -55,7 +55,7 @@ def search(
     Example: plausibly search visits.tally --out found.html
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         for path in out or ():
             refuse_replacing(check_name(path), [tally, dictionary])
         for path in tree or ():

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..planner.description import USERS, Description
-from .common import KeyFile, echo_json, messages, results, told
+from .common import KeyFile, echo_json, exit_on_error, messages, results
 from .naming import scheme_or_file
 
 
@@ -30,7 +30,7 @@ def show(
     Example: plausibly show OLH:epsilon=1,domain_size=1000 --users 100000
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         made, held = scheme_or_file(console, scheme, key_file)
         number = users or (held.reports if held is not None else 0)
         described = Description(made, (number,) if number else USERS)

@@ -16,8 +16,8 @@ from ..experiments import csv_files, rehearsal_plot
 from ..experiments.rehearsal import Rehearsal, rehearse
 from ..experiments.rehearsal_files import check_name, write
 from ..experiments.truth import Truth, made_up, truth_of
-from ..files.whole import refuse_replacing
-from .common import KeyFile, echo_json, messages, need, print_table, progress, results, told
+from ..files.atomic import refuse_replacing
+from .common import KeyFile, echo_json, exit_on_error, messages, need, print_table, progress, results
 from .naming import scheme_or_file
 
 _DATA, _USERS = "zipf-1.1", 100_000
@@ -49,7 +49,7 @@ def simulate(
     Example: plausibly simulate OLH:epsilon=1,domain_size=100 --data zipf-1.1 --users 50000
     """
     console = messages()
-    with told(console):
+    with exit_on_error(console):
         if [counts, values, data].count(None) < 2:
             raise ParameterError("expected one of --counts, --values and --data, got several")
         if column is not None and values is None:

@@ -117,7 +117,7 @@ class Accumulator(ABC):
                 apart._absorb(part)
         self._unite(apart)
 
-    def add_here(self, reports: object) -> None:
+    def add_single_threaded(self, reports: object) -> None:
         """As ``add``, on the calling thread, for code that shares out the work; an interrupt leaves a state to drop.
 
         The caller makes sure that nobody changes the reports meanwhile; ``ChangedError`` leaves a state to drop, too.

@@ -56,10 +56,10 @@ class Scheme(ABC):
     """What unbiasedness rests on besides the coins of a report, if anything."""
 
     def __post_init__(self) -> None:
-        self.settle()
+        self.validate()
         self.to_dict()  # computes every threshold now, so that an impossible scheme is refused here
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         """Checks and normalises the fields; a scheme with fields of its own extends this."""
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         self.check_domain()
@@ -159,7 +159,7 @@ class Scheme(ABC):
         """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""
         return log_upper_bound(self.randomizer.worst_ratio(), self.epsilon)
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         """The scheme on a smaller domain, whose coins the audit can enumerate."""
         return replace(self, domain=Integers(size))
 

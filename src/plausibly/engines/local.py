@@ -19,10 +19,10 @@ from ..core.accumulator import Accumulator, ChangedError
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_chunks, thread_count
 from ..core.scheme import Scheme
+from ..files.atomic import held, sweep
 from ..files.keys import Key
 from ..files.reports import DamagedError, ReportFile
 from ..files.tallies import Collected, Ranges, SimulatedError, Skipped, normal, without
-from ..files.whole import held, sweep
 
 _TASK_REPORTS = 1 << 22
 _TASK_BYTES = 1 << 26
@@ -259,7 +259,7 @@ def _hidden(path: Path) -> bool:
 def _add(tally: Accumulator, file: ReportFile, group: int) -> None:
     reports = file.read(group)
     try:
-        tally.add_here(reports)
+        tally.add_single_threaded(reports)
     except ChangedError:  # nothing to skip: a part of the row group may be in the tally
         raise
     except ReportError as error:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import presets
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.scheme import Scheme
-from ..presets import trellis
 from ..search.folding import Fold
 from ..search.fragment_puzzle import SFP
 from ..search.grouped import Search
@@ -57,7 +57,7 @@ class OverSketches:
 
 def recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int) -> Scheme:
     """Our own search, as the presets make it."""
-    return trellis(epsilon, domain=domain, users=users, hash_seed=hash_seed)
+    return presets.TRELLIS(epsilon, domain=domain, users=users, hash_seed=hash_seed)
 
 
 SEARCHES: Mapping[str, Callable[..., Scheme]] = {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.estimates import Estimates
+from ..files.atomic import replacing
 from ..files.reports import ReportFile
-from ..files.whole import replacing
 from .crowds import Counts
 
 if TYPE_CHECKING:

@@ -29,9 +29,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from .. import presets
 from ..core.domain import Strings
 from ..core.randomness import SeededRandom
-from ..presets import trellis
 from ..search.tally import SearchTally
 from .baselines import extend_and_peel, pem_plus
 from .ceilings import exhaustive, known_candidates
@@ -77,7 +77,7 @@ def measure(cell: Cell) -> Row:
         found = extend_and_peel(_collected(pem_plus(cell.epsilon, strings, cell.seed), crowd, cell, row), K)
     else:
         assert cell.method == "TRELLIS"
-        scheme = trellis(str(cell.epsilon), domain=strings, users=cell.n, hash_seed=cell.seed)
+        scheme = presets.TRELLIS(str(cell.epsilon), domain=strings, users=cell.n, hash_seed=cell.seed)
         tally = _collected(scheme, crowd, cell, row)
         started = time.perf_counter()
         hitters = tally.search(k=K)

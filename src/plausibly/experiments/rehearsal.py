@@ -23,7 +23,7 @@ from ..core.scheme import Scheme
 from ..core.steps import find_step
 from ..files.estimates import safe_cell
 from ..planner.costs import linear
-from ..planner.wishes import one_sided, percent, two_sided
+from ..planner.targets import one_sided, percent, two_sided
 from ..search.tally import SearchTally
 from .datasets import Crowd
 from .metrics import score

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from ..core.errors import ParameterError
-from ..files.whole import folder_of, replacing
+from ..files.atomic import folder_of, replacing
 from . import rehearsal_plot
 from .rehearsal import Rehearsal
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import ParameterError
 from ..core.estimates import label_of
-from ..planner.wishes import two_sided
+from ..planner.targets import two_sided
 from .plots import GRID, INK, STYLE
 from .rehearsal import LEVEL, Rehearsal
 

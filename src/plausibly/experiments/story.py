@@ -11,10 +11,10 @@ from typing import Any
 
 from ..core.errors import StateError
 from ..core.estimates import Estimates
+from ..files.atomic import replacing
 from ..files.html import Html, document, picture, tag
 from ..files.reports import ReportFile
 from ..files.tallies import Collected
-from ..files.whole import replacing
 from ..search.tally import SearchTally
 from . import visits
 from .emerging import Known, draw, growing

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.domain import whole_number
-from ..files.whole import replacing
+from ..files.atomic import replacing
 from .crowds import Counts
 
 SITES = 1000

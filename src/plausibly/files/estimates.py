@@ -14,9 +14,9 @@ from typing import Any
 
 from ..core.errors import ParameterError, StateError, nearest
 from .answers import Answer, plain_items
+from .atomic import folder_of, replacing
 from .page import page
 from .pictures import chart, save, tree
-from .whole import folder_of, replacing
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
 """What a cell begins with that a spreadsheet takes for a formula, in narrow and in wide letters; and the apostrophe, so

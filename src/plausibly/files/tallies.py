@@ -21,8 +21,8 @@ from ..catalog import expect_few_brackets, from_json
 from ..core.accumulator import Accumulator
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
+from .atomic import replacing
 from .keys import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
-from .whole import replacing
 
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.characters import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.domain import whole_number
 from ..core.errors import ParameterError
-from ..core.field import tables
+from ..core.galois import tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
+from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, exact_sum, fields_of, refuse_beyond, refuse_cells, unsigned
@@ -51,8 +51,8 @@ class AGR(Scheme):
     dimension: int | None = None
     window: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.hash_bits is None:
             if self.dimension is not None or self.window is not None:
                 raise ParameterError("dimension, window: go with hash_bits=")

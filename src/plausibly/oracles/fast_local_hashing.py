@@ -41,8 +41,8 @@ class FLH(HashedScheme):
     hash_seed: int = 0
     hash_range: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         object.__setattr__(self, "hashes", whole_number("hashes", self.hashes, 1, 2**24))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
         object.__setattr__(self, "hash_range", given_hash_range(self.hash_range))

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.characters import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.domain import whole_number
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
+from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
@@ -44,8 +44,8 @@ class HM(Scheme):
 
     coefficients: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.coefficients is not None:
             number = whole_number("coefficients", self.coefficients, 1, _MOST_COEFFICIENTS)
             object.__setattr__(self, "coefficients", number)

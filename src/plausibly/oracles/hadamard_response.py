@@ -42,8 +42,8 @@ class HR(Scheme):
 
     variant: str = "auto"
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.variant not in _VARIANTS:
             raise ParameterError(f"variant: unknown {shown(self.variant)}; {nearest(self.variant, _VARIANTS)}")
         if self.blocks * self.order > 2**32:

@@ -118,8 +118,8 @@ class OLH(LocalHashing):
 
     hash_range: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         object.__setattr__(self, "hash_range", given_hash_range(self.hash_range))
 
     @cached_property

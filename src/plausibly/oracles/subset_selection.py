@@ -43,8 +43,8 @@ class SS(Scheme):
 
     subset_size: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.subset_size is not None:
             object.__setattr__(self, "subset_size", whole_number("subset_size", self.subset_size, 1, self.size - 1))
 
@@ -117,7 +117,7 @@ class SS(Scheme):
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]
 
-    def cut(self, size: int) -> SS:
+    def shrunk(self, size: int) -> SS:
         share = None if self.subset_size is None else max(1, self.subset_size * size // self.size)
         return replace(self, domain=Integers(size), subset_size=share)
 

@@ -11,7 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.characters import (
+from ..core.domain import Integers, Keys, Labels, whole_number
+from ..core.errors import ParameterError
+from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.linear_hashing import (
     MAX_HASH_BITS,
     TOLERANCE,
     best_window,
@@ -20,9 +23,6 @@ from ..core.characters import (
     supports,
     window_weights,
 )
-from ..core.domain import Integers, Keys, Labels, whole_number
-from ..core.errors import ParameterError
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
@@ -56,8 +56,8 @@ class TLH(Scheme):
     hash_bits: int | None = None
     window: int | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.hash_bits is not None:
             object.__setattr__(self, "hash_bits", whole_number("hash_bits", self.hash_bits, 1, MAX_HASH_BITS))
         if self.window is not None:

@@ -3,6 +3,6 @@
 from .planning import plan as plan
 from .result import Choice as Choice
 from .result import Plan as Plan
-from .wishes import Above as Above
-from .wishes import Limits as Limits
-from .wishes import Within as Within
+from .targets import Above as Above
+from .targets import Limits as Limits
+from .targets import Within as Within

@@ -8,9 +8,9 @@ from math import prod
 from typing import Any
 
 from ..catalog import make
-from ..core.characters import MAX_HASH_BITS, best_window
 from ..core.domain import Domain, Integers, Keys
 from ..core.errors import ParameterError
+from ..core.linear_hashing import MAX_HASH_BITS, best_window
 from ..core.scheme import Scheme
 
 Made = tuple[str, dict[str, Any]]

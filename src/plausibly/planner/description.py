@@ -26,8 +26,8 @@ from .devices import LARGE_EPSILON, large, refuses_others
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
 from .result import at_most, size_text, smallest_found
-from .searching import nats_per_character, smallest_share, typical_length
-from .wishes import percent, two_sided
+from .search_power import nats_per_character, smallest_share, typical_length
+from .targets import percent, two_sided
 
 USERS = (10**4, 10**5, 10**6, 10**7)
 """Of how many the error is told, if nobody says."""
@@ -446,7 +446,7 @@ def fields_of_record(scheme: Scheme) -> list[Field]:
     changes was drawn in public.
     """
     # A record of a million bits has the fields of one of 64.
-    small = scheme if scheme.randomizer.words <= _MOST_WORDS else scheme.cut(64)
+    small = scheme if scheme.randomizer.words <= _MOST_WORDS else scheme.shrunk(64)
     client, layout = small.randomizer, Layout(dense=small.randomizer.words)
     stream = SeededRandom(0).replay(0)
     items = [small.domain.number(code) for code in small.domain.spread(8)]

@@ -15,7 +15,7 @@ from .candidates import hashed, oracles
 from .costs import Costs, costs_of
 from .crowd import Skew
 from .prediction import Prediction
-from .wishes import Above, Limits, Target, Within, one_sided, two_sided
+from .targets import Above, Limits, Target, Within, one_sided, two_sided
 
 ALIKE = 1.05
 """Squared errors within this factor are taken for equal: then costs decide."""

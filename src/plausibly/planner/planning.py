@@ -16,12 +16,12 @@ from ..core.scheme import Scheme
 from .costs import influence
 from .crowd import Skew, checked_skew
 from .devices import device_notes
-from .finding import planned_search
 from .options import Aim, Option, cheapest
 from .reasons import notes, why_first, why_not
 from .result import Choice, Plan, smallest_found
+from .search_plan import planned_search
 from .solving import MOST_USERS, fewest_users, least_epsilon
-from .wishes import Above, Limits, Target, Within, percent
+from .targets import Above, Limits, Target, Within, percent
 
 
 def plan(

@@ -15,7 +15,7 @@ from ..core.scheme import Scheme
 from .costs import Costs
 from .crowd import Skew, in_words
 from .prediction import Prediction
-from .wishes import Limits, Target, one_sided, percent, share_of, two_sided
+from .targets import Limits, Target, one_sided, percent, share_of, two_sided
 
 _WIDTH = 110
 _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
@@ -202,7 +202,7 @@ def expression(scheme: Scheme) -> str:
         words[-1] = "domain=Keys()"
     if isinstance(domain, Strings):
         # The preset that the plan has used; its parts would fill a page.
-        return f"trellis({_argument(scheme.epsilon)}, domain=Strings(...), users=...)"
+        return f"TRELLIS({_argument(scheme.epsilon)}, domain=Strings(...), users=...)"
     if isinstance(domain, Labels) and domain.other:
         words.append("other=True")
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]

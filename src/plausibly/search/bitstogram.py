@@ -47,10 +47,10 @@ class BITSTOGRAM(Search):
     weights: tuple[int, ...] | None = None
     hash_seed: int = 0
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         object.__setattr__(self, "hash_bits", whole_number("hash_bits", self.hash_bits, 0, 16))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
-        super().settle()
+        super().validate()
         object.__setattr__(self, "weights", weights_of(self.weights, len(self.groups), self.group_weights))
 
     @cached_property

@@ -47,10 +47,10 @@ class SFP(Search):
     hash_bits: int = 8
     hash_seed: int = 0
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         object.__setattr__(self, "hash_bits", whole_number("hash_bits", self.hash_bits, 0, 16))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
-        super().settle()
+        super().validate()
 
     @cached_property
     def string_tag(self) -> Tag:

@@ -21,10 +21,10 @@ from ..core.errors import ParameterError
 from ..core.laws import Cells, Decoder
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from .given_strings import WholeString
 from .parts import Part
 from .result import HeavyHitters
 from .tally import SearchTally
-from .whole import WholeString
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Search(Scheme):
 
     epsilon: Fraction = field(init=False)
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         self.check_domain()
         object.__setattr__(self, "epsilon", self.spent)
-        super().settle()
+        super().validate()
         self.places  # noqa: B018  refuses parts that do not fit together
 
     @property
@@ -218,22 +218,22 @@ class Search(Scheme):
     def estimator(self) -> Decoder:
         return WholeString(self.parts[self.whole], self.whole, self.share(self.whole))
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
         letters = max(1, min(self.strings.symbols - 1, size // 4))
         strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
         changes: dict[str, Any] = {"domain": strings}
         for name in ("oracle", "word_oracle"):
             if hasattr(self, name):
-                changes[name] = self._cut_oracle(getattr(self, name), size, strings.symbols)
+                changes[name] = self._shrunk_oracle(getattr(self, name), size, strings.symbols)
         return replace(self, **changes)
 
-    def _cut_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
+    def _shrunk_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
         if not isinstance(oracle.domain, Keys):
             own = [part for part in self.parts if part.scheme is oracle]
-            return oracle.cut(max(part.count_of(symbols) for part in own))
+            return oracle.shrunk(max(part.count_of(symbols) for part in own))
         # A sketch has the coins of its cells; others over Keys() have few.
-        return replace(oracle.cut(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
+        return replace(oracle.shrunk(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         row, likelihood = self.strings.row(item)[None, :], Fraction(1)

@@ -42,8 +42,8 @@ class PEM(Search):
     step: int = 2
     weights: tuple[int, ...] | None = None
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         object.__setattr__(self, "weights", weights_of(self.weights, len(self.levels), [1] * len(self.levels)))
 
     @cached_property

@@ -16,12 +16,12 @@ from ..core.domain import Integers, Strings, whole_number
 from ..core.errors import DomainError, ParameterError, StateError, shown
 from ..core.laws import Codes, Decoder, Floats
 from ..core.scheme import Encoded, Scheme
+from .given_strings import WholeString
 from .grouped import Search, levels_of
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
 from .prefixes import Choices, inner_pads
 from .result import HeavyHitters, Step
 from .tally import SearchTally
-from .whole import WholeString
 
 _MOST_PREFIXES = 2**20
 
@@ -97,7 +97,7 @@ class ROUND(Search):
     report the first ``reach`` characters if they begin with one of them, and that they do not otherwise.
     Privacy: the oracle's.
     Variance: the oracle's: all users of the round report.
-    Cost: the oracle's report and a byte. ``plausibly.rounds`` runs a whole search.
+    Cost: the oracle's report and a byte. ``plausibly.ROUNDS`` runs a whole search.
 
     >>> import plausibly
     >>> strings = plausibly.Strings("abcdefgh", 6)
@@ -115,12 +115,12 @@ class ROUND(Search):
     stem: int
     reach: int
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         self.check_domain()
         object.__setattr__(self, "stem", whole_number("stem", self.stem, 0, self.strings.length - 1))
         object.__setattr__(self, "reach", whole_number("reach", self.reach, self.stem + 1, self.strings.length))
         object.__setattr__(self, "prefixes", self._published(self.prefixes))
-        super().settle()
+        super().validate()
 
     def _published(self, given: object) -> tuple[str | bytes, ...]:
         # Distinct and in order: whoever publishes the same prefixes publishes the same scheme.
@@ -169,10 +169,10 @@ class ROUND(Search):
     def estimator(self) -> Decoder:
         return _Extended(self.extension, 0, Fraction(1))
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         letters = max(1, min(self.strings.symbols - 1, size // 4))
         strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
-        oracle = self.oracle.cut(strings.symbols ** (self.reach - self.stem) + 1)
+        oracle = self.oracle.shrunk(strings.symbols ** (self.reach - self.stem) + 1)
         return replace(self, domain=strings, oracle=oracle, prefixes=(strings.alphabet[:1] * self.stem,))
 
     def search(

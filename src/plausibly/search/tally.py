@@ -15,7 +15,7 @@ from ..core.domain import Encoded
 from ..core.errors import ParameterError, StateError, nearest, shown
 from ..core.laws import Cells, Floats
 from ..core.parallel import in_chunks
-from .whole import scaled_up
+from .given_strings import scaled_up
 
 if TYPE_CHECKING:
     from ..core.scheme import Reports, Scheme

@@ -21,13 +21,13 @@ from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
 from .folding import Fold, FoldedStrings, block_size
 from .grouped import Search, levels_of, weights_of
+from .letter_prior import ordinary_text
 from .parts import Part
 from .prefixes import prefix_part
 from .result import HeavyHitters, Step
 from .rounds import significance_level
 from .significance import adjusted_p_values
 from .tally import SearchTally
-from .text import ordinary_text
 
 MOST_FOUND = 1000
 
@@ -39,7 +39,7 @@ class TRELLIS(Search):
     A user is in one public group and reports one thing: the symbol at one place (through ``letters``); two symbols that
     follow each other (``pairs``); the first ``start`` symbols (``first``); or one of the longer prefixes, folded into
     the cells of ``folded`` (``deep`` for all but the shortest of these) in one of ``cohorts`` ways. ``weights`` are
-    those of the groups, in this order. The preset ``plausibly.trellis`` is the recommended build.
+    those of the groups, in this order. The preset ``plausibly.TRELLIS`` is the recommended build.
     Derivation: docs/adr/0011-trellis.md.
     Privacy: the largest of the oracles': a user reports through one of them.
     Variance: of counts of given strings, that of the oracle of the longest prefixes, divided by the square of the share
@@ -48,7 +48,7 @@ class TRELLIS(Search):
     and 2 s for 64.
 
     >>> import plausibly
-    >>> scheme = plausibly.trellis(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
+    >>> scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
     >>> tally = scheme.simulate({"abba": 6000, "deaf": 3000, "cafe": 1000}, plausibly.SeededRandom(2))
     >>> tally.search(k=10, level=0.05).items.tolist()
     ['abba', 'deaf', 'cafe']
@@ -67,7 +67,7 @@ class TRELLIS(Search):
     cohorts: int = 2
     hash_seed: int = 0
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         object.__setattr__(self, "cohorts", whole_number("cohorts", self.cohorts, 1, 16))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
         object.__setattr__(self, "deep", self.deep or self.folded)
@@ -78,7 +78,7 @@ class TRELLIS(Search):
             # All of its items are estimated.
             if oracle is not None and not isinstance(oracle.domain, Integers):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over others")
-        super().settle()
+        super().validate()
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -151,16 +151,16 @@ class TRELLIS(Search):
         numbers = tuple(range(len(self.parts) - self.cohorts, len(self.parts)))
         return FoldedStrings(self.folds[-1], numbers, sum(map(self.share, numbers), Fraction(0)))
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         letters = max(1, min(self.strings.symbols - 1, size // 8))
         strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
         changes: dict[str, Any] = {"domain": strings}
         for name, items in (("letters", 1), ("pairs", 2), ("first", self.levels[0])):
             oracle = getattr(self, name)
-            changes[name] = oracle and oracle.cut(max(2, strings.symbols**items))
+            changes[name] = oracle and oracle.shrunk(max(2, strings.symbols**items))
         for name in ("folded", "deep"):
             oracle = getattr(self, name)
-            changes[name] = oracle and oracle.cut(2 * block_size(strings.symbols, self.step))
+            changes[name] = oracle and oracle.shrunk(2 * block_size(strings.symbols, self.step))
         return replace(self, **changes)
 
     @property

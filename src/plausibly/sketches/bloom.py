@@ -63,11 +63,11 @@ class BLOOM(Scheme):
     cohorts: int = 64
     hash_seed: int = 0
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         if self.oracle is None:
             if self.epsilon is None:
                 raise ParameterError("epsilon: expected for BLOOM without an oracle, got nothing")
-            super().settle()
+            super().validate()
             object.__setattr__(
                 self, "bits", whole_number("bits", 128 if self.bits is None else self.bits, 2, MAX_HASH_RANGE)
             )
@@ -78,7 +78,7 @@ class BLOOM(Scheme):
             if self.bits is not None:
                 raise ParameterError(f"bits: expected none beside the oracle's domain, got {shown(self.bits)}")
             object.__setattr__(self, "epsilon", self.oracle.epsilon)
-            super().settle()
+            super().validate()
             object.__setattr__(self, "epsilon", _OracleEpsilon(self.epsilon))
             whole_number("oracle: domain_size", self.oracle.size, 2, MAX_HASH_RANGE)
         object.__setattr__(self, "hashes", whole_number("hashes", self.hashes, 1, 2**8))
@@ -212,11 +212,11 @@ class BLOOM(Scheme):
             bit = oracle
         return Regression(self, bit, alpha)
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         domain = Integers(min(size, self.domain.size or size))
         if self.oracle is None:
             return replace(self, domain=domain, bits=min(size, self.width))
-        return replace(self, domain=domain, oracle=self.oracle.cut(min(size, self.width)))
+        return replace(self, domain=domain, oracle=self.oracle.shrunk(min(size, self.width)))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         if self.oracle is not None:

@@ -30,8 +30,8 @@ class CS(RowSketch):
     name = "CS"
     signed = True
 
-    def settle(self) -> None:
-        super().settle()
+    def validate(self) -> None:
+        super().validate()
         if self.oracle.size % 2:
             raise ParameterError(f"oracle: expected an even domain_size, two signs a cell, got {self.oracle.size}")
 

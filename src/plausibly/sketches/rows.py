@@ -50,10 +50,10 @@ class RowSketch(Scheme):
 
     signed: ClassVar[bool]
 
-    def settle(self) -> None:
+    def validate(self) -> None:
         expect_oracle(self.oracle)
         object.__setattr__(self, "epsilon", self.oracle.epsilon)
-        super().settle()
+        super().validate()
         least = 4 if self.signed else 2
         whole_number("oracle: domain_size", self.oracle.size, least, MAX_CELLS)
         object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, 2**16))
@@ -149,10 +149,10 @@ class RowSketch(Scheme):
         law, between = (self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0)))
         return COMBINE[combine](Rows(self, chosen, law, between, postprocess_rows))
 
-    def cut(self, size: int) -> Scheme:
+    def shrunk(self, size: int) -> Scheme:
         width = min(size, self.oracle.size)
         width = max(4, width - width % 2) if self.signed else width
-        return replace(self, domain=Integers(min(size, self.domain.size or size)), oracle=self.oracle.cut(width))
+        return replace(self, domain=Integers(min(size, self.domain.size or size)), oracle=self.oracle.shrunk(width))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         cell = device.local_hash(int(self.seeds[report["row"]]), item, self.split, self.oracle.size)

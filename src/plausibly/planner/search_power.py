@@ -19,9 +19,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ..core.domain import Strings
-from ..search.plan import TYPICAL_LENGTH
-from ..search.text import ordinary_text
+from ..search.letter_prior import ordinary_text
 from ..search.trellis import TRELLIS
+from ..search.user_shares import TYPICAL_LENGTH
 
 LOOKED_FOR = 10
 """Strings that are looked for; the weights of a search are shared out among three times as many."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import sqrt
 
+from .. import presets
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
 from ..core.probability import decimal
 from ..core.scheme import Scheme
-from ..presets import Folded, trellis
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence
 from .devices import device_notes
@@ -18,9 +18,9 @@ from .options import Aim
 from .prediction import Prediction
 from .reasons import PAPER
 from .result import Choice, Plan, size_text, smallest_found
-from .searching import LOOKED_FOR, nats_per_character, smallest_share, typical_length
+from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typical_length
 from .solving import fewest_users, least_epsilon
-from .wishes import Within, percent
+from .targets import Within, percent
 
 
 def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction | None, seed: int) -> Plan:
@@ -57,7 +57,7 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
     scheme = _search(strings, eps, n, seed)
     _refuse_beyond(aim, scheme, n)
     best = _choice(scheme, aim, n, "finds the lightest strings")
-    named = Folded(eps, domain=Keys(), hash_seed=seed)
+    named = presets.FOLDED(eps, domain=Keys(), hash_seed=seed)
     light = smallest_found(Prediction(named, aim.skew), n, aim.limits.candidates, confidence)
     step = min(2, strings.length)
     others = (
@@ -92,7 +92,7 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
 
 
 def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> TRELLIS:
-    scheme = trellis(epsilon, domain=strings, users=n, hash_seed=seed)
+    scheme = presets.TRELLIS(epsilon, domain=strings, users=n, hash_seed=seed)
     assert isinstance(scheme, TRELLIS)
     return scheme
 
@@ -132,7 +132,7 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
         "Shorter strings are found sooner, and so are those of a dictionary. "
         f"Of {aim.limits.candidates:,} candidates known beforehand (Keys()) one is that {percent(light)} hold.",
         f"The search looks for the {LOOKED_FOR} most common strings: tally.search(k={LOOKED_FOR}, level=0.05).",
-        "Where fresh users can be asked again and again, plausibly.rounds asks each time about what is left.",
+        "Where fresh users can be asked again and again, plausibly.ROUNDS asks each time about what is left.",
         "ε is for one report of a user; several reports add up.",
     ]
     return tuple(found)

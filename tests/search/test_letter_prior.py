@@ -10,8 +10,8 @@ import pytest
 
 from plausibly import Strings
 from plausibly.search.evidence import Evidence, Text
+from plausibly.search.letter_prior import LETTERS, PAIRS, ordinary_text
 from plausibly.search.prior import CharacterModel, character_model
-from plausibly.search.text import LETTERS, PAIRS, ordinary_text
 
 
 def known(strings: Strings) -> Text:

@@ -8,7 +8,7 @@ import pytest
 
 from plausibly import PlausiblyError, SeededRandom, make
 from plausibly.files import Collected, Skipped, write_reports
-from plausibly.files.holding import holding
+from plausibly.files.contents import holding
 
 SCHEME = make("DE", epsilon=1, domain_size=5)
 

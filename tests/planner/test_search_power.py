@@ -10,8 +10,8 @@ import pytest
 import plausibly
 from cases import in_turn
 from plausibly import Above, SeededRandom, Strings, plan
-from plausibly.planner.searching import nats_per_character, smallest_share
-from plausibly.search.text import ordinary_text
+from plausibly.planner.search_power import nats_per_character, smallest_share
+from plausibly.search.letter_prior import ordinary_text
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -37,7 +37,7 @@ def words(strings: Strings, length: int, count: int, rng: np.random.Generator, *
 def found_share(length: int, most: int, epsilon: int, n: int, *, random: bool, times: float, runs: int) -> float:
     """The share of planted strings that is found, if each has so many times what the rule asks for."""
     strings = Strings(LETTERS, most)
-    scheme = plausibly.trellis(epsilon, domain=strings, users=n)
+    scheme = plausibly.TRELLIS(epsilon, domain=strings, users=n)
     share = times * smallest_share(scheme, n, 0.95, nats_per_character(strings)[random], length)
     rng = np.random.default_rng(11)
     tail = words(strings, length, 3000, rng, random=random)
@@ -68,7 +68,7 @@ def test_longer_strings_fewer_users_and_more_privacy_ask_for_more() -> None:
     strings = Strings(LETTERS, 16)
 
     def share(length: int = 8, n: int = 10**6, epsilon: int = 2) -> float:
-        return smallest_share(plausibly.trellis(epsilon, domain=strings, users=n), n, 0.95, 3.0, length)
+        return smallest_share(plausibly.TRELLIS(epsilon, domain=strings, users=n), n, 0.95, 3.0, length)
 
     assert all(a <= b for a, b in pairwise(share(length=length) for length in (4, 6, 8, 12, 16)))
     assert all(a > b for a, b in pairwise(share(n=n) for n in (10**5, 10**6, 10**7)))
