@@ -17,7 +17,7 @@ from faults.detectors import EveryDecoder
 from faults.detectors import make as make_with_every_decoder
 from plausibly import Integers, Keys, Scheme, SeededRandom, Strings, audit, audit_statistically
 from plausibly.certify import StatisticalAudit, clopper_pearson
-from plausibly.core.domain import from_decimal
+from plausibly.core.arguments import from_decimal
 from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_outcomes, worst_ratio
 from plausibly.core.probability import WORD, within_exp
 from plausibly.search.grouped import Search

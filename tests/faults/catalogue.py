@@ -1489,14 +1489,14 @@ STATE = [
     fault(
         "domain-one-too-large",
         "item d is taken",
-        Edit("core.domain:Integers.encode", "codes >= self.size", "codes > self.size"),
+        Edit("core.domain.integers:Integers.encode", "codes >= self.size", "codes > self.size"),
         by=detect.domains,
         sees="an item outside the domain, in bulk is accepted",
     ),
     fault(
         "unknown-label-becomes-the-first",
         "a value that is not there is counted as one that is",
-        Edit("core.domain:Labels.encode", "index.get(x, missing)", "index.get(x, 0)"),
+        Edit("core.domain.labels:Labels.encode", "index.get(x, missing)", "index.get(x, 0)"),
         by=detect.domains,
         sees="an unknown label, in bulk is accepted",
     ),
@@ -1520,14 +1520,14 @@ STATE = [
     fault(
         "fingerprint-without-the-order-of-labels",
         "states whose cells mean different things merge",
-        Edit("core.domain:Labels.to_dict", "list(self.labels)", "sorted(self.labels)"),
+        Edit("core.domain.labels:Labels.to_dict", "list(self.labels)", "sorted(self.labels)"),
         by=detect.identity,
         sees="two different schemes have one fingerprint",
     ),
     fault(
         "fingerprint-without-the-size",
         "states of different domains merge",
-        Edit("core.domain:Integers.to_dict", '"size": self.size', '"size": 8'),
+        Edit("core.domain.integers:Integers.to_dict", '"size": self.size', '"size": 8'),
         by=detect.identity,
         sees="two different schemes have one fingerprint",
     ),

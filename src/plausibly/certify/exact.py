@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.enumeration import DrawsError, count_public_outcomes
 from ..core.probability import log_upper_bound, within_exp
 from ..core.scheme import Scheme, expect_scheme

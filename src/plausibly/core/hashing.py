@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
-from .domain import Domain, Integers, Keys, Labels, whole_number
+from .arguments import whole_number
+from .domain import Domain, Integers, Keys, Labels
 from .probability import WORD, floor_exp, keep_threshold
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned

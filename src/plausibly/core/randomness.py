@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 
-from .domain import whole_number
+from .arguments import whole_number
 from .errors import ParameterError
 
 _BLOCK = 16

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from .. import device, kernels
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
-from .domain import Domain, Integers, Labels, domain_from_dict, from_decimal, whole_number
+from .arguments import from_decimal, whole_number
+from .domain import Domain, Integers, Labels, domain_from_dict
 from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
 from .laws import Cells, Decoder
 from .memory import copied, unshared

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError
 from .datasets import MAX_LENGTH, Crowd
 

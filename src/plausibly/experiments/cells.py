@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ..catalog import CATALOG, make
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from .baselines import SEARCHES

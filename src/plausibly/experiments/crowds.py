@@ -12,7 +12,8 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Strings, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import Strings
 from ..core.errors import ParameterError, nearest, shown
 from . import aol
 from .datasets import DATASETS, MAX_LENGTH, Crowd, url_clicks

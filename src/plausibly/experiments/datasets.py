@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from .names import (
     CONSONANTS,
     ENDINGS,

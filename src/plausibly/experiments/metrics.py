@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from .datasets import Crowd
 
 

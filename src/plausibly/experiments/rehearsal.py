@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.estimates import Estimates
 from ..core.laws import VarianceLaw
 from ..core.randomness import SeededRandom

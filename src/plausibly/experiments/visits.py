@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..files.atomic import replacing
 from .crowds import Counts
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError
 from ..core.galois import tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.domain import json_integer, whole_number
+from ..core.arguments import json_integer, whole_number
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field, public_seeds
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws

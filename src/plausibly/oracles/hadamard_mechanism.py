@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError, nearest, shown
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights

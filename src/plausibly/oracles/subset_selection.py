@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.arguments import whole_number
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
-from ..core.domain import Integers, whole_number
+from ..core.domain import Integers
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
 from ..core.randomness import Draws, Layout

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.domain import Integers, Keys, Labels, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import Integers, Keys, Labels
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.linear_hashing import (

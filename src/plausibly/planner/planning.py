@@ -8,7 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings
 from ..core.errors import ParameterError, shown
 from ..core.probability import EpsilonLike, decimal, exact_epsilon
 from ..core.randomness import SecureRandom

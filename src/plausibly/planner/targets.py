@@ -8,7 +8,8 @@ from fractions import Fraction
 from numbers import Real
 from statistics import NormalDist
 
-from ..core.domain import MAX_DOMAIN_SIZE, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import MAX_DOMAIN_SIZE
 from ..core.errors import ParameterError, shown
 from ..core.probability import EpsilonLike, exact_epsilon
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.domain import json_integer, whole_number
+from ..core.arguments import json_integer, whole_number
 from ..core.scheme import Scheme
 from .fragments import fragment_parts, tagged_estimates
 from .grouped import Search, weights_of

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.accumulator import Accumulator
-from ..core.domain import Keys, Strings, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import Keys, Strings
 from ..core.enumeration import Probe
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Decoder

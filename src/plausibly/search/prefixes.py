@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Strings, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import Strings
 from ..core.errors import ParameterError, shown
 from ..core.laws import Floats, choose_estimator
 from .parts import Part, Rows, symbol_rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from ..core.domain import whole_number
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError
 from ..core.estimates import Estimates, Floats, label_of
 from .picture import Picture

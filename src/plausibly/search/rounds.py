@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Integers, Strings, whole_number
+from ..core.arguments import whole_number
+from ..core.domain import Integers, Strings
 from ..core.errors import DomainError, ParameterError, StateError, shown
 from ..core.laws import Codes, Decoder, Floats
 from ..core.scheme import Encoded, Scheme

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Integers, json_integer, whole_number
+from ..core.arguments import json_integer, whole_number
+from ..core.domain import Integers
 from ..core.errors import ParameterError, shown
 from ..core.laws import Decoder
 from ..core.scheme import Scheme

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
+from ..core.arguments import json_integer, whole_number
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
-from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
+from ..core.domain import Integers, Keys, Labels
 from ..core.errors import ParameterError, shown
 from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
-from ..core.domain import Integers, Keys, Labels, json_integer, whole_number
+from ..core.arguments import json_integer, whole_number
+from ..core.domain import Integers, Keys, Labels
 from ..core.errors import ParameterError, nearest, shown
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator

@@ -1,0 +1,32 @@
+"""Checks of arguments, and integers as JSON holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import ParameterError, shown
+
+
+def whole_number(name: str, number: object, least: int, most: int) -> int:
+    """The number as an int, refused unless it is a whole one within bounds."""
+    if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        raise ParameterError(f"{name}: expected an integer, got {type(number).__name__}")
+    if not least <= number <= most:
+        raise ParameterError(f"{name}: expected {least} to {most}, got {shown(int(number))}")
+    return int(number)
+
+
+def json_integer(number: int) -> int | str:
+    """The integer for JSON: decimal text from 2^53 on, where a JavaScript number would lose digits."""
+    return number if number < 2**53 else str(number)
+
+
+def parse_integer(name: str, written: object) -> int:
+    """The integer that ``json_integer`` wrote."""
+    return whole_number(name, from_decimal(written), 0, 2**64 - 1)
+
+
+def from_decimal(written: object) -> object:
+    """The integer of a decimal text of at most 64 bits; anything else as it is."""
+    digits = isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 20
+    return int(str(written)) if digits else written

@@ -1,0 +1,70 @@
+"""Any text, bytes or integer, known by a keyed hash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...device import DeviceError, item_key
+from ..arguments import json_integer, whole_number
+from ..errors import ParameterError
+from .base import Domain, Encoded, Items, listed, refuse
+
+
+@dataclass(frozen=True)
+class Keys(Domain):
+    """Any str, bytes or int, known by a 64-bit keyed hash. Nothing lists them: estimates are of given candidates.
+
+    ``hash_seed`` makes another collection's keys other ones, so that a collision is not for ever.
+    """
+
+    hash_seed: int = 0
+    size: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
+
+    def encode(self, items: object) -> Encoded:
+        given = listed(items)
+        seed = self.hash_seed
+        contents, tag = _contents(given)
+        if contents is not None:
+            ends = np.cumsum(np.fromiter(map(len, contents), dtype=np.int64, count=len(contents)))
+            return kernels.keyed_hash(np.frombuffer(b"".join(contents), dtype=np.uint8), ends, seed, tag)
+        try:
+            return np.fromiter((item_key(x, seed) for x in given), dtype=np.uint64, count=len(given))
+        except DeviceError:
+            # Found out again one by one, so that the common case pays nothing for the position.
+            wrong = np.array([not _is_key(x, seed) for x in given])
+            refuse(wrong, "expected keys (str with a UTF-8 form, bytes or int)", given)
+            raise
+
+    def decode(self, codes: Encoded) -> Items:
+        raise ParameterError("Keys() cannot be listed: the items must be given")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "keys", "hash_seed": json_integer(self.hash_seed)}
+
+
+def _contents(items: list[Any]) -> tuple[list[bytes] | None, bytes]:
+    # The bytes of keys that are all of one plain type, and its tag; None where they must be looked at one by one.
+    kinds = set(map(type, items))
+    try:
+        if kinds == {str}:
+            return [item.encode() for item in items], b"str"
+        if kinds == {int}:
+            return [b"%d" % item for item in items], b"int"
+    except ValueError:
+        return None, b""
+    return (items, b"") if kinds == {bytes} else (None, b"")
+
+
+def _is_key(item: object, hash_seed: int) -> bool:
+    try:
+        item_key(item, hash_seed)
+    except DeviceError:
+        return False
+    return True

@@ -1,0 +1,71 @@
+"""A list of labels, with or without an item for all other texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arguments import whole_number
+from ..errors import ParameterError
+from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Items, listed, refuse
+
+
+@dataclass(frozen=True)
+class Labels(Domain):
+    """Distinct strings in a fixed order; with ``other`` one more, last item takes every other string.
+
+    A scheme for devices should have ``other``: refusing to report is itself an output that reveals something.
+    """
+
+    labels: tuple[str, ...]
+    other: bool = False
+    size: int = field(init=False, repr=False)
+    _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given: object = self.labels
+        # A set has no order that all processes agree on.
+        if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
+            got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+            raise ParameterError(f"domain: expected labels in order or a Domain, got {got}")
+        object.__setattr__(self, "labels", tuple(given))
+        for label in self.labels:
+            if not isinstance(label, str):
+                hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
+                raise ParameterError(f"domain: expected labels (str), got {type(label).__name__}{hint}")
+        index = {str(label): i for i, label in enumerate(self.labels)}
+        if len(index) != len(self.labels):
+            raise ParameterError("domain: expected distinct labels, some occur more than once")
+        if not isinstance(self.other, bool):
+            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
+        if self.other and OTHER in index:
+            raise ParameterError(f"domain: the label {OTHER!r} is the name of the item that other=True adds")
+        try:
+            "".join(index).encode()
+        except UnicodeEncodeError:
+            raise ParameterError("domain: expected labels that have a UTF-8 form") from None
+        size = whole_number("domain: number of labels", len(index) + self.other, 2, MAX_DOMAIN_SIZE)
+        object.__setattr__(self, "labels", tuple(index))
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "_index", index)
+
+    def encode(self, items: object) -> Encoded:
+        given = listed(items)
+        if not all(issubclass(kind, str) for kind in set(map(type, given))):
+            wrong = np.array([not isinstance(x, str) for x in given])
+            refuse(wrong, "expected labels (str)", given)
+        missing = self.size - 1 if self.other else self.size
+        index = self._index
+        codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
+        refuse(codes >= self.size, f"expected one of the {self.size} labels (with other=True any text)")
+        return codes
+
+    def decode(self, codes: Encoded) -> Items:
+        names = np.array([*self.labels, OTHER] if self.other else self.labels, dtype=object)
+        return names[codes]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "labels", "labels": list(self.labels), "other": self.other}

@@ -1,0 +1,209 @@
+"""Texts of an alphabet, known by their symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import whole_number
+from ..errors import DomainError, ParameterError, shown
+from .base import Domain, Encoded, Items, listed, one_dimensional, refuse, type_name
+
+OTHER_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+MAX_SYMBOLS = 2**16
+MAX_LENGTH = 256
+_TEXTS_AT_ONCE = 2**16
+
+
+@dataclass(frozen=True)
+class Strings(Domain):
+    """Texts of up to ``length`` characters of an alphabet, the empty one included; byte strings, if that is bytes.
+
+    Schemes see the symbols of a text: 0 is the pad, which fills what a short text leaves and never occurs inside; the
+    characters follow in the order of the alphabet. What is longer is cut (``long="truncate"``) or refused. With
+    ``other`` one more, last symbol takes every character outside the alphabet: a scheme for devices should have it,
+    and should truncate, because refusing to report is itself an output that reveals something.
+    """
+
+    alphabet: str | bytes
+    length: int
+    long: Literal["truncate", "refuse"] = "truncate"
+    other: bool = False
+    size: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.alphabet, str | bytes):
+            raise ParameterError(f"alphabet: expected characters (str or bytes), got {type_name(self.alphabet)}")
+        if len(set(self.alphabet)) != len(self.alphabet):
+            raise ParameterError("alphabet: expected distinct characters, some occur more than once")
+        if isinstance(self.alphabet, str) and any("\ud800" <= character <= "\udfff" for character in self.alphabet):
+            raise ParameterError("alphabet: expected characters that have a UTF-8 form")
+        if not isinstance(self.other, bool):
+            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
+        if self.other and not isinstance(self.alphabet, str):
+            raise ParameterError("other: goes with an alphabet of text; bytes(range(256)) has every byte")
+        if self.other and OTHER_CHARACTER in str(self.alphabet):
+            raise ParameterError("alphabet: the replacement character stands for those that other=True takes")
+        if self.long not in ("truncate", "refuse"):
+            raise ParameterError(f'long: expected "truncate" or "refuse", got {shown(self.long)}')
+        whole_number("alphabet: number of characters", len(self.alphabet) + self.other, 1, MAX_SYMBOLS - 1)
+        object.__setattr__(self, "length", whole_number("length", self.length, 1, MAX_LENGTH))
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols: the pad, the characters, and the one for all others if there is one."""
+        return 1 + len(self.alphabet) + self.other
+
+    @property
+    def symbol_dtype(self) -> np.dtype[Any]:
+        """The type of a symbol; its bytes are what is hashed of it."""
+        return np.dtype("<u1" if self.symbols <= 256 else "<u2")
+
+    @cached_property
+    def _symbol_of(self) -> npt.NDArray[Any]:
+        # By code point; 0 for what is not in the alphabet. The last place is for all beyond the alphabet's last one.
+        points = [ord(character) for character in self._characters]
+        table = np.full(max(points, default=0) + 2, self.symbols - 1 if self.other else 0, dtype=self.symbol_dtype)
+        table[points] = np.arange(1, 1 + len(points))
+        return table
+
+    def _symbols_of(self, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        last = np.uint32(len(self._symbol_of) - 1)
+        symbols: npt.NDArray[Any] = self._symbol_of[np.minimum(points, last)]
+        return symbols
+
+    @property
+    def _characters(self) -> str:
+        return self.alphabet if isinstance(self.alphabet, str) else self.alphabet.decode("latin-1")
+
+    def encode(self, items: object) -> Encoded:
+        """The symbols of each text, a row of ``length`` symbols each."""
+        rows: Any = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
+        if rows is not None:
+            return rows  # type: ignore[no-any-return]
+        given, kind = listed(items), type(self.alphabet)
+        if not all(issubclass(came, kind) for came in set(map(type, given))):
+            wrong = np.array([not isinstance(x, kind) for x in given])
+            refuse(wrong, f"expected texts ({kind.__name__})", given)
+        rows = np.zeros((len(given), self.length), dtype=self.symbol_dtype)
+        for first in range(0, len(given), _TEXTS_AT_ONCE):
+            self._encode_texts(given[first : first + _TEXTS_AT_ONCE], rows[first : first + _TEXTS_AT_ONCE], first)
+        return rows  # type: ignore[no-any-return]
+
+    def _encode_texts(self, texts: list[Any], rows: npt.NDArray[Any], first: int) -> None:
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        self._refuse_long(lengths > self.length, first)
+        points: npt.NDArray[Any]
+        if isinstance(self.alphabet, bytes):
+            points = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        else:
+            points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        if int(lengths.max()) > self.length:
+            place = np.arange(len(points)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            points = points[place < self.length]
+            lengths = np.minimum(lengths, self.length)
+        symbols = self._symbols_of(points)
+        if not symbols.all():
+            self._refuse_unknown(np.repeat(np.arange(len(texts)), lengths)[symbols == 0], len(texts), first)
+        rows[np.arange(self.length) < lengths[:, None]] = symbols
+
+    def _rows_of_array(self, texts: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+        # NumPy's texts are rows of code points already, filled up with zeros; None where a zero is also a character.
+        if not isinstance(self.alphabet, str) or "\0" in self.alphabet or not texts.dtype.isnative or not texts.size:
+            return None
+        texts = np.ascontiguousarray(one_dimensional(texts))
+        points = texts.view(np.uint32).reshape(len(texts), texts.itemsize // 4)
+        rows = np.zeros((len(texts), self.length), dtype=self.symbol_dtype)
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            chunk = points[first : first + _TEXTS_AT_ONCE]
+            pads = chunk == 0
+            if (pads[:, :-1] & ~pads[:, 1:]).any():
+                return None
+            self._encode_points(chunk, pads, rows[first : first + _TEXTS_AT_ONCE], first)
+        return rows
+
+    def _encode_points(
+        self, points: npt.NDArray[Any], pads: npt.NDArray[np.bool_], rows: npt.NDArray[Any], first: int
+    ) -> None:
+        width = min(self.length, points.shape[1])
+        if width < points.shape[1]:
+            self._refuse_long(~pads[:, width], first)
+        points, pads, symbols = points[:, :width], pads[:, :width], rows[:, :width]
+        symbols[...] = self._symbols_of(points)
+        if self.other:
+            symbols[pads] = 0
+        elif np.count_nonzero(symbols) + np.count_nonzero(pads) != symbols.size:
+            unknown = (symbols == 0) & ~pads
+            self._refuse_unknown(np.flatnonzero(unknown.any(axis=1)), len(rows), first)
+
+    def _refuse_long(self, long: npt.NDArray[np.bool_], first: int) -> None:
+        if self.long == "refuse":
+            refuse(long, f'expected at most {self.length} characters (long="truncate" cuts the rest)', first=first)
+
+    def _refuse_unknown(self, texts: npt.NDArray[np.intp], count: int, first: int) -> None:
+        wrong = np.zeros(count, dtype=np.bool_)
+        wrong[texts] = True
+        hint = " (other=True takes any)" * isinstance(self.alphabet, str)
+        refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+
+    def encoded(self, values: object) -> Encoded:
+        rows_given = isinstance(values, np.ndarray) and values.dtype == self.symbol_dtype and values.ndim == 2
+        if not rows_given or values.shape[1] != self.length:  # type: ignore[attr-defined]
+            expected = f"rows of {self.length} symbols ({self.symbol_dtype})"
+            raise DomainError(f"values: expected {expected} that the domain has encoded, got something else")
+        rows: Any = np.ascontiguousarray(values)
+        ended = (rows[:, :-1] == 0) & (rows[:, 1:] != 0)
+        if len(rows) and (int(rows.max()) >= self.symbols or ended.any()):
+            raise DomainError("values: expected symbols that the domain has encoded, got others")
+        return rows  # type: ignore[no-any-return]
+
+    def decode(self, codes: Encoded) -> Items:
+        """The texts of rows of symbols."""
+        names = np.empty(len(codes), dtype=object)
+        characters = "\0" + self._characters + OTHER_CHARACTER * self.other
+        rows = np.asarray(codes)
+        if isinstance(self.alphabet, str) and "\0" not in self.alphabet and rows.shape[1]:
+            # NumPy forgets the zeros at the end of a text.
+            points = np.array([ord(character) for character in characters], dtype=np.uint32)[rows]
+            names[:] = points.view(f"<U{rows.shape[1]}")[:, 0].tolist()
+            return names
+        texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in rows.tolist()]
+        names[:] = texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts]
+        return names
+
+    def number(self, code: Any) -> int:
+        """The symbols as the digits of a number, the first one the highest."""
+        number = 0
+        for symbol in np.asarray(code).tolist():
+            number = number * self.symbols + symbol
+        return number
+
+    def row(self, number: int) -> npt.NDArray[Any]:
+        """The symbols whose number this is."""
+        digits = [number // self.symbols ** (self.length - 1 - i) % self.symbols for i in range(self.length)]
+        return np.array(digits, dtype=self.symbol_dtype)
+
+    def spread(self, count: int) -> Encoded:
+        """So many texts from the empty one to the last, by length and then in the order of the alphabet."""
+        letters = self.symbols - 1
+        starts = [0]  # the number of the first text of each length
+        for length in range(self.length + 1):
+            starts.append(starts[-1] + letters**length)
+        last = starts[-1] - 1
+        rows: Any = np.zeros((0, self.length), dtype=self.symbol_dtype)
+        for number in sorted({i * last // (count - 1) for i in range(count)}):
+            length = next(size for size in range(self.length + 1) if number < starts[size + 1])
+            rank = number - starts[length]
+            digits = [1 + rank // letters ** (length - 1 - i) % letters for i in range(length)]
+            rows = np.vstack([rows, [*digits, *[0] * (self.length - length)]]).astype(self.symbol_dtype)
+        return rows  # type: ignore[no-any-return]
+
+    def to_dict(self) -> dict[str, Any]:
+        text = isinstance(self.alphabet, str)
+        alphabet = self.alphabet if isinstance(self.alphabet, str) else self.alphabet.hex()
+        fields = {"type": "strings" if text else "byte strings", "alphabet": alphabet, "length": self.length}
+        return fields | {"long": self.long, "other": self.other}
