@@ -135,7 +135,8 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
     found = {(function.file, function.node.name) for function in client_path()}
     expected = {
         ("core/scheme.py", "privatize"),
-        ("core/domain.py", "encode"),
+        ("core/domain/integers.py", "encode"),
+        ("core/domain/strings.py", "encode"),
         ("core/randomness.py", "head"),
         ("core/randomness.py", "tail"),
         ("core/randomness.py", "below"),

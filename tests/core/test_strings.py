@@ -16,8 +16,8 @@ import naive_client as naive
 from cases import in_turn
 from drawn import drawn
 from plausibly import DomainError, ParameterError, Strings, make
-from plausibly.core import domain as module
 from plausibly.core.domain import domain_from_dict
+from plausibly.core.domain import strings as module
 
 deterministic = drawn(60)
 ABC = Strings("abc", 3)

@@ -15,7 +15,7 @@ import plausibly
 from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import Labels, SeededRandom, kernels, make
-from plausibly.core import characters, field
+from plausibly.core import galois, linear_hashing
 from plausibly.device import FIELD_POLYNOMIALS, field_multiply, projective_point
 from plausibly.kernels.common import POLYNOMIALS
 from plausibly.oracles import affine_response
@@ -170,7 +170,7 @@ def test_without_the_stretch_a_window_would_favour_some_pairs() -> None:
 def test_polynomials_are_the_smallest_irreducible_ones() -> None:
     assert FIELD_POLYNOMIALS[1:] == tuple(naive_client.field_polynomial(t) for t in range(1, 13))
     assert FIELD_POLYNOMIALS[1:] == POLYNOMIALS
-    assert len(FIELD_POLYNOMIALS) == 1 + characters.MAX_HASH_BITS
+    assert len(FIELD_POLYNOMIALS) == 1 + linear_hashing.MAX_HASH_BITS
     assert [sum(1 << k for k in naive.FIELD_EXPONENTS[t]) for t in range(1, 13)] == list(FIELD_POLYNOMIALS[1:])
 
 
@@ -193,7 +193,7 @@ def test_tables_multiply_and_divide_as_polynomials_do(bits: int) -> None:
     # All pairs of small fields; of large ones every element with some.
     b = np.arange(2**bits) if bits <= 6 else np.unique(np.arange(1, 40) ** 3 % 2**bits)
     a, b = (grid.ravel() for grid in np.meshgrid(np.arange(2**bits), b))
-    powers, logarithms = field.tables(bits)
+    powers, logarithms = galois.tables(bits)
     products = np.where((a == 0) | (b == 0), 0, powers[logarithms[a] + logarithms[b]])
     step = 1 + len(a) // 5000
     assert products[::step].tolist() == [
@@ -238,7 +238,7 @@ def test_the_lines_share_out_all_characters_but_the_trivial_one(bits: int, dimen
 
 
 def test_the_decoder_is_that_of_all_linear_hashes() -> None:
-    assert affine_response.supports is characters.supports
+    assert affine_response.supports is linear_hashing.supports
 
 
 def test_points_beyond_the_domain_are_folded_away() -> None:

@@ -15,7 +15,7 @@ import plausibly
 from cases import in_turn
 from oracles.comparing import GRID, assert_equals_twin, crowd, exp
 from plausibly import Integers, Keys, Labels, SeededRandom, kernels, make
-from plausibly.core import characters
+from plausibly.core import linear_hashing
 from plausibly.oracles import hadamard_mechanism, toeplitz_hashing
 
 SHAPES = [(1, 1), (2, 1), (2, 3), (3, 3), (5, 7), (8, 200), (12, 100)]
@@ -169,7 +169,7 @@ def test_another_item_is_supported_by_exactly_w_over_g_of_all_reports(size: int,
 @pytest.mark.parametrize(("hash_bits", "window"), [(1, 1), (2, 1), (3, 3), (4, 5), (6, 63)])
 def test_weights_are_the_transformed_window_and_give_it_back(hash_bits: int, window: int) -> None:
     g = 2**hash_bits
-    weights = characters.window_weights(hash_bits, window).tolist()
+    weights = linear_hashing.window_weights(hash_bits, window).tolist()
     assert weights == [sum(naive.hadamard(s, v) for v in range(window)) for s in range(g)]
     assert weights[0] == window
     inverse = [sum(weights[s] * naive.hadamard(s, v) for s in range(g)) for v in range(g)]
@@ -177,15 +177,15 @@ def test_weights_are_the_transformed_window_and_give_it_back(hash_bits: int, win
 
 
 def test_a_single_window_weighs_all_products_of_signs_alike() -> None:
-    assert characters.window_weights(5, 1).tolist() == [1] * 32
+    assert linear_hashing.window_weights(5, 1).tolist() == [1] * 32
 
 
 # --- one decoder for all linear hashes -------------------------------------------------------------------------------
 
 
 def test_the_hadamard_mechanism_has_the_same_decoder() -> None:
-    assert hadamard_mechanism.supports is toeplitz_hashing.supports is characters.supports
-    assert hadamard_mechanism.window_weights is toeplitz_hashing.window_weights is characters.window_weights
+    assert hadamard_mechanism.supports is toeplitz_hashing.supports is linear_hashing.supports
+    assert hadamard_mechanism.window_weights is toeplitz_hashing.window_weights is linear_hashing.window_weights
 
 
 @in_turn("hash_bits", [1, 2, 4, 7])
@@ -219,8 +219,8 @@ def test_with_independent_rows_the_decoder_counts_the_supports_of_the_hadamard_m
     scheme = make("HM", epsilon=2, domain_size=29, coefficients=hash_bits)
     reports = scheme.privatize(crowd(29, 150), rng=SeededRandom(3))
     rows, signs = reports["rows"], reports["signs"]
-    cells = kernels.gray_scatter(rows, signs, 5, characters.window_weights(hash_bits, window))
-    scores = characters.supports(cells, 150, None, size=29, hash_bits=hash_bits, window=window)
+    cells = kernels.gray_scatter(rows, signs, 5, linear_hashing.window_weights(hash_bits, window))
+    scores = linear_hashing.supports(cells, 150, None, size=29, hash_bits=hash_bits, window=window)
     expected = []
     for x in range(29):
         hashes = [sum(naive.common_ones(r, x) % 2 << j for j, r in enumerate(row)) for row in rows.tolist()]

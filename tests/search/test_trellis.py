@@ -15,7 +15,7 @@ import plausibly
 import trusting
 from cases import in_turn
 from plausibly import HeavyHitters, ParameterError, Scheme, SeededRandom, Strings
-from plausibly.search import plan
+from plausibly.search import user_shares
 from plausibly.search.folding import block_size
 
 LETTERS = Strings("abcd", 6)
@@ -244,9 +244,9 @@ def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds
 def test_the_preset_shares_its_users_out_as_planned() -> None:
     domain = Strings("abcdefghijklmnopqrstuvwxyz", 12)
     scheme: Any = plausibly.TRELLIS(3, domain=domain, users=1_000_000)
-    start, step, ends = plan.level_lengths(domain.symbols, domain.length)
+    start, step, ends = user_shares.level_lengths(domain.symbols, domain.length)
     assert (scheme.levels, scheme.step) == ((start, *ends), step)
-    shares = plan.shares(10**6, domain.symbols, 12, letter_variance=float(scheme.letters.variance(1)))
+    shares = user_shares.shares(10**6, domain.symbols, 12, letter_variance=float(scheme.letters.variance(1)))
     groups = [12, 11, 1, *[scheme.cohorts] * len(ends)]
     bounds = np.cumsum([0, *groups])
     found = [sum(scheme.share(i) for i in range(*ends)) for ends in pairwise(bounds)]
@@ -254,7 +254,7 @@ def test_the_preset_shares_its_users_out_as_planned() -> None:
     wanted = [shares.letters, shares.pairs, shares.first, *shares.levels]
     np.testing.assert_allclose([float(share) for share in found], wanted, atol=1e-4)
     assert sum(found) == Fraction(1)
-    assert abs(sum(scheme.weights) - plan.TICKETS) <= len(scheme.weights)
+    assert abs(sum(scheme.weights) - user_shares.TICKETS) <= len(scheme.weights)
     assert scheme.epsilon == 3
     assert plausibly.from_json(scheme.to_json()) == scheme
 
