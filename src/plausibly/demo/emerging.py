@@ -12,7 +12,7 @@ import numpy as np
 from ..core.estimates import Estimates
 from ..files.atomic import replacing
 from ..files.reports import ReportFile
-from .crowds import Counts
+from .visits import Counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
