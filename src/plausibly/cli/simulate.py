@@ -16,7 +16,7 @@ from ..experiments import csv_files, rehearsal_plot
 from ..experiments.rehearsal import Rehearsal, rehearse
 from ..experiments.rehearsal_files import check_name, write
 from ..experiments.truth import Truth, made_up, truth_of
-from ..files.atomic import refuse_replacing
+from ..files.overwriting import refuse_replacing
 from .common import KeyFile, echo_json, exit_on_error, messages, need, print_table, progress, results
 from .naming import scheme_or_file
 

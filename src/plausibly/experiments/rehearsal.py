@@ -21,7 +21,7 @@ from ..core.laws import VarianceLaw
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from ..core.steps import find_step
-from ..files.estimates import safe_cell
+from ..pages.estimates import safe_cell
 from ..planner.costs import linear
 from ..planner.targets import one_sided, percent, two_sided
 from ..search.tally import SearchTally

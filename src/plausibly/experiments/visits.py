@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.arguments import whole_number
-from ..files.atomic import replacing
+from ..core.atomic import replacing
 from .crowds import Counts
 
 SITES = 1000
