@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.estimates import label_of
-from ..files.answers import Answer
-from ..files.estimates import write_estimates, write_tree
+from ..pages.answers import Answer
+from ..pages.estimates import write_estimates, write_tree
 from .common import print_table
 
 

@@ -10,11 +10,11 @@ import typer
 from ..core.domain import Domain, Strings
 from ..core.errors import ParameterError, StateError, shown
 from ..core.estimates import Estimates
-from ..files.answers import Answer
-from ..files.atomic import refuse_replacing
-from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
+from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
+from ..pages.answers import Answer
+from ..pages.estimates import check_name
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show, write_all

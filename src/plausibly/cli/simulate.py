@@ -13,7 +13,7 @@ from ..core.errors import ParameterError
 from ..core.estimates import label_of
 from ..core.scheme import Scheme
 from ..experiments import csv_files
-from ..files.atomic import refuse_replacing
+from ..files.overwriting import refuse_replacing
 from ..rehearsal import picture
 from ..rehearsal.files import check_name, write
 from ..rehearsal.repeats import rehearse

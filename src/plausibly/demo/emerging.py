@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.atomic import replacing
 from ..core.estimates import Estimates
-from ..files.atomic import replacing
 from ..files.reports import ReportFile
 from .visits import Counts
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
-from ..files.atomic import replacing
+from ..core.atomic import replacing
 
 Counts = npt.NDArray[np.int64]
 

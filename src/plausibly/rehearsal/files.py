@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError
-from ..files.atomic import folder_of, replacing
 from . import picture
 from .result import Rehearsal
 

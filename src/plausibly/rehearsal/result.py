@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.scheme import Scheme
-from ..files.estimates import safe_cell
+from ..pages.estimates import safe_cell
 from ..planner.targets import percent
 from .prediction import law_of
 from .truth import Truth

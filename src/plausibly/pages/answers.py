@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,29 @@ import numpy.typing as npt
 from ..core.domain import describe
 from ..core.estimates import Estimates, Floats
 from ..core.probability import decimal
+from ..core.scheme import Scheme
+from ..core.skipped import Skipped, left_out
 from ..search.result import HeavyHitters
-from .tallies import Collected, left_out
 
 VERSION = 1
 _MANY = 1000
 _CERTAIN = 1e-99
+
+
+class Source(Protocol):
+    """What estimates rest on. A collected tally is one (`plausibly.files.Collected`)."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the reports."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of the reports is simulated."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was left out when the reports were collected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +48,7 @@ class Answer:
     """
 
     estimates: Estimates
-    source: Collected
+    source: Source
     level: float = 0.95
     largest: int = 20
     significance: float | None = None
