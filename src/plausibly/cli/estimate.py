@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core.domain import Domain, Strings
+from ..core.domain import Domain
 from ..core.errors import ParameterError, StateError, shown
 from ..core.estimates import Estimates
 from ..files.answers import Answer
 from ..files.atomic import refuse_replacing
 from ..files.estimates import check_name
-from ..files.items import items_of, read_lines
+from ..files.items import read_lines
 from ..files.tallies import Collected
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
@@ -84,9 +84,9 @@ def _asked(
         raise ParameterError('--items: expected items with one comma between them; --item "" is the empty text')
     texts += [*(single or ()), *(read_lines(file) if file is not None else ())]
     if texts:
-        return items_of(domain, list(dict.fromkeys(texts)))
+        return domain.parse(list(dict.fromkeys(texts)))
     if domain.size is None:
-        way = f", or let plausibly search {tally} find those that are common" * isinstance(domain, Strings)
+        way = f", or let plausibly search {tally} find those that are common" * domain.searchable
         raise ParameterError(f"{tally}: its items cannot be listed; name some with --items or --items-file{way}")
     return None
 

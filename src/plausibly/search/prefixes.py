@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Strings
+from ..core.domain.symbols import Rows, symbol_rows
 from ..core.errors import ParameterError, shown
 from ..core.laws import Floats, choose_estimator
-from .parts import Part, Rows, symbol_rows
+from .parts import Part
 from .result import HeavyHitters, Step
 from .tally import SearchTally
 
