@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.history import History
 from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.scheme import Encoded
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
@@ -69,7 +70,7 @@ class FoldedStrings:
     numbers: tuple[int, ...]
     share: Fraction
     """The share of all users who are in one of the cohorts."""
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     @cached_property
     def _oracle(self) -> Estimator:

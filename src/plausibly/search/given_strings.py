@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.history import History
 from ..core.laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator
 from .parts import Part
 
@@ -28,7 +29,7 @@ class WholeString:
         return self.part.scheme.estimator()
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         return self._decoder.history
 
     @property

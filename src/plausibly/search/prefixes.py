@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.errors import ParameterError, shown
+from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
 from .parts import Part, Rows, symbol_rows
 from .result import HeavyHitters, Step
@@ -112,7 +113,7 @@ def conclude(
         variance=None if variance is None else variance[best],
         n=len(tally),
         complete=False,
-        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, f"search by {tally.scheme.name}"),
+        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, search_by(tally.scheme.name)),
         trace=(*trace, step),
     )
 

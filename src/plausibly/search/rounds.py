@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..core.arguments import whole_number
 from ..core.domain import Integers, Strings
 from ..core.errors import DomainError, ParameterError, StateError, shown
+from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
 from ..core.scheme import Encoded, Scheme
 from .given_strings import WholeString
@@ -210,7 +211,7 @@ class ROUND(Search):
             variance=variance[best],
             n=len(tally),
             complete=False,
-            history=("search by ROUND",),
+            history=(search_by(self.name),),
             p_values=adjusted(z[best], len(rows)),
             trace=(Step(part.label, self.reach, len(tally), len(rows), items, values[best]),),
         )
@@ -287,4 +288,4 @@ class Rounds:
         if self._tally is None:
             raise StateError(f"round {self.number} of {self.rounds} is still to be closed")
         last = self._tally.search(**options)
-        return replace(last, history=("interactive search",), trace=(*self._trace, *last.trace))
+        return replace(last, history=(decoding("interactive search"),), trace=(*self._trace, *last.trace))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..core.arguments import json_integer, whole_number
 from ..core.domain import Integers
 from ..core.errors import ParameterError, shown
+from ..core.history import search_by
 from ..core.laws import Decoder
 from ..core.scheme import Scheme
 from .decoding import Found, decode
@@ -200,7 +201,7 @@ class TRELLIS(Search):
             variance=found.variance[chosen],
             n=len(tally),
             complete=False,
-            history=("search by TRELLIS",),
+            history=(search_by(self.name),),
             p_values=p_values[chosen],
             trace=self._trace(found, tally),
             dictionary=frozenset() if known is None else frozenset(self._texts(known.strings)),
