@@ -21,9 +21,10 @@ from ..core.laws import VarianceLaw
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from ..core.steps import find_step
+from ..core.wording import percent
 from ..pages.estimates import safe_cell
 from ..planner.costs import linear
-from ..planner.targets import one_sided, percent, two_sided
+from ..planner.targets import one_sided, two_sided
 from ..search.tally import SearchTally
 from .datasets import Crowd
 from .metrics import score
