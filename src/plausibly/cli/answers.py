@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.estimates import label_of
 from ..core.history import Kind, joined, without
+from ..core.wording import label_of
 from ..pages.answers import Answer
 from ..pages.estimates import write_estimates, write_tree
 from .common import print_table

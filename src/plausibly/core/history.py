@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from .errors import shown
+from .wording import shown
 
 
 class Kind(Enum):

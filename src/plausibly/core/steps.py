@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError, nearest, shown
+from .errors import ParameterError, StateError
 from .history import Applied
+from .wording import nearest, shown
 
 Floats = npt.NDArray[np.float64]
 Changed = Floats | tuple[Floats, Floats | None]

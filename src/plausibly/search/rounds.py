@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Integers, Strings
-from ..core.errors import DomainError, ParameterError, StateError, shown
+from ..core.errors import DomainError, ParameterError, StateError
 from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
 from ..core.scheme import Encoded, Scheme
+from ..core.wording import shown
 from .given_strings import WholeString
 from .grouped import Search, levels_of
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows

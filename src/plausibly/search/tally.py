@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from ..core.accumulator import Accumulator, expect_bytes
 from ..core.domain import Encoded
-from ..core.errors import ParameterError, StateError, nearest, shown
+from ..core.errors import ParameterError, StateError
 from ..core.laws import Cells, Floats
 from ..core.parallel import in_chunks
+from ..core.wording import nearest, shown
 from .given_strings import scaled_up
 
 if TYPE_CHECKING:

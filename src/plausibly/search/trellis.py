@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
 from ..core.domain import Integers
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.history import search_by
 from ..core.laws import Decoder
 from ..core.scheme import Scheme
+from ..core.wording import shown
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
