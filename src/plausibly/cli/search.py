@@ -14,8 +14,8 @@ from ..files.atomic import refuse_replacing
 from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
 from ..files.tallies import Collected
+from ..search.base import SearchTally
 from ..search.rounds import ROUND
-from ..search.tally import SearchTally
 from .answers import show, write_all
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 

@@ -24,7 +24,7 @@ from ..core.steps import find_step
 from ..files.estimates import safe_cell
 from ..planner.costs import linear
 from ..planner.targets import one_sided, percent, two_sided
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from .datasets import Crowd
 from .metrics import score
 from .truth import Truth

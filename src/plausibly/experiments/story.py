@@ -15,7 +15,7 @@ from ..files.atomic import replacing
 from ..files.html import Html, document, picture, tag
 from ..files.reports import ReportFile
 from ..files.tallies import Collected
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from . import visits
 from .emerging import Known, draw, growing
 

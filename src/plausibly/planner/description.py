@@ -18,7 +18,7 @@ from ..core.estimates import label_of
 from ..core.probability import decimal
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
-from ..search.grouped import Search
+from ..search.base import Search
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words

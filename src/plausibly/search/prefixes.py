@@ -13,9 +13,9 @@ from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.errors import ParameterError, shown
 from ..core.laws import Floats, choose_estimator
+from .base import SearchTally
 from .parts import Part, Rows, symbol_rows
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 MOST_CANDIDATES = 1 << 24
 
