@@ -16,7 +16,7 @@ import numpy as np
 import plausibly
 from plausibly import SeededRandom, Strings
 from plausibly.core.scheme import Encoded, Reports
-from plausibly.experiments import visits
+from plausibly.demo import visits
 from plausibly.planner.fakes import fakes_for_share, raise_of_part
 from plausibly.planner.search_power import nats_per_character, smallest_share
 from plausibly.search.base import Search, SearchTally

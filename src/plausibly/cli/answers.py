@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.estimates import label_of
-from ..files.answers import Answer
-from ..files.estimates import write_estimates, write_tree
+from ..core.wording import label_of
+from ..pages.answers import Answer
+from ..pages.estimates import write_estimates, write_tree
 from .common import print_table
 
 

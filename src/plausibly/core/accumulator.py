@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import as_bytes
 from .domain import listed
-from .errors import ReportError, StateError, as_bytes
+from .errors import ReportError, StateError
 from .estimates import Estimates
 from .laws import Cells, Codes, choose_estimator
 from .memory import copied, unshared

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError, shown
+from .errors import ParameterError, StateError
 from .steps import apply, find_step
+from .wording import count_text, label_of, plural, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +23,6 @@ Floats = npt.NDArray[np.float64]
 
 
 _SHOWN = 10
-_WIDEST = 40
-# What breaks lines, turns the direction of all that follows, or cannot be written as UTF-8.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
 
 
@@ -48,7 +45,7 @@ class Estimates:
         return len(self.values)
 
     def __repr__(self) -> str:
-        size = f"{len(self):,} item{'s' * (len(self) != 1)} from {self.n:,} report{'s' * (self.n != 1)}"
+        size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
         steps = "".join(f", {step}" for step in self.history)
         if len(self) == 0:
             return f"<estimates of {size}{steps}>"
@@ -177,18 +174,5 @@ def _add_shares(ax: Axes, n: int) -> None:
     top.spines[:].set_visible(False)
 
 
-def label_of(item: object) -> str:
-    """The item as text for tables and pictures."""
-    text = visible(item)
-    # Shortened in the middle: long addresses tend to differ at their ends.
-    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
-
-
-def visible(item: object) -> str:
-    """The whole item as text on one line, with control characters that can be seen."""
-    # They would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
-
-
 def _numbers(values: Floats, digits: int) -> list[str]:
-    return [f"{value:z,.{digits}f}" for value in values]
+    return [count_text(value, digits) for value in values]

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, nearest, shown
+from .errors import ParameterError
+from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
 """One channel of a state, or the reports themselves where a scheme keeps them."""

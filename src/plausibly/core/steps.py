@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError, nearest, shown
+from .errors import ParameterError, StateError
+from .wording import nearest, shown
 
 Floats = npt.NDArray[np.float64]
 

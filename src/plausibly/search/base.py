@@ -10,12 +10,13 @@ from typing import Any
 from ..core.accumulator import Accumulator
 from ..core.arguments import whole_number
 from ..core.domain import Keys, Strings
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
 from ..core.grouped import Grouped
 from ..core.grouped_accumulator import GroupedAccumulator
 from ..core.laws import Decoder
 from ..core.parts import PartDecoder
 from ..core.scheme import Scheme
+from ..core.wording import nearest, shown
 from .parts import Part
 from .result import HeavyHitters
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Strings
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.laws import Floats, choose_estimator
+from ..core.wording import shown
 from .base import SearchTally
 from .parts import Part, Rows, symbol_rows
 from .result import HeavyHitters, Step

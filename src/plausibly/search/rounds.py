@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Integers, Strings
-from ..core.errors import DomainError, ParameterError, StateError, shown
+from ..core.errors import DomainError, ParameterError, StateError
 from ..core.laws import Codes, Decoder, Floats
 from ..core.parts import PartDecoder
 from ..core.scheme import Encoded, Scheme
+from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
 from .prefixes import Choices, inner_pads

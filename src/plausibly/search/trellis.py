@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
 from ..core.domain import Integers
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.laws import Decoder
 from ..core.scheme import Scheme
+from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
 from .decoding import Found, decode
 from .dictionary import dictionary_of

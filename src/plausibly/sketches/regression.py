@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.errors import ParameterError, StateError, shown
+from ..core.errors import ParameterError, StateError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parallel import in_chunks
+from ..core.wording import shown
 from .hashing import Hashing, hashes_of
 
 Numbers = npt.NDArray[np.int64]

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import whole_number
-from ..errors import DomainError, ParameterError, shown
+from ..errors import DomainError, ParameterError
+from ..wording import shown
 from .base import Domain, Encoded, Items, listed, one_dimensional, refuse, type_name
 
 OTHER_CHARACTER = "\N{REPLACEMENT CHARACTER}"

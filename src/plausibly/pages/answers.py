@@ -6,20 +6,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.domain import describe
 from ..core.estimates import Estimates, Floats
-from ..core.probability import decimal
+from ..core.scheme import Scheme
+from ..core.skipped import Skipped, left_out
+from ..core.wording import count_text, decimal
 from ..search.result import HeavyHitters
-from .tallies import Collected, left_out
 
 VERSION = 1
 _MANY = 1000
 _CERTAIN = 1e-99
+
+
+class Source(Protocol):
+    """What estimates rest on. A collected tally is one (`plausibly.files.Collected`)."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of the reports."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of the reports is simulated."""
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was left out when the reports were collected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +48,7 @@ class Answer:
     """
 
     estimates: Estimates
-    source: Collected
+    source: Source
     level: float = 0.95
     largest: int = 20
     significance: float | None = None
@@ -121,11 +138,11 @@ class Answer:
         made, p_values = self.estimates, None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
         shown = self.places
-        ends = [] if self.interval is None else [[_number(end[i], digits) for i in shown] for end in self.interval]
+        ends = [] if self.interval is None else [[count_text(end[i], digits) for i in shown] for end in self.interval]
         widths = [max(map(len, texts), default=0) for texts in ends]
         for place, i in enumerate(shown):
             value = float(made.values[i])
-            texts = [_number(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
+            texts = [count_text(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
             if ends:
                 # Figures below figures, with blanks as wide as a figure.
                 low, high = (f"{own[place]:>{width}}" for own, width in zip(ends, widths, strict=True))
@@ -181,7 +198,3 @@ class Answer:
 def plain_items(estimates: Estimates) -> list[Any]:
     """The items as JSON and CSV have them: integers and texts as they are, bytes in hexadecimal."""
     return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:z,.{digits}f}"

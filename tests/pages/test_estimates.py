@@ -18,11 +18,12 @@ import pytest
 
 from cases import in_turn
 from plausibly import DomainError, Estimates, Integers, Keys, ParameterError, SeededRandom, StateError, Strings, make
-from plausibly.files import Answer, Collected, Skipped, estimates, write_estimates, write_tree
-from plausibly.files.estimates import check_name, safe_cell
+from plausibly.files import Collected, Skipped
 from plausibly.files.items import items_of, read_lines
-from plausibly.files.page import page
-from plausibly.files.pictures import chart, svg_of, tree
+from plausibly.pages import Answer, estimates, write_estimates, write_tree
+from plausibly.pages.estimates import check_name, safe_cell
+from plausibly.pages.page import page
+from plausibly.pages.pictures import chart, svg_of, tree
 
 HOSTILE = '</td><script>alert(1)</script>"\' onload=x &amp; x="1.23456"'
 ITEMS = [HOSTILE, "=1+1", "'quoted", "a;b,c\nd", "שלום", "", "-5", "$\\frac$"]

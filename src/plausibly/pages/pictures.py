@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.errors import StateError
 from ..core.estimates import chart_size
-from ..core.probability import decimal
+from ..core.wording import decimal
 from ..search.picture import Picture
 from .answers import Answer
 
