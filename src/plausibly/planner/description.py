@@ -17,7 +17,7 @@ from ..core.domain import OTHER, Domain, Integers, Keys, Labels, Strings
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
-from ..search.grouped import Search
+from ..search.base import Search
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words

@@ -15,9 +15,9 @@ from ..core.errors import ParameterError
 from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.wording import shown
+from .base import SearchTally
 from .parts import Part, Rows, symbol_rows
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 MOST_CANDIDATES = 1 << 24
 

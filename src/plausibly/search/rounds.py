@@ -17,14 +17,13 @@ from ..core.domain import Integers, Strings
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
+from ..core.parts import PartDecoder
 from ..core.scheme import Encoded, Scheme
 from ..core.wording import shown
-from .given_strings import WholeString
-from .grouped import Search, levels_of
+from .base import Search, SearchTally, levels_of
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
 from .prefixes import Choices, inner_pads
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 _MOST_PREFIXES = 2**20
 
@@ -82,8 +81,11 @@ class Extension(Part):
         return np.where(fits, item, np.uint64(len(self.prefixes) * self.more))
 
 
-class _Extended(WholeString):
+@dataclass(frozen=True)
+class _Extended(PartDecoder):
     """Counts of users whose strings begin like the given ones, which must go on from a published prefix."""
+
+    part: Extension
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         assert codes is not None

@@ -188,6 +188,9 @@ class Strings(Domain):
         digits = [number // self.symbols ** (self.length - 1 - i) % self.symbols for i in range(self.length)]
         return np.array(digits, dtype=self.symbol_dtype)
 
+    def of_number(self, number: int) -> Encoded:
+        return self.row(number)[None, :]
+
     def spread(self, count: int) -> Encoded:
         """So many texts from the empty one to the last, by length and then in the order of the alphabet."""
         letters = self.symbols - 1
