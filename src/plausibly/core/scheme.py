@@ -21,12 +21,13 @@ from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAc
 from .arguments import from_decimal, whole_number
 from .domain import Domain, Integers, Listable, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes take both from here
-from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
+from .errors import DomainError, ParameterError, ReportError, StateError
 from .laws import Cells, Decoder
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
+from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.domain import Strings
 from ..core.domain.symbols import Rows, symbol_numbers
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.scheme import Encoded, Scheme
+from ..core.wording import shown
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import kernels
-from ..errors import DomainError, ParameterError, shown
+from ..errors import DomainError, ParameterError
 from ..memory import unshared
+from ..wording import shown
 from .items import refuse_halves
 
 MAX_DOMAIN_SIZE = 2**32
@@ -78,6 +79,10 @@ class Domain(ABC):
     def number(self, code: Any) -> int:
         """One code as the integer that a client on a device makes of the item."""
         return int(code)
+
+    def of_number(self, number: int) -> Encoded:
+        """The one encoded item that ``number`` makes this integer of, as an array."""
+        return np.array([number], dtype=np.uint64)
 
     def spread(self, count: int) -> Encoded:
         """Up to ``count`` evenly spaced codes, the first and the last among them."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arguments import whole_number
 from ..errors import ParameterError
-from ..estimates import label_of
+from ..wording import label_of, plural
 from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
 from .items import listed, refuse
 from .registry import register_domain
@@ -91,7 +91,7 @@ class Labels(Listable):
 
     def describe(self) -> str:
         if self.other:
-            return f"a list of {self.size - 1:,} item{'s' * (self.size > 2)} and all others"
+            return f"a list of {plural(self.size - 1, 'item')} and all others"
         return super().describe()
 
     def facts(self) -> Facts:

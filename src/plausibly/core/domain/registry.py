@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..errors import ParameterError, nearest, shown
+from ..errors import ParameterError
+from ..wording import nearest, shown
 from .base import Domain
 
 Kind = TypeVar("Kind", bound=type[Domain])

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import whole_number
-from ..errors import DomainError, ParameterError, shown
-from ..estimates import label_of
+from ..errors import DomainError, ParameterError
+from ..wording import label_of, shown
 from .base import Domain, Encoded, Facts, Items
 from .items import listed, named, one_dimensional, refuse, type_name
 from .registry import register_domain
@@ -195,6 +195,9 @@ class Strings(Domain):
     def code_count(self) -> int:
         """Number of texts, of every length."""
         return sum((self.symbols - 1) ** length for length in range(self.length + 1))
+
+    def of_number(self, number: int) -> Encoded:
+        return self.row(number)[None, :]
 
     def spread(self, count: int) -> Encoded:
         """Up to ``count`` evenly spaced texts, in the order of their length and then of the alphabet."""
