@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from plausibly.cli import app
-from plausibly.experiments.story import Story
+from plausibly.demo.story import Story
 
 
 def run(*arguments: object) -> tuple[int, str, str]:

@@ -20,6 +20,7 @@ from contract.entries import every_scheme, other_than, reports_of, tally_of
 from files.making import SMALL, damage_group, flip, group_size, small_file, users_reports
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core import parallel
+from plausibly.core.atomic import held
 from plausibly.engines import local
 from plausibly.engines.local import Segment, collect, fold, merge, merge_files, report_files
 from plausibly.files import (
@@ -32,7 +33,6 @@ from plausibly.files import (
     write_reports,
     write_tally,
 )
-from plausibly.files.atomic import held
 
 
 @pytest.fixture(autouse=True)
@@ -509,7 +509,7 @@ def test_what_killed_processes_have_left_is_swept_away(folder: Path, tmp_path: P
 
 
 def test_two_collectors_of_one_output_are_told_apart(folder: Path, tmp_path: Path) -> None:
-    code = "import sys; from plausibly.files.atomic import held; from pathlib import Path\n"
+    code = "import sys; from plausibly.core.atomic import held; from pathlib import Path\n"
     code += "with held(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:

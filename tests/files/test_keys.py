@@ -32,14 +32,13 @@ from plausibly.files import (
     ReportFile,
     read_tally,
     report_writer,
-    write_estimates,
     write_reports,
     write_tally,
 )
-from plausibly.files.answers import Answer
-from plausibly.files.atomic import refuse_replacing
 from plausibly.files.contents import holding
 from plausibly.files.keys import LONGEST, SHORTEST
+from plausibly.files.overwriting import refuse_replacing
+from plausibly.pages import Answer, write_estimates
 
 SECRET = bytes(range(32))
 DERIVED = hashlib.sha256(b"plausibly key 1\n" + struct.pack("<Q", len(SECRET)) + SECRET).digest()

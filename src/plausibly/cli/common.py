@@ -29,9 +29,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..catalog import from_json, make
-from ..core.errors import ParameterError, PlausiblyError, StateError, shown
-from ..core.estimates import visible
+from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
+from ..core.wording import shown, visible
 from ..device import DeviceError
 from ..files.keys import Key, KeyNeededError
 from ..files.tallies import SimulatedError

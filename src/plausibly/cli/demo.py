@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..experiments import story
+from ..demo import story
 from .common import echo_json, exit_on_error, messages, need, results
 
 

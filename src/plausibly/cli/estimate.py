@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from ..core.domain import Domain, Strings
-from ..core.errors import ParameterError, StateError, shown
+from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
-from ..files.answers import Answer
-from ..files.atomic import refuse_replacing
-from ..files.estimates import check_name
+from ..core.wording import shown
 from ..files.items import items_of, read_lines
+from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
+from ..pages.answers import Answer
+from ..pages.estimates import check_name
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show, write_all

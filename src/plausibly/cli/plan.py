@@ -10,9 +10,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import folder_of, replacing
 from ..core.domain import Domain, Keys, Labels, Strings
 from ..core.errors import ParameterError
-from ..files.atomic import folder_of, refuse_replacing, replacing
+from ..files.overwriting import refuse_replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.result import expression

@@ -9,13 +9,13 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import ParameterError, StateError
-from ..files.answers import Answer
-from ..files.atomic import refuse_replacing
-from ..files.estimates import check_name
 from ..files.items import items_of, read_lines
+from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
+from ..pages.answers import Answer
+from ..pages.estimates import check_name
+from ..search.base import SearchTally
 from ..search.rounds import ROUND
-from ..search.tally import SearchTally
 from .answers import show, write_all
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 

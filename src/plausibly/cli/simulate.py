@@ -10,13 +10,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import ParameterError
-from ..core.estimates import label_of
 from ..core.scheme import Scheme
-from ..experiments import csv_files, rehearsal_plot
-from ..experiments.rehearsal import Rehearsal, rehearse
-from ..experiments.rehearsal_files import check_name, write
-from ..experiments.truth import Truth, made_up, truth_of
-from ..files.atomic import refuse_replacing
+from ..core.wording import label_of
+from ..experiments import csv_files
+from ..files.overwriting import refuse_replacing
+from ..rehearsal import picture
+from ..rehearsal.files import check_name, write
+from ..rehearsal.repeats import rehearse
+from ..rehearsal.result import Rehearsal
+from ..rehearsal.truth import Truth, made_up, truth_of
 from .common import KeyFile, echo_json, exit_on_error, messages, need, print_table, progress, results
 from .naming import scheme_or_file
 
@@ -57,7 +59,7 @@ def simulate(
         if out is not None:
             check_name(out)
             refuse_replacing(out, [counts, values, Path(scheme)])
-            if out.suffix in rehearsal_plot.SUFFIXES:
+            if out.suffix in picture.SUFFIXES:
                 need("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(console, scheme, key_file)
         truth = _truth(made, counts, values, column, data or _DATA, users, seed)

@@ -20,12 +20,13 @@ from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
 from .domain import Domain, Integers, Labels, domain_from_dict
-from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
+from .errors import DomainError, ParameterError, ReportError, StateError
 from .laws import Cells, Decoder
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
+from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 

@@ -16,13 +16,14 @@ from functools import cached_property
 from pathlib import Path
 
 from ..core.accumulator import Accumulator, ChangedError
+from ..core.atomic import held, sweep
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_chunks, thread_count
 from ..core.scheme import Scheme
-from ..files.atomic import held, sweep
+from ..core.skipped import Skipped
 from ..files.keys import Key
 from ..files.reports import DamagedError, ReportFile
-from ..files.tallies import Collected, Ranges, SimulatedError, Skipped, normal, without
+from ..files.tallies import Collected, Ranges, SimulatedError, normal, without
 
 _TASK_REPORTS = 1 << 22
 _TASK_BYTES = 1 << 26

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from ..files.html import Html, document, picture, tag
+from ..pages.html import Html, document, picture, tag
 from .agreement import Place, agreement
 from .figure import Figure, Sweep, wanted
 from .findings import Finding, Outcome, Verdict

@@ -12,16 +12,17 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..catalog import expect_few_brackets, from_json
 from ..core.accumulator import Accumulator
+from ..core.atomic import replacing
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
-from .atomic import replacing
+from ..core.skipped import Skipped
 from .keys import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
 
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
@@ -48,17 +49,6 @@ class SimulatedError(StateError):
 
     def __str__(self) -> str:
         return f"{self.reason}; allow_simulated=True takes them all the same"
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A row group that could not be taken, or with None as its number a whole file."""
-
-    file: str
-    group: int | None
-    reports: int | None
-    """How many are missing, where that is known."""
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,15 +218,6 @@ def _content(path: Path, key: Key | None) -> bytearray:
         while len(found) <= expected and (piece := file.read(min(_PIECE, expected + 1 - len(found)))):
             found += piece
     return found
-
-
-def left_out(skipped: Sequence[Skipped]) -> str:
-    """What is missing from a tally, in words."""
-    groups, files = sum(each.group is not None for each in skipped), sum(each.group is None for each in skipped)
-    reports = sum(each.reports or 0 for each in skipped)
-    told = [f"{groups:,} row group{'s' * (groups != 1)} with {reports:,} reports"] * bool(groups)
-    told += ["1 file that was refused" if files == 1 else f"{files:,} files that were refused"] * bool(files)
-    return " and ".join(told) or "nothing"
 
 
 def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:

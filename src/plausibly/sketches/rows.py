@@ -16,11 +16,12 @@ import numpy.typing as npt
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
 from ..core.domain import Integers, Keys, Labels
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
+from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
 from .peeling import PeelOfRows
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ParameterError
-from ..core.estimates import label_of
+from ..core.wording import label_of
+from ..experiments.plots import GRID, INK, STYLE
 from ..planner.targets import two_sided
-from .plots import GRID, INK, STYLE
-from .rehearsal import LEVEL, Rehearsal
+from .prediction import LEVEL
+from .result import Rehearsal
 
 SUFFIXES = (".png", ".svg")
 _BAR, _BAND, _DOT = "#4477aa", "#cfe0f0", "#0077bb"

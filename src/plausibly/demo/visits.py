@@ -7,10 +7,12 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.arguments import whole_number
-from ..files.atomic import replacing
-from .crowds import Counts
+from ..core.atomic import replacing
+
+Counts = npt.NDArray[np.int64]
 
 SITES = 1000
 SKEW = 1.1

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import plausibly
-from plausibly.experiments.emerging import Known, growing
+from plausibly.demo.emerging import Known, growing
 from plausibly.files import ReportFile, write_reports
 
 KNOWN = Known(["ant", "bee", "cow"], np.array([600, 300, 100]))

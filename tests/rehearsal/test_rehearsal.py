@@ -14,9 +14,10 @@ from cases import case, in_turn
 from plausibly import TRELLIS, DomainError, Keys, Labels, ParameterError, Strings, make
 from plausibly.certify import clopper_pearson
 from plausibly.experiments.csv_files import Labelled, labelled_counts, labelled_values
-from plausibly.experiments.rehearsal import predicted_variance, rehearse, told_from_zero
-from plausibly.experiments.rehearsal_files import write
-from plausibly.experiments.truth import Truth, made_up, truth_of
+from plausibly.rehearsal.files import write
+from plausibly.rehearsal.prediction import predicted_variance, told_from_zero
+from plausibly.rehearsal.repeats import rehearse
+from plausibly.rehearsal.truth import Truth, made_up, truth_of
 
 SECRET = "hiv-clinic"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError
-from ..files.atomic import folder_of, replacing
-from . import rehearsal_plot
-from .rehearsal import Rehearsal
+from . import picture
+from .result import Rehearsal
 
-SUFFIXES = (*rehearsal_plot.SUFFIXES, ".csv", ".json")
+SUFFIXES = (*picture.SUFFIXES, ".csv", ".json")
 
 
 def check_name(path: Path) -> None:
@@ -24,8 +24,8 @@ def write(found: Rehearsal, path: Path) -> None:
     """Writes or replaces the file."""
     check_name(path)
     with replacing(path) as unfinished:
-        if path.suffix in rehearsal_plot.SUFFIXES:
-            rehearsal_plot.draw(found, unfinished, path.suffix[1:])
+        if path.suffix in picture.SUFFIXES:
+            picture.draw(found, unfinished, path.suffix[1:])
         elif path.suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.atomic import replacing
 from ..core.estimates import Estimates
-from ..files.atomic import replacing
 from ..files.reports import ReportFile
-from .crowds import Counts
+from .visits import Counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..core.atomic import replacing
 from ..core.errors import StateError
 from ..core.estimates import Estimates
-from ..files.atomic import replacing
-from ..files.html import Html, document, picture, tag
 from ..files.reports import ReportFile
 from ..files.tallies import Collected
-from ..search.tally import SearchTally
+from ..pages.html import Html, document, picture, tag
+from ..search.base import SearchTally
 from . import visits
 from .emerging import Known, draw, growing
 

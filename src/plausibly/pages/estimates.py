@@ -12,9 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ParameterError, StateError, nearest
+from ..core.atomic import folder_of, replacing
+from ..core.errors import ParameterError, StateError
+from ..core.wording import nearest
 from .answers import Answer, plain_items
-from .atomic import folder_of, replacing
 from .page import page
 from .pictures import chart, save, tree
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..core.errors import ParameterError, StateError
+from .errors import ParameterError, StateError
 
 try:
     import fcntl
@@ -19,11 +19,6 @@ except ImportError:  # Windows has none, and there two runs on one file are not 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
 """Random bytes in the name of a file that is being written."""
-_TALLY, _PARQUET, _REPORTS = b"PLT", b"PAR1", (b"plausibly.checksum", b"plausibly.mac")
-"""What files begin with, and what only those of reports have in their metadata."""
-_FOOTER = 1 << 20
-
-
 _OWN = 0o600
 """The mode of files of reports and tallies: for their owner alone."""
 
@@ -69,21 +64,6 @@ def folder_of(path: Path) -> Path:
         # The new file would take its place, even that of /dev/null.
         raise ParameterError(f"{path}: expected the name of a file, got a device or a pipe")
     return path.parent
-
-
-def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
-    """Refuses a file to write that is one of those to read, or holds reports or a tally: none can be made again."""
-    if not path.is_file():
-        return
-    if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
-        raise ParameterError(f"{path}: expected another name for the result than that of a file to read")
-    with path.open("rb") as file:
-        first = file.read(len(_PARQUET))
-        file.seek(max(0, path.stat().st_size - _FOOTER))
-        last = file.read()
-    reports = first == _PARQUET and any(mark in last for mark in _REPORTS)
-    if first.startswith(_TALLY) or reports:
-        raise ParameterError(f"{path}: {'reports' if reports else 'a tally'}, which cannot be made again; name another")
 
 
 def sweep(path: Path) -> None:

@@ -1,0 +1,6 @@
+"""Estimates for people and programs: charts, HTML pages and tables. Described in docs/files.md."""
+
+from .answers import Answer
+from .estimates import write_estimates, write_tree
+
+__all__ = ["Answer", "write_estimates", "write_tree"]

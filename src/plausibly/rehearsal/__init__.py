@@ -1,0 +1,1 @@
+"""Rehearsals of a collection on known counts: what ``plausibly simulate`` runs."""

@@ -1,0 +1,144 @@
+"""The result of a rehearsal: how far the estimates of each item, and of all items together, were from the truth."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.scheme import Scheme
+from ..core.wording import percent
+from ..pages.estimates import safe_cell
+from .prediction import law_of
+from .truth import Truth
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Item:
+    """How one item fared; None where there is no law, no interval, or nothing to be found."""
+
+    item: Any
+    count: int
+    mean: float
+    rmse: float
+    predicted: float | None
+    """The standard error that the scheme's variance predicts, before any post-processing."""
+    coverage: float | None
+    """The share of the repeats whose interval had the true count in it."""
+    found: float
+    """The share of the repeats that had it among the k largest estimates, or among what a search returned."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """How well the k most common strings were found by a search, on average."""
+
+    f1: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rehearsal:
+    """What came of the repeats: for the most common items one by one, and for all together."""
+
+    scheme: Scheme
+    truth: Truth
+    repeats: int
+    seed: int
+    postprocess: str | None
+    top: tuple[Item, ...]
+    rmse: float
+    """Over all items and repeats."""
+    predicted_rmse: float | None
+    largest: float
+    """The largest error of any item in any repeat."""
+    coverage: float | None
+    top_found: float
+    """How many of the true top k were among the k largest estimates, on average."""
+    told_from_zero: int | None
+    """The smallest count whose interval is above zero in 95 % of the collections; None without a law, or if none is."""
+    search: Found | None
+    estimates: Floats
+    """Of the top items: a row for each repeat."""
+
+    @property
+    def fixed_hashes(self) -> bool:
+        """Whether hash functions that all users share make an item's error alike in all repeats."""
+        law = law_of(self.scheme)
+        return law is not None and bool(law.collision or law.per_pair or law.per_fellow)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What holds for all items together, as names and sentences."""
+        n, items, k = self.truth.n, len(self.truth.counts), len(self.top)
+        found = [("RMSE", f"{self.rmse:,.1f} users ({percent(self.rmse / n)}) over all {items:,} items")]
+        if self.predicted_rmse is None:
+            found.append(("predicted", f"nothing: the variance of {self.scheme.name} has no closed form"))
+        else:
+            before = ", before post-processing" if self.postprocess else ""
+            found.append(("predicted", f"{self.predicted_rmse:,.1f} users{before}"))
+        found.append(("largest error", f"{self.largest:,.0f} users, of any item in any repeat"))
+        if self.coverage is not None:
+            found.append(("95 % intervals", f"hold the true count in {100 * self.coverage:.1f} % of all cases"))
+        elif self.postprocess is not None:
+            found.append(("95 % intervals", f"none after {self.postprocess}"))
+        if self.search is not None:
+            scores = f"F1 {self.search.f1:.2f}, precision {self.search.precision:.2f}, recall {self.search.recall:.2f}"
+            found.append((f"search for {k}", scores))
+        found.append((f"the true top {k}", f"{self.top_found:.1f} of them found on average"))
+        if self.told_from_zero is not None:
+            share = f"{self.told_from_zero:,} users hold ({percent(self.told_from_zero / n)})"
+            found.append(("told from zero", f"what {share}, in 95 % of collections"))
+        elif self.predicted_rmse is not None:
+            found.append(("told from zero", "nothing: there are too few users, or ε is too small"))
+        if self.truth.others:
+            found.append(("other", f"{self.truth.others:,} users hold what the scheme does not list"))
+        if self.fixed_hashes:
+            told = "are the scheme's own in all repeats: what they add to an item's error is the same each time"
+            found.append(("hash functions", f"{told}; the prediction is the mean over all hash_seed"))
+        found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody."))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, JSON-ready."""
+        return {
+            "scheme": self.scheme.name,
+            "fingerprint": self.scheme.fingerprint(),
+            "epsilon": str(self.scheme.epsilon),
+            "data": self.truth.name,
+            "users": self.truth.n,
+            "items": len(self.truth.counts),
+            "counted_as_other": self.truth.others,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "postprocess": self.postprocess,
+            "rmse": self.rmse,
+            "predicted_rmse": self.predicted_rmse,
+            "largest_error": self.largest,
+            "coverage": self.coverage,
+            "top_found": self.top_found,
+            "told_from_zero": self.told_from_zero,
+            "search": None if self.search is None else asdict(self.search),
+            "top": [asdict(each) | {"item": plain(each.item)} for each in self.top],
+        }
+
+    def to_csv(self) -> str:
+        """The items one by one, as CSV text."""
+        lines = [asdict(each) | {"item": safe_cell(plain(each.item))} for each in self.top]
+        text = io.StringIO()
+        table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(lines)
+        return text.getvalue()
+
+
+def plain(item: Any) -> Any:
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "backslashreplace")
+    return int(item) if isinstance(item, np.integer) else item
