@@ -7,8 +7,8 @@ from math import ceil, log2, prod
 
 from ..core.laws import Estimator
 from ..core.scheme import Scheme
+from ..search.base import Search
 from ..search.folding import Fold
-from ..search.grouped import Search
 from ..search.parts import Part
 from ..sketches.rows import RowSketch
 
