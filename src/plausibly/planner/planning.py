@@ -14,7 +14,6 @@ from ..core.errors import ParameterError, shown
 from ..core.probability import EpsilonLike, decimal, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
-from .costs import influence
 from .crowd import Skew, checked_skew
 from .devices import device_notes
 from .options import Aim, Option, cheapest
@@ -165,7 +164,9 @@ def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
 
 def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:
     error = sqrt(option.prediction.mean_variance(n))
-    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence(option.scheme), reason)
+    influence = option.scheme.influence()
+    assert influence is not None  # only schemes with a law are candidates
+    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence, reason)
 
 
 def _real(scheme: Scheme, domain: Domain, seed: int) -> Scheme:

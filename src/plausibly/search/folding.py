@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw, count_mean
 from ..core.scheme import Encoded
 from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
 
@@ -43,6 +43,10 @@ class Fold(Part):
 
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = super().contribution()
+        return ends and count_mean(ends, self.scheme.size)
 
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])

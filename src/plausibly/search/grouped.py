@@ -21,7 +21,16 @@ from ..core.enumeration import Probe
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Decoder
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from ..core.scheme import (
+    Component,
+    Encoded,
+    RefusedReportsError,
+    Reports,
+    Scheme,
+    refuse_beyond,
+    refuse_reports,
+    unsigned,
+)
 from .given_strings import WholeString
 from .parts import Part
 from .result import HeavyHitters
@@ -218,6 +227,25 @@ class Search(Scheme):
 
     def estimator(self) -> Decoder:
         return WholeString(self.parts[self.whole], self.whole, self.share(self.whole))
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return tuple(Component(part.scheme, self.share(i)) for i, part in enumerate(self.parts))
+
+    @property
+    def whole_share(self) -> Fraction:
+        """The share of the users who report whole strings: those stand for all others."""
+        label = self.parts[self.whole].label
+        return sum((self.share(i) for i, part in enumerate(self.parts) if part.label == label), Fraction(0))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        # To the counts of given strings.
+        ends = self.parts[self.whole].contribution()
+        return ends and (ends[0] / self.whole_share, ends[1] / self.whole_share)
+
+    def seconds(self, n: int, asked: int) -> float:
+        # The search itself as measured: 0.4 s for 6 symbols, 2 s for 64.
+        return super().seconds(n, 0) + 0.25 + 0.03 * self.strings.length
 
     def shrunk(self, size: int) -> Scheme:
         # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
