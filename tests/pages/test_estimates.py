@@ -18,6 +18,7 @@ import pytest
 
 from cases import in_turn
 from plausibly import DomainError, Estimates, Integers, Keys, ParameterError, SeededRandom, StateError, Strings, make
+from plausibly.core.history import Applied
 from plausibly.files import Collected, Skipped
 from plausibly.files.items import items_of, read_lines
 from plausibly.pages import Answer, estimates, write_estimates, write_tree
@@ -37,7 +38,7 @@ def some(items: Any = ITEMS, *, variance: bool = True, **given: Any) -> Answer:
     values = np.linspace(9000.0, -500.0, len(items)) if len(items) else np.zeros(0)
     scheme = make("TLH", epsilon="1/2", domain=Keys())
     made = Estimates(names, values, np.full(len(items), 2500.0) if variance else None, 20_000, complete=False,
-                     history=() if variance else ("norm-sub",))  # fmt: skip
+                     history=() if variance else (Applied("norm-sub"),))  # fmt: skip
     source = {"simulated": given.pop("simulated", False), "skipped": given.pop("skipped", ())}
     return Answer(made, Collected(scheme.accumulator(), **source), **given)
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ..core.domain import Domain, Strings
-from ..core.errors import ParameterError, StateError, shown
+from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
+from ..core.wording import shown
 from ..files.items import items_of, read_lines
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected

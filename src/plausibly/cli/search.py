@@ -14,8 +14,8 @@ from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
+from ..search.base import SearchTally
 from ..search.rounds import ROUND
-from ..search.tally import SearchTally
 from .answers import show, write_all
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
@@ -47,7 +47,7 @@ def search(
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Find the strings that most users hold, with their counts and how sure it is that they are there.
+    """Find the most common strings, with their counts and how certain it is that users hold them.
 
     For tallies of a scheme that searches, such as plausibly plan recommends for --alphabet and --length. A dictionary
     is a hint and no limit: what it has is found with less evidence. It must not come from the same users' reports.

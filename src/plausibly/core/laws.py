@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, nearest, shown
+from .errors import ParameterError
+from .history import History
+from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
 """One channel of a state, or the reports themselves where a scheme keeps them."""
@@ -80,7 +82,7 @@ class Decoder(Protocol):
         ...
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         """What it does beyond adding up, for those who read the estimates."""
         ...
 
@@ -106,7 +108,7 @@ class Estimator:
     law: VarianceLaw
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     @property
     def contribution(self) -> tuple[Fraction, Fraction]:

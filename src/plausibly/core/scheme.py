@@ -22,12 +22,13 @@ from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAc
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
 from .domain import Domain, Integers, Keys, Labels, Strings, domain_from_dict
-from .errors import DomainError, ParameterError, ReportError, StateError, nearest, shown
+from .errors import DomainError, ParameterError, ReportError, StateError
 from .laws import Cells, Decoder, Estimator
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
+from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 

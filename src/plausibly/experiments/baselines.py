@@ -13,13 +13,12 @@ from .. import presets
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.scheme import Scheme
+from ..search.base import Search, SearchTally
 from ..search.folding import Fold
 from ..search.fragment_puzzle import SFP
-from ..search.grouped import Search
 from ..search.parts import symbol_numbers, symbol_rows
 from ..search.prefix_extending import PEM
 from ..search.prefixes import extensions
-from ..search.tally import SearchTally
 from ..search.tree_histogram import TH
 from ..search.trellis import TRELLIS
 from .variants import SplitSFP, SplitTH, named_oracle

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
+from ..core.wording import nearest, shown
 from . import aol, own, report
 from .figure import Figure, Row, wanted
 from .figures import FIGURES, on_log

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from ..core.domain import Domain, Integers, Strings
-from ..core.errors import DomainError, ParameterError, nearest, shown
+from ..core.errors import DomainError, ParameterError
+from ..core.wording import nearest, shown
 from .csv_rows import CsvRows
 from .json_lines import json_values
 from .parquet_column import ParquetColumn

@@ -15,12 +15,13 @@ from .. import kernels
 from ..core.arguments import whole_number
 from ..core.costs import PLACE, REPORT, transform
 from ..core.domain import Domain
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.wording import nearest, shown
 
 _MOST_COEFFICIENTS = 8
 _FULL, _PAPER = 0, 1

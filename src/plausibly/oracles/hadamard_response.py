@@ -14,11 +14,12 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.costs import REPORT, transform
 from ..core.domain import Domain, Integers
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.wording import nearest, shown
 
 _VARIANTS = ("auto", "block", "pure")
 

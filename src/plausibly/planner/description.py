@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..core.domain import OTHER, Domain, Integers, Keys, Labels, Strings
-from ..core.estimates import label_of
-from ..core.probability import decimal
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
-from ..search.grouped import Search
+from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
+from ..search.base import Search
 from ..search.trellis import TRELLIS
 from .crowd import in_words
 from .devices import LARGE_EPSILON, large, refuses_others
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
-from .result import at_most, size_text, smallest_found
+from .result import smallest_found
 from .search_power import nats_per_character, smallest_share, typical_length
-from .targets import percent, two_sided
+from .targets import two_sided
 
 USERS = (10**4, 10**5, 10**6, 10**7)
 """Of how many the error is told, if nobody says."""
@@ -242,7 +241,7 @@ class Description:
         scheme = self.scheme
         size = scheme.report_dtype.itemsize
         one = "the same size whatever the value and the coins"
-        facts = [("size", f"{_bytes(size)} ({_plural(scheme.report_bits, 'bit')} of content), {one}")]
+        facts = [("size", f"{plural(size, 'byte')} ({plural(scheme.report_bits, 'bit')} of content), {one}")]
         for each in self.fields:
             kind = (
                 "public: drawn without looking at the value" if each.public else "private: says something of the value"
@@ -476,10 +475,10 @@ def _flat(dtype: np.dtype[Any], prefix: str = "", start: int = 0) -> Iterator[tu
 
 def _kind(dtype: np.dtype[Any]) -> str:
     count = prod(dtype.shape)
-    plain = f"unsigned integer of {_bytes(dtype.base.itemsize)}"
+    plain = f"unsigned integer of {plural(dtype.base.itemsize, 'byte')}"
     if dtype.shape == () or count == 1:
         return plain
-    return _bytes(count) if dtype.base.itemsize == 1 else f"{count} of them, each an {plain}"
+    return plural(count, "byte") if dtype.base.itemsize == 1 else f"{count} of them, each an {plain}"
 
 
 # --- parts ------------------------------------------------------------------------------------------------------
@@ -555,11 +554,3 @@ def _whole_users(most: float) -> str:
 
 def _users(number: float) -> str:
     return f"{number:,.{0 if number >= 10 else 1}f}"
-
-
-def _bytes(count: int) -> str:
-    return _plural(count, "byte")
-
-
-def _plural(count: int, unit: str) -> str:
-    return f"{count:,} {unit}{'s' * (count != 1)}"

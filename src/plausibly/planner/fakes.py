@@ -22,8 +22,8 @@ from ..core.laws import Estimator
 from ..core.scheme import Scheme
 from ..oracles import AGR, DE, FLH, HM, HR, SS, TLH
 from ..oracles.unary import Unary
+from ..search.base import Search
 from ..search.folding import Fold
-from ..search.grouped import Search
 from ..search.parts import Part
 from ..sketches.rows import RowSketch
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..core.arguments import whole_number
 from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings
-from ..core.errors import ParameterError, shown
-from ..core.probability import EpsilonLike, decimal, exact_epsilon
+from ..core.errors import ParameterError
+from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
+from ..core.wording import decimal, percent, shown
 from .crowd import Skew, checked_skew
 from .devices import device_notes
 from .options import Aim, Option, cheapest
@@ -21,7 +22,7 @@ from .reasons import notes, why_first, why_not
 from .result import Choice, Plan, smallest_found
 from .search_plan import planned_search
 from .solving import MOST_USERS, fewest_users, least_epsilon
-from .targets import Above, Limits, Target, Within, percent
+from .targets import Above, Limits, Target, Within
 
 
 def plan(

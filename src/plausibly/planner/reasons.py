@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.domain import Keys
+from ..core.wording import size_text
 from ..sketches.rows import RowSketch
 from .options import ALIKE, Aim, Option
-from .result import size_text
 
 PAPER = "Cormode, Maddock and Maple (VLDB 2021)"
 _THOUSANDS = 4096

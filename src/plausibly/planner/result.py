@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, sqrt
+from math import sqrt
 from textwrap import fill
 from typing import Any
 
 from ..core.costs import Cost
 from ..core.domain import Domain, Integers, Keys, Labels, Strings, describe
-from ..core.probability import decimal
 from ..core.scheme import Scheme
+from ..core.wording import at_most, decimal, percent, plural, size_text
 from .crowd import Skew, in_words
 from .prediction import Prediction
-from .targets import Limits, Target, one_sided, percent, share_of, two_sided
+from .targets import Limits, Target, one_sided, share_of, two_sided
 
 _WIDTH = 110
 _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
@@ -43,7 +43,12 @@ class Choice:
     @property
     def row(self) -> tuple[str, str, str, str]:
         """Name, error, size of a report and reason, for a table."""
-        return self.name, f"±{self.error:,.{_digits(self.error)}f}", _bytes(self.costs.report_bytes), self.reason
+        return (
+            self.name,
+            f"±{self.error:,.{_digits(self.error)}f}",
+            plural(self.costs.report_bytes, "byte"),
+            self.reason,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the definition of the scheme, JSON-ready."""
@@ -124,7 +129,7 @@ class Plan:
     @property
     def situation(self) -> str:
         """What was planned for, in a line."""
-        return f"{describe(self.domain)}, {self.users:,} user{'s' * (self.users != 1)}, ε = {decimal(self.epsilon)}"
+        return f"{describe(self.domain)}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
 
     def facts(self) -> list[tuple[str, str]]:
         """What to expect, as names and values."""
@@ -148,7 +153,7 @@ class Plan:
             ),
             ("95 % interval", f"±{percent(self.half_width())}; ±{percent(self.half_width(0.01))} if 1 % hold the item"),
             ("finds", finds),
-            ("report", _bytes(costs.report_bytes)),
+            ("report", plural(costs.report_bytes, "byte")),
             ("server", f"{state}, {costs.time_text} of one core"),
             ("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"),
         ]
@@ -212,23 +217,6 @@ def expression(scheme: Scheme) -> str:
 def _argument(epsilon: Fraction) -> str:
     text = decimal(epsilon)
     return repr(text) if "/" in text else text
-
-
-def at_most(number: float) -> str:
-    """A bound to one decimal, rounded up so that it still is one."""
-    return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
-
-
-def size_text(count: int) -> str:
-    """A number of bytes to three digits."""
-    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
-        if count >= 1000**power:
-            return f"{count / 1000**power:.3g} {unit}"
-    return _bytes(count)
-
-
-def _bytes(count: int) -> str:
-    return f"{count:,} byte{'s' * (count != 1)}"
 
 
 def _digits(error: float) -> int:

@@ -9,17 +9,17 @@ from .. import presets
 from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
-from ..core.probability import decimal
 from ..core.scheme import Scheme
+from ..core.wording import decimal, percent, size_text
 from ..search.trellis import TRELLIS
 from .devices import device_notes
 from .options import Aim
 from .prediction import Prediction
 from .reasons import PAPER
-from .result import Choice, Plan, size_text, smallest_found
+from .result import Choice, Plan, smallest_found
 from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typical_length
 from .solving import fewest_users, least_epsilon
-from .targets import Within, percent
+from .targets import Within
 
 
 def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction | None, seed: int) -> Plan:

@@ -8,9 +8,9 @@ from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.laws import Floats
 from ..core.scheme import Encoded, Scheme
+from .base import SearchTally
 from .parts import Part, Rows, Tag
 from .prefixes import MOST_CANDIDATES, Choices, extensions, inner_pads
-from .tally import SearchTally
 
 
 def fragment_parts(oracle: Scheme, strings: Strings, size: int, tag: Tag) -> tuple[Part, ...]:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.domain import Integers, Keys, Strings
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.scheme import Encoded, Scheme
+from ..core.wording import shown
 
 Rows = npt.NDArray[Any]
 """Symbols of strings, a row for each."""

@@ -15,12 +15,13 @@ from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
 from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
 from ..core.domain import Domain, Integers, Keys, Labels
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure
 from ..core.probability import WORD, EpsilonLike, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
+from ..core.wording import shown
 from .regression import Regression
 from .rows import expect_oracle
 

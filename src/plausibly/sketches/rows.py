@@ -17,12 +17,13 @@ from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
 from ..core.costs import LOOKUP
 from ..core.domain import Domain, Integers, Keys, Labels
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
 from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
+from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
 from .peeling import PeelOfRows
 

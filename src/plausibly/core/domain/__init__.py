@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..arguments import parse_integer, whole_number
-from ..errors import ParameterError, nearest, shown
+from ..errors import ParameterError
+from ..wording import nearest, plural, shown
 from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Items, listed
 from .integers import Integers
 from .keys import Keys
@@ -39,7 +40,7 @@ def describe(domain: Domain) -> str:
     if isinstance(domain, Strings):
         return f"unknown strings of up to {domain.length} of {domain.symbols - 1} characters"
     if isinstance(domain, Labels) and domain.other:
-        return f"a list of {domain.size - 1:,} item{'s' * (domain.size > 2)} and all others"
+        return f"a list of {plural(domain.size - 1, 'item')} and all others"
     return f"a list of {domain.size:,} items"
 
 

@@ -50,6 +50,10 @@ class Domain(ABC):
         """One encoded item as the integer that a client on a device makes of it."""
         return int(code)
 
+    def of_number(self, number: int) -> Encoded:
+        """The one encoded item that ``number`` makes this integer of, as an array."""
+        return np.array([number], dtype=np.uint64)
+
     def spread(self, count: int) -> Encoded:
         """So many encoded items from the first to the last, or all where there are fewer."""
         last = (self.size or 2**64) - 1

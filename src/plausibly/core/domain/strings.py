@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import whole_number
-from ..errors import DomainError, ParameterError, shown
+from ..errors import DomainError, ParameterError
+from ..wording import shown
 from .base import Domain, Encoded, Items, listed, one_dimensional, refuse, type_name
 
 OTHER_CHARACTER = "\N{REPLACEMENT CHARACTER}"
@@ -186,6 +187,9 @@ class Strings(Domain):
         """The symbols whose number this is."""
         digits = [number // self.symbols ** (self.length - 1 - i) % self.symbols for i in range(self.length)]
         return np.array(digits, dtype=self.symbol_dtype)
+
+    def of_number(self, number: int) -> Encoded:
+        return self.row(number)[None, :]
 
     def spread(self, count: int) -> Encoded:
         """So many texts from the empty one to the last, by length and then in the order of the alphabet."""
