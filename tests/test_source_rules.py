@@ -149,7 +149,7 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
         ("kernels/reference.py", "local_hash"),
         ("oracles/unary.py", "respond"),
         ("core/grouped.py", "respond"),
-        ("search/parts.py", "symbol_numbers"),
+        ("core/domain/symbols.py", "symbol_numbers"),
         ("search/parts.py", "as_bytes"),
         ("device.py", "field_multiply"),
         ("device.py", "projective_point"),

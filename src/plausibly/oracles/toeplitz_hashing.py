@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.arguments import whole_number
 from ..core.costs import CANDIDATE, PLACE, REPORT, transform
-from ..core.domain import Domain, Integers, Keys, Labels
+from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.linear_hashing import (
@@ -66,7 +66,7 @@ class TLH(Scheme):
         "TLH is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
         "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
     )
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
     max_increment = 2**MAX_HASH_BITS
 
     hash_bits: int | None = None
