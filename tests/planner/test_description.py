@@ -19,7 +19,7 @@ from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports
 from plausibly import Keys, Labels, Strings, make
 from plausibly.core.scheme import RefusedReportsError
 from plausibly.planner.costs import influence, linear
-from plausibly.planner.description import Description, fields_of_record, values_in_words
+from plausibly.planner.description import Description, fields_of_record
 from plausibly.planner.devices import device_notes
 
 SMALL = {f"{name}-small": build(name, sized(name, 6), 1) for name in NAMES}
@@ -240,7 +240,7 @@ def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: An
         make("PEM", oracle=oracle, domain=domain) if isinstance(domain, Strings) else replace(oracle, domain=domain)
     )
     assert accepted(scheme) == (device_notes(scheme) == ())
-    told = any("devices refuse" in value for _, value in values_in_words(domain))
+    told = any("devices refuse" in value for _, value in domain.facts())
     assert told == (not accepted(scheme))
 
 
@@ -262,7 +262,7 @@ def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: An
     ],
 )
 def test_values_are_told_in_words(domain: Any, said: str) -> None:
-    assert any(said in value for _, value in values_in_words(domain))
+    assert any(said in value for _, value in domain.facts())
 
 
 def test_parts_of_a_search_share_out_its_users() -> None:

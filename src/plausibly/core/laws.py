@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError
+from .history import History
 from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
@@ -81,7 +82,7 @@ class Decoder(Protocol):
         ...
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         """What it does beyond adding up, for those who read the estimates."""
         ...
 
@@ -107,7 +108,7 @@ class Estimator:
     law: VarianceLaw
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats]:
         """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .history import History
 from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator
 from .scheme import Encoded, Scheme
 
@@ -59,7 +60,7 @@ class PartDecoder:
         return self.part.scheme.estimator()
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         return self._decoder.history
 
     @property

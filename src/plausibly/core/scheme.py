@@ -19,7 +19,8 @@ from .. import device, kernels
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
-from .domain import Domain, Integers, Labels, domain_from_dict
+from .domain import Domain, Integers, Listable, domain_from_dict, expect_domain
+from .domain import Encoded as Encoded  # schemes take both from here
 from .errors import DomainError, ParameterError, ReportError, StateError
 from .laws import Cells, Decoder
 from .memory import copied, unshared
@@ -31,7 +32,6 @@ from .wording import nearest, shown
 FORMAT_VERSION = 1
 
 Reports = npt.NDArray[np.void]
-Encoded = npt.NDArray[np.uint64]
 
 _CHUNK_BYTES = 1 << 22
 """Keystream of one task: below 4 MB two threads lose more than they win."""
@@ -51,7 +51,7 @@ class Scheme(ABC):
     domain: Domain
 
     name: ClassVar[str]
-    accepts: ClassVar[tuple[type[Domain], ...]] = (Integers, Labels)
+    accepts: ClassVar[tuple[type[Domain], ...]] = (Listable,)
     max_increment: ClassVar[int] = 1
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
@@ -68,11 +68,7 @@ class Scheme(ABC):
 
     def check_domain(self) -> None:
         """Refuses a domain that the scheme does not work on."""
-        if not isinstance(self.domain, Domain):
-            raise ParameterError(f"domain: expected a Domain, got {type(self.domain).__name__}")
-        if not isinstance(self.domain, self.accepts):
-            kinds = " or ".join(kind.__name__ for kind in self.accepts)
-            raise ParameterError(f"domain: {self.name} works on {kinds}, got {type(self.domain).__name__}")
+        expect_domain(self.domain, self.accepts, self.name)
 
     # --- what a scheme must say of itself ---------------------------------------------------------------------
 
@@ -155,7 +151,7 @@ class Scheme(ABC):
     @cached_property
     def randomizer(self) -> device.Randomizer:
         """The scalar client: the code that runs on a device, and that the audit enumerates."""
-        return device.randomizer_of(self.to_dict())
+        return device.randomizer_of(self.to_dict() | {"domain": self.domain.client_fields()})
 
     def privacy_loss(self) -> Fraction:
         """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""

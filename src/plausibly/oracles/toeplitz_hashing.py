@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.domain import Integers, Keys, Labels
+from ..core.domain import Keys, Listable
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.linear_hashing import (
@@ -51,7 +51,7 @@ class TLH(Scheme):
     """
 
     name = "TLH"
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
     max_increment = 2**MAX_HASH_BITS
 
     hash_bits: int | None = None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.domain import OTHER, Domain, Integers, Keys, Labels, Strings
+from ..core.domain import Facts
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
@@ -21,7 +21,7 @@ from ..search.base import Search
 from ..search.trellis import TRELLIS
 from .costs import costs_of, influence, linear
 from .crowd import in_words
-from .devices import LARGE_EPSILON, large, refuses_others
+from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
 from .result import smallest_found
@@ -36,8 +36,6 @@ _SKEW = 1.1
 _CONFIDENCE = 0.95
 _SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 _SEVERAL = 10
-_SHOWN = 5
-"""Labels that are shown."""
 _DRAWS = 64
 _MOST_WORDS = 4096
 """Of a client that is run for its fields."""
@@ -47,11 +45,8 @@ _FAKES = 100
 """Number of fake reports in the example."""
 _SEARCHED = 64
 """Items that a sender can hope to bring together, by trying hash functions; more are out of reach."""
-_DEVICES = "devices refuse the scheme"
 _LOOKS_LIKE = 0.01
 """The share of users that fakes are to look like, where it is not known which share a search finds."""
-
-Facts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -202,7 +197,7 @@ class Description:
     def sections(self) -> list[tuple[str, Facts]]:
         """All of it as names and sentences, under headings."""
         found = [
-            ("What a user's value may be", values_in_words(self.scheme.domain)),
+            ("What a user's value may be", self.scheme.domain.facts()),
             ("What a report reveals", self._privacy()),
             ("What a report is", self._report()),
             ("How exact the estimates are", self._accuracy()),
@@ -264,7 +259,7 @@ class Description:
         )
         facts.append(("", f"{told}, with 95 % confidence"))
         for n, share in self.finds:
-            length = typical_length(self.scheme.domain) if isinstance(self.scheme.domain, Strings) else 0
+            length = typical_length(self.scheme.strings) if isinstance(self.scheme, Search) else 0
             words = f"a word-like string of {length} characters that {percent(share)} hold" if share < 1 else "nothing"
             facts.append((f"found, {n:,} users", words))
         if isinstance(self.scheme, Search) and not self.finds:
@@ -397,42 +392,6 @@ class Description:
         return "\n\n".join(lines)
 
     __repr__ = __str__
-
-
-# --- values -----------------------------------------------------------------------------------------------------
-
-
-def values_in_words(domain: Domain) -> Facts:
-    """What a user's value may be, and what becomes of other values."""
-    if isinstance(domain, Integers):
-        return [
-            ("values", f"the whole numbers 0 to {domain.size - 1:,}"),
-            ("others", "refused: a client has to say which number stands for a value that is none of these"),
-        ]
-    if isinstance(domain, Labels):
-        more = ", …" if len(domain.labels) > _SHOWN else ""
-        named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
-        others = f"refused, and {_DEVICES} (plan --other, or other=True in Python, takes them as one more item)"
-        if not refuses_others(domain):
-            others = f'every other text is reported as the item "{OTHER}"'
-        return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
-    if isinstance(domain, Keys):
-        known = "any text, as a 64-bit hash of it; the server can count what it can name"
-        return [("values", known), ("others", "there are none")]
-    assert isinstance(domain, Strings)
-    unit = "characters" if isinstance(domain.alphabet, str) else "bytes"
-    several = f"texts of up to {domain.length} {unit} of an alphabet of {len(domain.alphabet)}"
-    long = f"cut after {domain.length} {unit}"
-    if domain.long == "refuse":
-        long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
-    takes = "plan --other, or other=True in Python, takes them"
-    if isinstance(domain.alphabet, bytes):
-        takes = "an alphabet of all 256 bytes takes them"
-    others = f"texts with them are refused, and {_DEVICES} ({takes})"
-    if not refuses_others(domain):
-        others = "each is reported as the one symbol for all others" if domain.other else "there are none"
-    shown = "" if isinstance(domain.alphabet, bytes) else f": {label_of(domain.alphabet)}"
-    return [("values", f"{several}{shown}"), ("longer texts", long), (f"other {unit}", others)]
 
 
 # --- the record -------------------------------------------------------------------------------------------------

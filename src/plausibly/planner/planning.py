@@ -6,10 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
-import numpy as np
-
 from ..core.arguments import whole_number
-from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings
+from ..core.domain import Domain, Integers, Keys, Strings, as_domain
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
@@ -49,7 +47,7 @@ def plan(
     >>> plausibly.plan(1000, 1_000_000, target=plausibly.Within("0.5 %")).epsilon
     Fraction(31, 40)
     """
-    real = _domain(domain)
+    real = as_domain(domain)
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise ParameterError(f"limits: expected plausibly.Limits(...), got {type(limits).__name__}")
@@ -67,6 +65,7 @@ def plan(
         raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, got {shown(epsilon)}")
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
+    # By type: what a search finds depends on an alphabet and a length, which other domains do not have.
     if isinstance(real, Strings):
         return planned_search(real, aim, n, eps, seed)
     solved = None if target is None else "users" if n is None else "epsilon"
@@ -93,25 +92,9 @@ def plan(
     )
 
 
-def _domain(given: object) -> Domain:
-    if isinstance(given, Domain):
-        return given
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        return Integers(whole_number("domain: number of items", given, 2, MAX_DOMAIN_SIZE))
-    if given is None or isinstance(given, bool | float | str | bytes):
-        raise ParameterError(
-            "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
-            f"Strings(alphabet, length) for texts to be found, got {type(given).__name__}"
-        )
-    return Labels(given)  # type: ignore[arg-type]
-
-
 def _planned(domain: Domain) -> Domain:
     # Laws depend on how many items there are, and not on their names.
-    if isinstance(domain, Keys | Strings):
-        return Keys()
-    assert domain.size is not None
-    return Integers(domain.size)
+    return Keys() if domain.size is None else Integers(domain.size)
 
 
 def _fresh_seed() -> int:

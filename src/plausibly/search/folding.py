@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.domain.symbols import Rows, symbol_numbers
+from ..core.history import History
 from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parts import PartEvidence
 from ..core.scheme import Encoded
-from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
+from .parts import Part, as_bytes, content_keys
 
 Places = npt.NDArray[np.int64]
 
@@ -70,7 +72,7 @@ class FoldedStrings:
     numbers: tuple[int, ...]
     share: Fraction
     """The share of all users who are in one of the cohorts."""
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     @cached_property
     def _oracle(self) -> Estimator:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
 from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
-from ..core.domain import Integers, Keys, Labels
+from ..core.domain import Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure
@@ -54,7 +54,7 @@ class BLOOM(Scheme):
     """
 
     name = "BLOOM"
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
     max_increment = 2**12  # as much as any oracle's
     unbiased_given = "for the bits; the regression on them is biased"
 

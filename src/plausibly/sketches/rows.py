@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
-from ..core.domain import Integers, Keys, Labels
+from ..core.domain import Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
@@ -41,7 +41,7 @@ class RowSketch(Scheme):
     channel of the state.
     """
 
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
     max_increment = 2**12  # as much as any oracle's
     unbiased_given = "a fresh hash_seed"
 
@@ -166,5 +166,5 @@ def expect_oracle(given: object) -> None:
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")
-    if not isinstance(given.domain, Integers) or given.channels is not None:
+    if given.domain.cells is None or given.channels is not None:
         raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, got another")
