@@ -311,7 +311,7 @@ class Document(Fields):
     @property
     def size(self) -> int:
         """The number of items, for schemes that need them listed."""
-        if not isinstance(self.domain, Integers | Labels):
+        if not self.domain.listed:
             raise DeviceError(f"domain: {self.name} expects integers or labels")
         return self.domain.items
 
@@ -383,6 +383,8 @@ class Domain(Protocol):
 
     items: int
     """Every encoded value is below this."""
+    listed: bool
+    """Whether an oracle may report the items as they are: they are listed, and their codes count them."""
     total: bool
     """Whether every text or byte string has a code. A refused value is revealed by the refusal."""
 
@@ -394,6 +396,7 @@ class Domain(Protocol):
 class Integers:
     """The integers below ``size``: the application's own numbers. It must have one for every user."""
 
+    listed = True
     total = True
 
     def __init__(self, fields: Fields) -> None:
@@ -410,6 +413,8 @@ class Integers:
 
 class Labels:
     """Distinct texts, and with ``other`` one more item for every other text."""
+
+    listed = True
 
     def __init__(self, fields: Fields) -> None:
         labels = fields.texts("labels")
@@ -434,6 +439,7 @@ class Keys:
     """Any str that has a UTF-8 form, bytes or int below 10^4300, known by a 64-bit hash."""
 
     items = 2**64
+    listed = False
     total = True
 
     def __init__(self, fields: Fields) -> None:
@@ -445,6 +451,8 @@ class Keys:
 
 class Strings:
     """Texts of up to ``length`` symbols: the number whose digits are the symbols, the first one the highest."""
+
+    listed = False
 
     def __init__(self, fields: Fields, *, in_bytes: bool = False) -> None:
         written = fields.text("alphabet")
