@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError, StateError
+from .history import Applied, History, joined, selection
 from .steps import apply, find_step
 from .wording import count_text, label_of, plural, shown
 
@@ -31,7 +32,8 @@ class Estimates:
     """Unbiased counts of items, each with its variance.
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
-    after a step that has no honest one. ``complete`` says whether the items are the whole domain.
+    after a step that has no honest one. ``complete`` says whether the items are the whole domain. ``history`` lists
+    what was done to them, one record a step.
     """
 
     items: npt.NDArray[Any]
@@ -39,7 +41,7 @@ class Estimates:
     variance: Floats | None
     n: int
     complete: bool
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -78,7 +80,7 @@ class Estimates:
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
-            raise StateError(f"no variance, hence no interval, after {' and '.join(self.history)}")
+            raise StateError(f"no variance, hence no interval, after {joined(self.history)}")
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
 
@@ -91,9 +93,9 @@ class Estimates:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
-        return self._take(order, f"top {shown(int(k))}")
+        return self._take(order, selection("top", k=int(k)))
 
-    def _take(self, order: npt.NDArray[np.intp], step: str) -> Estimates:
+    def _take(self, order: npt.NDArray[np.intp], step: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
         return Estimates(self.items[order], self.values[order], variance, self.n, complete, (*self.history, step))
@@ -101,17 +103,16 @@ class Estimates:
     def postprocess(self, name: str, **options: Any) -> Estimates:
         """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
 
-        Steps trade bias for less noise. After one that is not linear there is no variance, hence no interval.
+        Steps trade bias for less noise. Most are not linear and leave no variance, hence no interval.
         """
         step = find_step(name)
         applied = step.checked(options)
         if step.needs_total and not self.complete:
             raise StateError(f"{name} needs every item of the domain, got a part; estimate the whole domain first")
         if step.needs_variance and self.variance is None:
-            gone = f"is gone after {' and '.join(self.history)}" if self.history else "these estimates do not have"
+            gone = f"is gone after {joined(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
-        values = apply(name, self.values, self.n, self.variance, **options)
-        variance = self.variance if step.linear else None
+        values, variance = apply(name, self.values, self.n, self.variance, **options)
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:

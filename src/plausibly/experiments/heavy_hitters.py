@@ -32,7 +32,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from .. import presets
 from ..core.domain import Strings
 from ..core.randomness import SeededRandom
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from .baselines import extend_and_peel, pem_plus
 from .ceilings import exhaustive, known_candidates
 from .datasets import ALPHABET, DATASETS, SHAPES, URL_CLICKS_N, Crowd

@@ -14,6 +14,7 @@ from .. import device, kernels
 from ..catalog import make
 from ..core.domain import Integers
 from ..core.errors import StateError
+from ..core.history import History, decoding
 from ..core.laws import Cells, Codes, Decoder, Floats, Scores, VarianceLaw
 from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports, Scheme
@@ -124,8 +125,8 @@ class _Raw:
         raise StateError("cells with what others add to them have no variance law")
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return (*self.rows.history, "rows not debiased")
+    def history(self) -> History:
+        return (*self.rows.history, decoding("rows not debiased"))
 
     def scores(self, state: Cells, n: Any, codes: Codes | None, /) -> Scores:
         raise StateError("cells scaled to all users are no integer scores")
@@ -146,7 +147,7 @@ class _Biased:
         raise StateError("the others of a cell bias these estimates: they have no variance law")
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         return self.decoder.history
 
     def scores(self, evidence: Cells, n: Any, codes: Codes | None, /) -> Scores:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import describe
 from ..core.estimates import Estimates, Floats
+from ..core.history import Kind, joined, without
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
 from ..core.wording import count_text, decimal
@@ -86,8 +86,8 @@ class Answer:
     @property
     def picked(self) -> bool:
         """Whether what is shown was picked for being large."""
-        steps = self.estimates.history
-        return self.found is not None or self.largest < len(self.estimates) or any(s.startswith("top ") for s in steps)
+        chosen = any(step.kind is Kind.SELECTION for step in self.estimates.history)
+        return chosen or self.found is not None or self.largest < len(self.estimates)
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
         """The numbers by their names; None for those that there are not."""
@@ -116,7 +116,7 @@ class Answer:
             "complete": made.complete,
             "level": self.level,
             **({} if self.found is None else {"significance": self.significance}),
-            "history": list(made.history),
+            "history": list(map(str, made.history)),
             "skipped": [vars(each) for each in self.source.skipped],
         }
 
@@ -157,12 +157,12 @@ class Answer:
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
             "Scheme": f"{scheme.name}. {definition}",
-            "Values": describe(scheme.domain),
+            "Values": scheme.domain.describe(),
             "Privacy": self.privacy,
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all that there are' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none, for want of a variance",
-            "Steps": ", ".join(made.history) or "unbiased estimates, as they are",
+            "Steps": joined(made.history, ", ") or "unbiased estimates, as they are",
         }
         if self.found is not None and self.found.p_values is not None:
             level = self.significance
@@ -177,8 +177,8 @@ class Answer:
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
         if self.interval is None:
-            steps = [step for step in made.history if not step.startswith("top ")]
-            told.append(f"There is no variance after {' and '.join(steps)}, hence no interval.")
+            steps = without(made.history, Kind.SELECTION)
+            told.append(f"There is no variance after {joined(steps)}, hence no interval.")
         elif self.picked and len(made):
             told.append(
                 "Each interval is that of an item named beforehand. What is picked for being large tends to be "
