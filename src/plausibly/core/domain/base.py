@@ -43,6 +43,8 @@ class Domain(ABC):
 
     size: int | None
     """Number of items, or None where they cannot be listed."""
+    other: bool = False
+    """Whether the last item, or the last character of strings, takes all values that are not listed."""
     hash_seed: int | None = None
     """Seed of the keyed hash that makes the codes; None where codes are no hashes."""
 
@@ -88,10 +90,12 @@ class Domain(ABC):
         """Up to ``count`` evenly spaced codes, the first and the last among them."""
         return np.array(self.ranks(count), dtype=np.uint64)
 
-    def ranks(self, count: int) -> list[int]:
+    def ranks(self, count: int) -> Sequence[int]:
         """Up to ``count`` evenly spaced numbers below ``code_count``, the first and the last among them."""
         last = self.code_count - 1
-        return sorted({i * last // (count - 1) for i in range(count)})
+        if count > last:
+            return range(last + 1)
+        return sorted({i * last // max(1, count - 1) for i in range(count)})
 
     def normalize(self, items: object) -> Items:
         """The items as estimates name them: cut where the domain cuts, as "other" where it takes all others."""
@@ -176,8 +180,6 @@ class Listable(Domain):
     title = "items that can be listed (domain_size=, or a list of labels)"
 
     size: int
-    other: bool = False
-    """Whether the last item takes all values that are not listed."""
 
     @property
     def code_count(self) -> int:
