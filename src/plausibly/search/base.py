@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from ..core.accumulator import Accumulator
@@ -60,6 +61,21 @@ class Search(Grouped):
     def estimator(self) -> Decoder:
         return PartDecoder(self.parts[self.whole], self.whole, self.share(self.whole))
 
+    @property
+    def whole_share(self) -> Fraction:
+        """The share of the users who report whole strings: they stand for all others."""
+        label = self.parts[self.whole].label
+        return sum((self.share(i) for i, part in enumerate(self.parts) if part.label == label), Fraction(0))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        # To the counts of given strings.
+        ends = self.parts[self.whole].contribution()
+        return ends and (ends[0] / self.whole_share, ends[1] / self.whole_share)
+
+    def seconds(self, n: int, asked: int) -> float:
+        # The search itself as measured: 0.4 s for 6 symbols, 2 s for 64.
+        return super().seconds(n, 0) + 0.25 + 0.03 * self.strings.length
+
     def shrunk(self, size: int) -> Scheme:
         # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
         letters = max(1, min(self.strings.symbols - 1, size // 4))
@@ -75,7 +91,7 @@ class Search(Grouped):
             own = [part for part in self.parts if part.scheme is oracle]
             return oracle.shrunk(max(part.count_of(symbols) for part in own))
         # A sketch has the coins of its cells; others over Keys() have few.
-        return replace(oracle.shrunk(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
+        return replace(oracle.shrunk(size), domain=oracle.domain) if oracle.channels is not None else oracle
 
 
 class SearchTally(GroupedAccumulator):
