@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from ... import kernels
+from ... import device, kernels
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
 from ..wording import shown
@@ -170,7 +170,7 @@ class Domain(ABC):
         return {name: fields[name] for name in names}
 
     def client_fields(self) -> dict[str, Any]:
-        """JSON-ready fields of a domain with the same codes that ``device.py`` knows."""
+        """JSON-ready fields of a domain that ``device.py`` knows and that has the same codes."""
         return self.to_dict()
 
 
@@ -193,5 +193,6 @@ class Listable(Domain):
         return f"a list of {self.size:,} items"
 
     def client_fields(self) -> dict[str, Any]:
-        # A kind that ``device.py`` knows by itself overrides this.
-        return {"type": "integers", "size": self.size}
+        # To a randomizer an item is its number. Which value has which number matters to the client of a device only.
+        own = self.to_dict()
+        return own if own["type"] in device.DOMAINS else {"type": "integers", "size": self.size}
