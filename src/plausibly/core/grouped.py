@@ -19,9 +19,9 @@ from .enumeration import Probe
 from .errors import ParameterError
 from .grouped_accumulator import GroupedAccumulator
 from .laws import Cells
-from .parts import Part
+from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
-from .scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,17 @@ class Grouped(Scheme):
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         raise TypeError("a grouped scheme has no cells: its parts have")
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return tuple(Component(part.scheme, self.share(i)) for i, part in enumerate(self.parts))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        decoder = self.estimator()
+        if not isinstance(decoder, PartDecoder):
+            return super().contribution()
+        ends = decoder.part.scheme.contribution()
+        return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         value, likelihood = self.domain.of_number(item), Fraction(1)
