@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from bench import collect, goals, jobs, limits, report, run, sketches, timing
 from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.poisoning import crafted
 
 import plausibly
+from bench.poisoning import crafted
 from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, sized
 from plausibly import Keys, SeededRandom, Strings, make
