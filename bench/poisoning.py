@@ -19,9 +19,8 @@ from plausibly.core.scheme import Encoded, Reports
 from plausibly.demo import visits
 from plausibly.planner.fakes import fakes_for_share, raise_of_part
 from plausibly.planner.search_power import nats_per_character, smallest_share
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search, SearchTally
 from plausibly.search.parts import Part
-from plausibly.search.tally import SearchTally
 from plausibly.search.trellis import TRELLIS
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz-"

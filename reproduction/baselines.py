@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly import Keys, Scheme, Strings, make
+from plausibly.core.domain.symbols import symbol_numbers, symbol_rows
+from plausibly.search.base import Search, SearchTally
 from plausibly.search.folding import Fold
 from plausibly.search.fragment_puzzle import SFP
-from plausibly.search.grouped import Search
-from plausibly.search.parts import symbol_numbers, symbol_rows
 from plausibly.search.prefix_extending import PEM
 from plausibly.search.prefixes import extensions
-from plausibly.search.tally import SearchTally
 from plausibly.search.tree_histogram import TH
 from plausibly.search.trellis import TRELLIS
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly import Integers, Scheme, StateError, device, kernels, make
+from plausibly.core.history import History, decoding
 from plausibly.core.laws import Cells, Codes, Decoder, Floats, Scores, VarianceLaw
 from plausibly.core.randomness import Draws
 from plausibly.core.scheme import Encoded, Reports
@@ -121,8 +122,8 @@ class _Raw:
         raise StateError("cells with what others add to them have no variance law")
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return (*self.rows.history, "rows not debiased")
+    def history(self) -> History:
+        return (*self.rows.history, decoding("rows not debiased"))
 
     def scores(self, state: Cells, n: Any, codes: Codes | None, /) -> Scores:
         raise StateError("cells scaled to all users are no integer scores")
@@ -143,7 +144,7 @@ class _Biased:
         raise StateError("the others of a cell bias these estimates: they have no variance law")
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         return self.decoder.history
 
     def scores(self, evidence: Cells, n: Any, codes: Codes | None, /) -> Scores:

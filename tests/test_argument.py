@@ -17,7 +17,6 @@ import plausibly
 from contract.entries import ORACLES, SKETCHES, required
 from plausibly import Integers, Keys, Scheme, Strings, audit, device, make
 from plausibly.certify import argument
-from plausibly.certify.client import count_items
 from plausibly.core.enumeration import DrawsError, Probe, output_law, worst_ratio
 from plausibly.core.probability import WORD
 from plausibly.core.randomness import Layout, SeededRandom, TapeSource
@@ -27,7 +26,7 @@ SOURCE = inspect.getsource(device)
 
 
 def argued(scheme: Scheme) -> bool:
-    return argument.applies(scheme.randomizer, count_items(scheme))
+    return argument.applies(scheme.randomizer, scheme.domain.code_count)
 
 
 # --- it is about the code that ships ----------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from bench import collect, goals, jobs, limits, report, run, sketches, timing
+from bench import collect, goals, jobs, limits, report, run, sketches, startup, timing
 from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job
 
@@ -244,3 +243,15 @@ def test_collecting_is_measured_beside_plain_reading(tmp_path: Path, capsys: pyt
         assert f"  {label}" in said
     assert said.count("of it") == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_time_to_start_is_measured_for_every_goal() -> None:
+    assert startup.GOALS.keys() <= startup.COMMANDS.keys()
+    assert startup.processor_seconds((sys.executable, "-c", "sum(range(2_000_000))")) > 0.01
+
+
+@pytest.mark.full
+def test_starting_is_measured_command_by_command() -> None:
+    taken = startup.measured(rounds=1)
+    assert taken.keys() == startup.COMMANDS.keys()
+    assert taken["python -c pass"] < taken["plausibly --version"] < taken["plausibly show"]

@@ -20,7 +20,7 @@ from plausibly.certify import StatisticalAudit, clopper_pearson
 from plausibly.core.arguments import from_decimal
 from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_outcomes, worst_ratio
 from plausibly.core.probability import WORD, within_exp
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search
 
 EPSILONS = ("0.1", "0.5", "1", "2", "3", "5", "8")
 SIZES = (2, 3, 5, 8, 16)

@@ -335,7 +335,7 @@ def test_records_add_up_to_the_states(name: str) -> None:
         assert len(tally) == len(entry["records"])
         if "parts" in entry:
             assert tally.n.tolist() == entry["numbers"]  # type: ignore[attr-defined]
-            assert [part._payload().hex() for part in tally.parts] == entry["parts"]  # type: ignore[attr-defined]
+            assert [part.to_payload().hex() for part in tally.parts] == entry["parts"]  # type: ignore[attr-defined]
         elif "cells" in entry:
             assert tally.state.ravel().tolist() == entry["cells"]  # type: ignore[attr-defined]
             assert tally.n.tolist() == entry.get("numbers", [len(tally)])  # type: ignore[attr-defined]

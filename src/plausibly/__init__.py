@@ -6,6 +6,8 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .catalog import CATALOG, from_json, make
     from .certify import Certificate, audit, audit_statistically
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
     from .search.result import HeavyHitters
-
-__version__ = "0.1.0"
 
 _HOME = {
     "catalog": ("CATALOG", "from_json", "make"),

@@ -11,8 +11,9 @@ from typing import Any
 from . import oracles, search, sketches
 from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
 from .core.domain import make_domain
-from .core.errors import ParameterError, nearest, shown
+from .core.errors import ParameterError
 from .core.scheme import Scheme, required
+from .core.wording import nearest, shown
 
 CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
     {

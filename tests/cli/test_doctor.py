@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def test_a_missing_extra_comes_with_its_install_line(monkeypatch: pytest.MonkeyP
 def test_module_and_version_work_from_the_shell() -> None:
     shown = subprocess.run([sys.executable, "-m", "plausibly", "--version"], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == f"plausibly {plausibly.__version__}"
+    assert plausibly.__version__ == importlib.metadata.version("plausibly")
 
 
 def test_importing_the_package_loads_no_command_line_library() -> None:

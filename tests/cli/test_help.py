@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from consoles import run
 from plausibly.cli import app
+from plausibly.cli.deferred import Deferred
 
 LONG = {"demo", "reproduce", "compare"}
 """Whose examples take longer than a test may; their own tests run smaller ones."""
@@ -23,34 +24,37 @@ plausibly collect more.parquet --out more.tally"""
 """What the example of merge adds to the files of the others."""
 
 
-def commands() -> list[str]:
-    return list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+def listed() -> dict[str, Deferred]:
+    return typer.main.get_command(app).commands  # type: ignore[attr-defined, no-any-return]
 
 
 def example(command: str) -> str:
-    found = [
-        line.partition("Example: ")[2]
-        for line in str(typer.main.get_command(app).commands[command].help).splitlines()  # type: ignore[attr-defined]
-        if "Example: " in line
-    ]
+    help_lines = str(listed()[command].load().help).splitlines()
+    found = [line.partition("Example: ")[2] for line in help_lines if "Example: " in line]
     assert len(found) == 1, command
     return found[0]
 
 
 def test_every_command_has_an_example_and_a_place_in_the_order() -> None:
-    assert sorted(commands()) == sorted(ORDER)
-    for command in commands():
+    assert sorted(listed()) == sorted(ORDER)
+    for command in listed():
         assert shlex.split(example(command))[:2] == ["plausibly", command]
 
 
 def test_every_command_speaks_json() -> None:
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
-        assert any("--json" in parameter.opts for parameter in command.params), name
+    for name, command in listed().items():
+        assert any("--json" in parameter.opts for parameter in command.load().params), name
+
+
+def test_the_list_of_commands_has_the_first_paragraph_of_each_help() -> None:
+    for name, command in listed().items():
+        first, _, _ = str(command.load().help).partition("\n\n")
+        assert command.help == " ".join(first.split()), f"cli/summaries.py says something else about {name}"
 
 
 @pytest.mark.full
 def test_help_is_there_for_all() -> None:
-    for command in commands():
+    for command in listed():
         shown = CliRunner().invoke(app, [command, "--help"])
         assert shown.exit_code == 0
         assert "Example:" in shown.stdout

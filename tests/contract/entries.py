@@ -14,7 +14,7 @@ import plausibly
 from cases import Given, Test, run_in_turn, with_signature
 from drawn import drawn
 from plausibly import Integers, Keys, Labels, Scheme, SeededRandom, Strings
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search
 
 DOMAINS = {
     "integers": Integers(11),

@@ -38,6 +38,7 @@ from plausibly import (
     SeededRandom,
     StateError,
 )
+from plausibly.core.history import Applied, selection
 from plausibly.core.laws import Estimator
 
 
@@ -252,8 +253,8 @@ def test_top_of_a_part_is_incomplete_and_of_all_stays_complete() -> None:
 
 def test_what_was_done_travels_along() -> None:
     assert some().history == ()
-    assert some().top(3).history == ("top 3",)
-    assert some().top(3).top(1).history == ("top 3", "top 1")
+    assert some().top(3).history == (selection("top", k=3),)
+    assert some().top(3).top(1).history == (selection("top", k=3), selection("top", k=1))
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", None, True])
@@ -292,7 +293,7 @@ def test_the_repr_of_many_items_shows_ten_and_says_how_many_more() -> None:
 
 
 def test_the_repr_without_variance_has_no_interval_and_says_what_was_done() -> None:
-    bare = replace(some(), variance=None, history=("norm-sub",))
+    bare = replace(some(), variance=None, history=(Applied("norm-sub"),))
     assert repr(bare).startswith("<estimates of 4 items from 13 reports, norm-sub>")
     assert "interval" not in repr(bare)
 
@@ -348,7 +349,7 @@ def test_a_variance_for_an_impossible_crowd_is_refused(name: str, numbers: tuple
 
 
 def test_without_variance_there_is_no_interval_but_a_table() -> None:
-    bare = replace(some(), variance=None, history=("norm-sub",))
+    bare = replace(some(), variance=None, history=(Applied("norm-sub"),))
     with pytest.raises(StateError, match="no variance, hence no interval, after norm-sub"):
         bare.interval()
     assert list(bare.to_frame().columns) == ["item", "estimate"]
@@ -376,7 +377,7 @@ def test_a_picture_shows_the_largest_estimates_with_their_intervals() -> None:
         assert "95" in axes.get_xlabel()
         assert "13 reports" in axes.get_xlabel()
         mine = pyplot.figure().subplots()
-        assert replace(some(), variance=None, history=("cut",)).plot(mine) is mine
+        assert replace(some(), variance=None, history=(Applied("cut"),)).plot(mine) is mine
         assert "interval" not in mine.get_xlabel()
         pyplot.figure().canvas.draw()
     finally:

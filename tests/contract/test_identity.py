@@ -29,7 +29,7 @@ from contract.entries import (
     with_epsilon,
 )
 from plausibly import ParameterError, Scheme, SeededRandom
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search
 
 
 @every_scheme

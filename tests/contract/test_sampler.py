@@ -14,7 +14,7 @@ import pytest
 from cases import in_turn
 from contract.entries import build, every_pair, numbers_of, sized, tickets
 from plausibly import Scheme, SeededRandom
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search
 
 SIZE = 4
 SAMPLES = 1_000

@@ -36,7 +36,7 @@ from contract.entries import (
 )
 from plausibly import Accumulator, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core import accumulator as module
-from plausibly.search.grouped import Search
+from plausibly.search.base import Search
 
 HEADER = struct.Struct("<4s16sq")
 

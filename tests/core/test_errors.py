@@ -36,7 +36,7 @@ from plausibly import (
     make,
     oracles,
 )
-from plausibly.core.errors import nearest
+from plausibly.core.wording import nearest
 
 SECRET_TEXT = "hiv-clinic.org"
 SECRET_NUMBER = 987654321

@@ -225,14 +225,14 @@ PLANS: list[Plan] = [
     (
         "group-of-the-next-ticket-in-bulk",
         "the same in bulk",
-        (Edit("search.grouped:Search.respond", 'side="right"', 'side="left"'),),
+        (Edit("core.grouped:Grouped.respond", 'side="right"', 'side="left"'),),
         PEM,
         BULK,
     ),
     (
         "weights-ignored-by-the-estimate",
         "counts are not scaled up",
-        (Edit("search.grouped:Search.share", " if part in group", ""),),
+        (Edit("core.grouped:Grouped.share", " if part in group", ""),),
         crowds,
         "estimates are biased",
     ),
@@ -241,7 +241,7 @@ PLANS: list[Plan] = [
         "counts are scaled up as if all groups had one weight",
         (
             Edit(
-                "search.grouped:Search.share",
+                "core.grouped:Grouped.share",
                 "zip(self.groups, self.group_weights, strict=True)",
                 "[(group, Fraction(sum(self.group_weights), len(self.groups))) for group in self.groups]",
             ),
@@ -252,7 +252,7 @@ PLANS: list[Plan] = [
     (
         "who-reports-is-no-error",
         "the variance forgets that the users of a part are drawn",
-        (Edit("search.given_strings:thinned", "(law.per_holder + 1 - share) / share", "law.per_holder / share"),),
+        (Edit("core.parts:thinned", "(law.per_holder + 1 - share) / share", "law.per_holder / share"),),
         crowds,
         "the spread of estimates is not the stated one",
     ),
@@ -261,7 +261,7 @@ PLANS: list[Plan] = [
         "the intervals of a part taken for those of the crowd",
         (
             Edit(
-                "search.given_strings:scaled_up",
+                "core.parts:scaled_up",
                 "variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share",
                 "variance",
             ),
@@ -288,7 +288,7 @@ PLANS: list[Plan] = [
         "both reports of a user have the same noise, in bulk",
         (
             Edit(
-                "search.grouped:Search.respond",
+                "core.grouped:Grouped.respond",
                 "draws.part(slice(first, last), place.columns,",
                 "draws.part(slice(first, last), places[0].columns,",
             ),
@@ -327,7 +327,7 @@ PLANS: list[Plan] = [
     (
         "prefix-one-symbol-short-on-a-device",
         "the last character of a prefix is never reported",
-        (Edit("device:Part.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),),
+        (Edit("device:Symbols.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),),
         PEM,
         BULK,
     ),
@@ -335,7 +335,7 @@ PLANS: list[Plan] = [
         "prefix-one-symbol-short",
         "the same at both ends",
         (
-            Edit("device:Part.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),
+            Edit("device:Symbols.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),
             Edit(
                 "search.prefixes:prefix_part",
                 "strings, 0, length,",
@@ -358,7 +358,7 @@ PLANS: list[Plan] = [
         "two reports are sent for the price of one",
         (
             Edit(
-                "search.grouped:Search.spent",
+                "core.grouped:Grouped.spent",
                 "sum((self.parts[i].scheme.epsilon for i in group), Fraction(0))",
                 "max(self.parts[i].scheme.epsilon for i in group)",
             ),
@@ -382,7 +382,7 @@ PLANS: list[Plan] = [
     (
         "likelihoods-not-multiplied",
         "the stated likelihood is that of one of two reports",
-        (Edit("search.grouped:Search.likelihood", "likelihood *= part", "likelihood = part"),),
+        (Edit("core.grouped:Grouped.likelihood", "likelihood *= part", "likelihood = part"),),
         SFP,
         "the stated likelihood is not the client's law",
     ),
@@ -443,7 +443,7 @@ PLANS: list[Plan] = [
         "a report of a group that does not exist",
         (
             Edit(
-                "search.grouped:Search.check",
+                "core.grouped:Grouped.check",
                 'refuse_beyond(reports["group"], len(self.groups),',
                 'refuse_beyond(reports["group"], 99,',
             ),
@@ -454,46 +454,54 @@ PLANS: list[Plan] = [
     (
         "padding-not-checked",
         "a report may carry a message",
-        (Edit("search.grouped:Search.check", "if body[:, end:].any():", "if False:"),),
+        (Edit("core.grouped:Grouped.check", "if body[:, end:].any():", "if False:"),),
         refused,
         "something after a short record is accepted",
     ),
     (
         "records-within-not-checked",
         "the oracle's part of a report may be anything",
-        (
-            Edit(
-                "search.grouped:Search.check", "self.parts[place.part].scheme.check(self.records(body, place))", "pass"
-            ),
-        ),
+        (Edit("core.grouped:Grouped.check", "self.parts[place.part].scheme.check(self.records(body, place))", "pass"),),
         refused,
         "a record out of range within is accepted",
     ),
     (
         "users-of-groups-do-not-add-up",
         "users appear from nowhere",
-        (Edit("search.tally:SearchTally._restore", "sum(n.tolist()) != count", "False"),),
+        (Edit("core.grouped_accumulator:GroupedAccumulator.restore", "sum(n.tolist()) != count", "False"),),
         refused,
         "users from nowhere is accepted",
     ),
     (
         "users-lost-in-merging",
         "the parts are added, their users are not",
-        (Edit("search.tally:SearchTally._unite", "self.n + other.n", "self.n"),),
+        (Edit("core.grouped_accumulator:GroupedAccumulator.unite", "self.n + other.n", "self.n"),),
         states,
         "merged parts are not the whole",
     ),
     (
         "parts-saved-in-another-order",
         "each part reads what another has written",
-        (Edit("search.tally:SearchTally._payload", "for part in self.parts", "for part in reversed(self.parts)"),),
+        (
+            Edit(
+                "core.grouped_accumulator:GroupedAccumulator.to_payload",
+                "for part in self.parts",
+                "for part in reversed(self.parts)",
+            ),
+        ),
         states,
         "a state does not come back from its bytes",
     ),
     (
         "simulated-users-miscounted",
         "the users of a group are counted in its neighbour, by simulation alone",
-        (Edit("search.tally:SearchTally._absorb_here", "self.n + added", "self.n + np.roll(added, 1)"),),
+        (
+            Edit(
+                "core.grouped_accumulator:GroupedAccumulator.absorb_single_threaded",
+                "self.n + added",
+                "self.n + np.roll(added, 1)",
+            ),
+        ),
         states,
         "a simulated crowd is another than an honest one",
     ),

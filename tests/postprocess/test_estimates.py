@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from hypothesis import strategies as st
 import plausibly
 from drawn import drawn
 from plausibly import Estimates, ParameterError, SeededRandom, StateError, make
-from plausibly.core.steps import STEPS, apply
+from plausibly.core.history import Applied, Kind
+from plausibly.core.steps import STEPS, Floats, apply, register
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "postprocessing.md"
@@ -35,16 +37,16 @@ def some() -> Estimates:
 @every_step
 def test_a_step_changes_the_values_and_nothing_else_but_the_variance(name: str) -> None:
     before, after = some(), some().postprocess(name)
-    np.testing.assert_array_equal(after.values, apply(name, before.values, 12, before.variance))
+    np.testing.assert_array_equal(after.values, apply(name, before.values, 12, before.variance)[0])
     assert after.items.tolist() == before.items.tolist()
-    assert (after.n, after.complete, after.history) == (12, True, (name,))
+    assert (after.n, after.complete, after.history) == (12, True, (Applied(name),))
     assert not np.shares_memory(after.values, before.values)
 
 
 @every_step
 def test_only_a_linear_step_keeps_the_variance(name: str) -> None:
     after = some().postprocess(name)
-    if STEPS[name].linear:
+    if name == "base":
         np.testing.assert_array_equal(after.variance, some().variance)
         after.interval()
     else:
@@ -54,8 +56,37 @@ def test_only_a_linear_step_keeps_the_variance(name: str) -> None:
     assert name in repr(after)
 
 
-def test_base_alone_is_linear() -> None:
-    assert [name for name, step in STEPS.items() if step.linear] == ["base"]
+def test_a_linear_step_may_state_another_variance() -> None:
+    def scaled(values: Floats, variance: Floats | None = None, *, factor: float = 0.5) -> tuple[Floats, Floats | None]:
+        """The estimates times a factor."""
+        return values * factor, None if variance is None else variance * factor**2
+
+    with patch.dict(STEPS):
+        register("scaled", scaled)
+        half = some().postprocess("scaled")
+        np.testing.assert_array_equal(half.values, some().values / 2)
+        np.testing.assert_array_equal(half.variance, some().variance / 4)
+        np.testing.assert_allclose(half.interval(), np.stack(some().interval()) / 2)
+        tripled = some().postprocess("scaled", factor=3.0)
+        np.testing.assert_array_equal(tripled.variance, some().variance * 9)
+        assert tripled.history == (Applied("scaled", (("factor", 3.0),)),)
+        assert replace(some(), variance=None).postprocess("scaled").variance is None
+        # In a chain the next step sees the variance as it is now.
+        kept = half.postprocess("significance-cut").values
+        np.testing.assert_array_equal(kept, some().postprocess("significance-cut").values / 2)
+
+
+def test_a_step_of_one_s_own_that_returns_values_alone_leaves_no_variance() -> None:
+    with patch.dict(STEPS):
+        register("half", lambda values: values / 2)
+        assert some().postprocess("half").variance is None
+
+
+def test_no_estimates_stay_none_with_their_variance() -> None:
+    nothing = Estimates(np.zeros(0), np.zeros(0), np.zeros(0), 5, complete=True)
+    after = nothing.postprocess("base")
+    assert after.values.shape == after.variance.shape == (0,)
+    assert nothing.postprocess("norm-sub").variance is None
 
 
 @every_step
@@ -80,8 +111,10 @@ def test_without_the_variance_a_step_that_needs_it_is_refused(name: str) -> None
 
 def test_steps_follow_each_other_and_the_history_tells() -> None:
     after = some().postprocess("significance-cut", alpha=0.3).postprocess("norm-sub").top(2)
-    assert after.history == ("significance-cut alpha=0.3", "norm-sub", "top 2")
-    assert some().postprocess("significance-cut", alpha=0.05).history == ("significance-cut",)
+    assert [str(step) for step in after.history] == ["significance-cut alpha=0.3", "norm-sub", "top 2"]
+    assert [step.kind for step in after.history] == [Kind.POSTPROCESSING, Kind.POSTPROCESSING, Kind.SELECTION]
+    assert after.history[0] == Applied("significance-cut", (("alpha", 0.3),))
+    assert some().postprocess("significance-cut", alpha=0.05).history == (Applied("significance-cut"),)
 
 
 def test_unknown_steps_and_options_are_refused_with_the_nearest_name() -> None:
@@ -163,7 +196,7 @@ def test_a_projection_is_never_further_from_the_truth(name: str, counts: list[in
     # The truth lies in the convex set that is projected on: no data and no noise can make it worse.
     truth = np.array(counts, dtype=float)
     values = truth + noise[: len(counts)]
-    after = apply(name, values, sum(counts))
+    after, _ = apply(name, values, sum(counts))
     assert np.linalg.norm(after - truth) <= np.linalg.norm(values - truth) * (1 + 1e-9) + 1e-9
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ import plausibly
 from cases import in_turn
 from drawn import drawn
 from plausibly import ParameterError, StateError
-from plausibly.core.steps import STEPS, apply
+from plausibly.core import steps
+from plausibly.core.steps import STEPS
 from plausibly.postprocess import power_law
 from postprocess import literal
 
@@ -30,6 +32,11 @@ rows = st.lists(numbers, min_size=1, max_size=12)
 totals = st.one_of(st.just(0), st.integers(1, 60), st.integers(1, 10**9))
 
 every_step = pytest.mark.parametrize("name", list(plausibly.POSTPROCESS))
+
+
+def apply(name: str, *given: Any, **options: Any) -> np.ndarray:
+    """The values after a step, whatever becomes of their variance."""
+    return steps.apply(name, *given, **options)[0]
 
 
 def step(name: str, values: list[float], n: float, **options: float) -> np.ndarray:

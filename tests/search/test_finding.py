@@ -14,6 +14,7 @@ import plausibly
 from cases import in_turn
 from contract.entries import KEYED_SEARCHES, settable
 from plausibly import ParameterError, SeededRandom, StateError, Strings
+from plausibly.core.history import search_by
 from search.planted import COMMON, search_for, search_over, tally_for
 
 
@@ -169,7 +170,7 @@ def test_a_sketch_may_be_combined_in_another_way(name: str) -> None:
     mean, median, least = (tally.search(k=2, oracle={"combine": way}) for way in ("mean", "median", "min"))
     assert mean.items.tolist() == median.items.tolist() == ["abc", "b"]
     assert not np.array_equal(mean.values, median.values)
-    assert mean.history == (f"search by {name}",)
+    assert mean.history == (search_by(name),)
     assert least.variance is None
     with pytest.raises(StateError, match="no variance"):
         least.interval()
@@ -184,5 +185,5 @@ def test_a_regression_below_a_search_says_so_and_has_no_variance(name: str) -> N
     small = scheme.simulate({"ab": 3_000}, SeededRandom(1))
     found = small.search(k=1)
     assert found.variance is None
-    assert found.history[-1] == f"search by {name}"
+    assert found.history[-1] == search_by(name)
     assert found.history[:-1] == small.estimate(["ab"]).history != ()

@@ -12,6 +12,7 @@ import pytest
 import plausibly
 from contract.entries import KEYED_SEARCHES
 from plausibly import HeavyHitters, ParameterError
+from plausibly.core.history import search_by
 from plausibly.search.result import Step
 from search.planted import COMMON, search_over, tally_for
 
@@ -24,7 +25,7 @@ def test_the_result_is_estimates_and_more(name: str) -> None:
     assert isinstance(found, HeavyHitters)
     assert isinstance(found, plausibly.Estimates)
     assert len(found) == len(found.items) == len(found.values) == len(found.variance) == 4
-    assert found.history == (f"search by {name}",)
+    assert found.history == (search_by(name),)
     assert found.p_values is None
     low, high = found.interval(0.9)
     assert (low < found.values).all()

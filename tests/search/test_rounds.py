@@ -13,6 +13,7 @@ import pytest
 import plausibly
 import trusting
 from plausibly import DomainError, HeavyHitters, ParameterError, Scheme, SeededRandom, StateError, Strings
+from plausibly.core.history import decoding
 from plausibly.search.rounds import ROUND, Rounds
 
 LETTERS = Strings("abcd", 6)
@@ -51,7 +52,7 @@ def test_common_strings_of_every_length_are_found_with_their_counts() -> None:
     assert found.items.tolist() == NAMED
     # False alarm: five standard deviations for 6 counts, below 4e-6 over fresh seeds.
     assert (np.abs(found.values - list(COMMON.values())) < 5 * np.sqrt(found.variance)).all()
-    assert (found.n, found.complete, found.history) == (sum(COMMON.values()), False, ("interactive search",))
+    assert (found.n, found.complete, found.history) == (sum(COMMON.values()), False, (decoding("interactive search"),))
     assert (found.p_values < 1e-9).all()
 
 

@@ -15,6 +15,7 @@ import plausibly
 import trusting
 from cases import in_turn
 from plausibly import HeavyHitters, ParameterError, Scheme, SeededRandom, Strings
+from plausibly.core.history import search_by
 from plausibly.search import user_shares
 from plausibly.search.folding import block_size
 
@@ -53,7 +54,7 @@ def test_common_strings_of_every_length_are_found_with_their_counts(tally: Any) 
     truth = np.array([COMMON[text] for text in found.items])
     # False alarm: five standard deviations for 6 counts, below 4e-6 over fresh seeds.
     assert (np.abs(found.values - truth) < 5 * np.sqrt(found.variance)).all()
-    assert (found.n, found.complete, found.history) == (sum(COMMON.values()), False, ("search by TRELLIS",))
+    assert (found.n, found.complete, found.history) == (sum(COMMON.values()), False, (search_by("TRELLIS"),))
 
 
 @pytest.mark.parametrize(

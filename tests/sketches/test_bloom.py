@@ -23,6 +23,7 @@ from faults.planting import Edit
 from oracles.comparing import exp
 from plausibly import Keys, Scheme, SeededRandom, audit, device, make
 from plausibly.core.enumeration import output_law
+from plausibly.core.history import decoding
 from plausibly.core.probability import WORD, within_exp
 from plausibly.sketches import regression
 
@@ -317,7 +318,7 @@ def test_estimates_say_how_they_were_made_and_claim_no_variance() -> None:
     estimates = tally.estimate()
     assert estimates.complete
     assert estimates.variance is None
-    assert estimates.history == ("non-negative regression",)
+    assert estimates.history == (decoding("non-negative regression"),)
     with pytest.raises(plausibly.StateError, match="no variance, hence no interval, after non-negative regression"):
         estimates.interval()
     with pytest.raises(plausibly.StateError, match="no integer scores; ask for estimates"):

@@ -12,6 +12,7 @@ import pytest
 import naive
 import plausibly
 from plausibly import Keys, Scheme, SeededRandom, StateError, make
+from plausibly.core.history import decoding
 from plausibly.sketches import peeling
 from plausibly.sketches.hashing import hashes_of
 from plausibly.sketches.peeling import PeelOfRows
@@ -217,7 +218,7 @@ def test_steps_within_the_rows_come_before_peeling() -> None:
     tally = sketch("CM").simulate(truth, SeededRandom(1))
     for name in plausibly.POSTPROCESS:
         estimates = tally.estimate(combine="peel", postprocess_rows=name)
-        assert estimates.history == (f"{name} in each row", "peeling the rows")
+        assert estimates.history == (decoding(f"{name} in each row"), decoding("peeling the rows"))
         assert estimates.top(3).items.tolist() == [0, 1, 2]
 
 

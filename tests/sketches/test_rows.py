@@ -17,6 +17,7 @@ import plausibly
 from cases import in_turn
 from contract.entries import ORACLES
 from plausibly import Keys, ParameterError, Scheme, SeededRandom, StateError, kernels, make
+from plausibly.core.history import decoding
 
 KINDS = ("CM", "CS")
 COMBINE = ("mean", "median", "min", "peel")
@@ -160,8 +161,8 @@ def test_zero_reports_estimate_zero_whatever_is_asked(kind: str) -> None:
 def test_intervals_exist_where_they_are_honest(kind: str) -> None:
     tally = tally_of(sketch(kind), users(300))
     mean, median, least, peel = (tally.estimate(combine=combine) for combine in COMBINE)
-    assert (mean.history, median.history) == ((), ("the median of rows",))
-    assert (least.history, peel.history) == (("the minimum of rows",), ("peeling the rows",))
+    assert (mean.history, median.history) == ((), (decoding("the median of rows"),))
+    assert (least.history, peel.history) == ((decoding("the minimum of rows"),), (decoding("peeling the rows"),))
     for estimates in (mean, median):
         low, high = estimates.interval()
         assert (low < high).all()
@@ -187,7 +188,7 @@ def test_steps_within_the_rows_drop_the_variance_and_say_so(kind: str, combine: 
     for name in plausibly.POSTPROCESS:
         estimates = tally.estimate(combine=combine, postprocess_rows=name)
         assert estimates.variance is None
-        assert estimates.history == (f"{name} in each row", *plain.history)
+        assert estimates.history == (decoding(f"{name} in each row"), *plain.history)
         assert np.isfinite(estimates.values).all()
         with pytest.raises(StateError, match="no interval"):
             estimates.interval()

@@ -9,8 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.estimates import visible
 from ..core.skipped import left_out
+from ..core.wording import visible
 from ..engines.local import Collection
 from ..engines.local import collect as collected
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of

@@ -6,7 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,9 +29,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..catalog import from_json, make
-from ..core.errors import ParameterError, PlausiblyError, StateError, shown
-from ..core.estimates import visible
+from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
+from ..core.wording import shown, visible
 from ..device import DeviceError
 from ..files.keys import Key, KeyNeededError
 from ..files.tallies import SimulatedError
@@ -91,7 +91,7 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
     except KeyboardInterrupt:
         console.print(interrupted, soft_wrap=True, highlight=False)
         raise typer.Exit(130) from None
-    except BrokenProcessPool:
+    except BrokenExecutor:
         console.print(
             "A process that measured has ended: of an error that it told above, or from outside, for want of memory. "
             "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."

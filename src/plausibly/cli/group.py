@@ -1,4 +1,4 @@
-"""How commands run: what a stream cannot say or take ends in words, and a termination cleans up."""
+"""How commands run: loaded when called, ended by a message if a stream fails, cleaned up after a termination."""
 
 from __future__ import annotations
 
@@ -12,12 +12,28 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from .deferred import Deferred
+from .summaries import SUMMARIES
+
 
 class Commands(TyperGroup):
-    """All commands of the program."""
+    """All commands of the program, none of them imported before it is called."""
+
+    def __init__(self, **options: Any) -> None:
+        listed = {
+            name: Deferred(name, panel, summary)
+            for panel, summaries in SUMMARIES.items()
+            for name, summary in summaries.items()
+        }
+        super().__init__(**options | {"commands": listed})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The name, the loaded command and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, Deferred) else command, rest
 
     def main(self, *given: Any, **options: Any) -> Any:
-        """Runs a command. What a stream cannot say, or cannot take, ends in words."""
+        """Run a command. Escape characters that a stream cannot encode; end with a message if it cannot be written."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")

@@ -12,11 +12,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ..core.probability import decimal
 from ..core.scheme import Scheme
+from ..core.wording import decimal, size_text
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import FORMATS, Values, values
-from ..planner.result import size_text
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}

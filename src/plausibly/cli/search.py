@@ -9,13 +9,13 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import ParameterError, StateError
-from ..files.items import items_of, read_lines
+from ..files.items import read_lines
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
+from ..search.base import SearchTally
 from ..search.rounds import ROUND
-from ..search.tally import SearchTally
 from .answers import show, write_all
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
@@ -47,7 +47,7 @@ def search(
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Find the strings that most users hold, with their counts and how sure it is that they are there.
+    """Find the most common strings, with their counts and how certain it is that users hold them.
 
     For tallies of a scheme that searches, such as plausibly plan recommends for --alphabet and --length. A dictionary
     is a hint and no limit: what it has is found with less evidence. It must not come from the same users' reports.
@@ -62,7 +62,7 @@ def search(
             check_name(path, pictures=True)
         source = Collected.read(tally, key=key_of(console, key_file))
         options = _options(source, tally, top, level, no_level, dictionary)
-        strings = items_of(source.scheme.domain, explain or ())
+        strings = source.scheme.domain.parse(explain or ())
         if not len(source):
             raise StateError(f"{tally}: there are no reports in it")
         with progress(console, "searching", "strings"):
@@ -100,5 +100,5 @@ def _options(
     if "level" in takes and not no_level:
         options["level"] = _LEVEL if level is None else level
     if dictionary is not None:
-        options["dictionary"] = items_of(source.scheme.domain, read_lines(dictionary))
+        options["dictionary"] = source.scheme.domain.parse(read_lines(dictionary))
     return options

@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import ParameterError
-from ..core.estimates import label_of
 from ..core.scheme import Scheme
+from ..core.wording import label_of
 from ..experiments import csv_files
 from ..files.overwriting import refuse_replacing
 from ..rehearsal import picture

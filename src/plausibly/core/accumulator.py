@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import as_bytes
 from .domain import listed
-from .errors import ReportError, StateError, as_bytes
+from .errors import ReportError, StateError
 from .estimates import Estimates
 from .laws import Cells, Codes, choose_estimator
 from .memory import copied, unshared
@@ -61,43 +62,57 @@ class Accumulator(ABC):
     def __len__(self) -> int:
         """Number of users' reports."""
 
-    @abstractmethod
-    def _absorb(self, reports: Reports) -> None:
-        """Adds checked reports, on all threads, or leaves everything as it was."""
-
-    @abstractmethod
-    def _absorb_here(self, reports: Reports) -> None:
-        """Adds checked reports on the calling thread."""
-
-    @abstractmethod
-    def _unite(self, other: Any) -> None:
-        """Adds what an accumulator of the same scheme holds."""
-
-    @abstractmethod
-    def _payload(self) -> bytes:
-        """The state as bytes, the same for the same reports in any order."""
-
-    @abstractmethod
-    def _restore(self, count: int, payload: memoryview) -> None:
-        """Fill an empty accumulator with a payload of the right size; refuse one that no ``count`` reports make."""
-
-    @classmethod
-    @abstractmethod
-    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
-        """The size of the payload of ``count`` reports, known without making the state."""
-
-    @abstractmethod
-    def _evidence(self) -> Cells:
-        """What an estimator reads: the cells, or the reports."""
-
     @property
     def cells(self) -> int:
         """The number of counters; none where reports are kept."""
         return 0
 
-    def _numbers(self) -> Any:
-        """How many reports that evidence is made of; one number for each channel, where there are channels."""
+    # --- for accumulators made of others, and for what decodes them ---------------------------------------------
+    #
+    # The public methods check what they are given; these take it as checked. A composition that has checked its own
+    # reports hands their parts on with them. Reports are never changed, and evidence is read only.
+
+    @abstractmethod
+    def absorb(self, reports: Reports) -> None:
+        """Add checked reports, on all threads, or leave everything as it was."""
+
+    @abstractmethod
+    def absorb_single_threaded(self, reports: Reports) -> None:
+        """Add checked reports on the calling thread; an interrupt leaves a state to drop."""
+
+    @abstractmethod
+    def unite(self, other: Any) -> None:
+        """Add everything that an accumulator of the same scheme holds."""
+
+    @abstractmethod
+    def to_payload(self) -> bytes:
+        """The state as bytes, the same for the same reports in any order."""
+
+    @abstractmethod
+    def restore(self, count: int, payload: memoryview) -> None:
+        """Fill an empty accumulator with a payload of the right size; refuse one that no ``count`` reports make."""
+
+    @classmethod
+    @abstractmethod
+    def payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        """The size of the payload of ``count`` reports, known without making the state."""
+
+    @classmethod
+    def expect_payload(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
+        """Refuse a payload that does not have the size of ``count`` reports."""
+        expect_bytes(cls.payload_bytes(scheme, count), payload)
+
+    @property
+    @abstractmethod
+    def evidence(self) -> Any:
+        """What a decoder reads: the cells, the reports where they are kept, or the evidence of each part."""
+
+    @property
+    def numbers(self) -> Any:
+        """The number of reports behind the evidence; one number for each channel or group where there are any."""
         return len(self)
+
+    # --- what everyone uses -------------------------------------------------------------------------------------
 
     def add(self, reports: object) -> None:
         """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not.
@@ -110,12 +125,12 @@ class Accumulator(ABC):
         with _unchanged():
             if unshared(records) and not self._keeps:
                 self.scheme.check(records)
-                self._absorb(records)
+                self.absorb(records)
                 return
             apart = self.scheme.accumulator()
             for part in self.scheme.accept_parts(records):
-                apart._absorb(part)
-        self._unite(apart)
+                apart.absorb(part)
+        self.unite(apart)
 
     def add_single_threaded(self, reports: object) -> None:
         """As ``add``, on the calling thread, for code that shares out the work; an interrupt leaves a state to drop.
@@ -129,7 +144,7 @@ class Accumulator(ABC):
         self._check_room(len(records))
         with _unchanged():
             self.scheme.check(records)
-            self._absorb_here(records)
+            self.absorb_single_threaded(records)
 
     def merge(self, other: Accumulator) -> None:
         """Adds everything another accumulator of the same scheme holds."""
@@ -140,19 +155,19 @@ class Accumulator(ABC):
                 f"merge: expected scheme {self.scheme.fingerprint()[:12]}, got {other.scheme.fingerprint()[:12]}"
             )
         self._check_room(len(other))
-        self._unite(other)
+        self.unite(other)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
         """Unbiased counts with variances: of the whole domain, or of the given items."""
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
-        values, variance = estimator.estimate(self._evidence(), self._numbers(), codes)
+        values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         return Estimates(names, values, variance, len(self), complete=items is None, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The exact integers behind the estimates: how many reports support an item, or the sum of their signs."""
         estimator = choose_estimator(self.scheme.estimator, options)
-        return estimator.scores(self._evidence(), self._numbers(), self._asked(items)[0]).copy()
+        return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
         # What is asked about, encoded (None for the whole domain), and the names to answer under.
@@ -172,7 +187,7 @@ class Accumulator(ABC):
     def to_bytes(self) -> bytes:
         """Everything this accumulator holds, with the scheme's fingerprint and a checksum."""
         fingerprint = bytes.fromhex(self.scheme.fingerprint())[:16]
-        body = _HEADER.pack(_MAGIC, fingerprint, len(self)) + self._payload()
+        body = _HEADER.pack(_MAGIC, fingerprint, len(self)) + self.to_payload()
         return body + struct.pack("<I", zlib.crc32(body))
 
     @classmethod
@@ -197,24 +212,20 @@ class Accumulator(ABC):
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
         payload = view[_HEADER.size : -4]
-        scheme.accumulator_type._check_size(scheme, count, payload)
+        scheme.accumulator_type.expect_payload(scheme, count, payload)
         restored = scheme.accumulator()
         restored._check_room(count)
-        restored._restore(count, payload)
+        restored.restore(count, payload)
         return restored
 
     def __copy__(self) -> Accumulator:
         """An accumulator of its own with the same reports."""
         copied = self.scheme.accumulator()
-        copied._unite(self)
+        copied.unite(self)
         return copied
 
     def __repr__(self) -> str:
         return f"<accumulator of {len(self):,} reports of {self.scheme!r}>"
-
-    @classmethod
-    def _check_size(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
-        expect_bytes(cls._payload_bytes(scheme, count), payload)
 
     def _check_room(self, more: int) -> None:
         if (len(self) + more) * self.scheme.max_increment >= 2**63:
@@ -243,7 +254,7 @@ class CellAccumulator(Accumulator):
     def cells(self) -> int:
         return self.state.size
 
-    def _absorb(self, reports: Reports) -> None:
+    def absorb(self, reports: Reports) -> None:
         # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
         delta = np.zeros_like(self.state)
 
@@ -260,28 +271,29 @@ class CellAccumulator(Accumulator):
         self.state += delta
         self.n[0] += added
 
-    def _absorb_here(self, reports: Reports) -> None:
+    def absorb_single_threaded(self, reports: Reports) -> None:
         self.scheme.fold(self.state[0], reports)
         self.n[0] += len(reports)
 
-    def _unite(self, other: CellAccumulator) -> None:
+    def unite(self, other: CellAccumulator) -> None:
         self.state += other.state
         self.n += other.n
 
-    def _payload(self) -> bytes:
+    def to_payload(self) -> bytes:
         return self.state.astype("<i8").tobytes()
 
-    def _restore(self, count: int, payload: memoryview) -> None:
+    def restore(self, count: int, payload: memoryview) -> None:
         state = self.state
         state[...] = np.frombuffer(payload, dtype="<i8").reshape(state.shape)
         self.scheme.check_cells(state[0], count)
         self.n[0] = count
 
     @classmethod
-    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+    def payload_bytes(cls, scheme: Scheme, count: int) -> int:
         return _COUNTER * prod(_state_shape(scheme))
 
-    def _evidence(self) -> Cells:
+    @property
+    def evidence(self) -> Cells:
         cells: Cells = self.state[0]
         return cells
 
@@ -289,7 +301,7 @@ class CellAccumulator(Accumulator):
 class ChannelAccumulator(CellAccumulator):
     """Reports of a scheme that shares its users out: each report belongs to the cells of one channel."""
 
-    def _absorb(self, reports: Reports) -> None:
+    def absorb(self, reports: Reports) -> None:
         # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
         delta = np.zeros_like(self.state)
         order, bounds = self._by_channel(reports)
@@ -302,7 +314,7 @@ class ChannelAccumulator(CellAccumulator):
         self.state += delta
         self.n += added
 
-    def _absorb_here(self, reports: Reports) -> None:
+    def absorb_single_threaded(self, reports: Reports) -> None:
         order, bounds = self._by_channel(reports)
         self._fold(self.state, reports, order, bounds, 0, len(self.state))
         self.n += np.diff(bounds)
@@ -329,10 +341,10 @@ class ChannelAccumulator(CellAccumulator):
             if len(own):
                 self.scheme.fold(cells[channel], reports[own])
 
-    def _payload(self) -> bytes:
-        return self.n.astype("<i8").tobytes() + super()._payload()
+    def to_payload(self) -> bytes:
+        return self.n.astype("<i8").tobytes() + super().to_payload()
 
-    def _restore(self, count: int, payload: memoryview) -> None:
+    def restore(self, count: int, payload: memoryview) -> None:
         state, n = self.state, self.n
         n[...] = np.frombuffer(payload[: n.nbytes], dtype="<i8")
         if int(n.min()) < 0 or sum(n.tolist()) != count:
@@ -342,13 +354,15 @@ class ChannelAccumulator(CellAccumulator):
             self.scheme.check_cells(cells, reports)
 
     @classmethod
-    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
-        return _COUNTER * (scheme.channels or 1) + super()._payload_bytes(scheme, count)
+    def payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        return _COUNTER * (scheme.channels or 1) + super().payload_bytes(scheme, count)
 
-    def _evidence(self) -> Cells:
+    @property
+    def evidence(self) -> Cells:
         return self.state
 
-    def _numbers(self) -> npt.NDArray[np.int64]:
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
         return self.n
 
 
@@ -375,7 +389,7 @@ class LogAccumulator(Accumulator):
             self._parts = [joined]
         return self._parts[0]
 
-    def _absorb(self, reports: Reports) -> None:
+    def absorb(self, reports: Reports) -> None:
         # An array of our own, not the caller's. Accumulators that were merged share it.
         kept = reports.view(self.scheme.report_dtype)
         kept.flags.writeable = False
@@ -384,34 +398,35 @@ class LogAccumulator(Accumulator):
         self._parts += [kept]
         self._count += added
 
-    _absorb_here = _absorb
+    absorb_single_threaded = absorb
 
-    def _unite(self, other: LogAccumulator) -> None:
+    def unite(self, other: LogAccumulator) -> None:
         self._parts += other._parts
         self._count += other._count
 
-    def _payload(self) -> bytes:
+    def to_payload(self) -> bytes:
         # Sorted as bytes: equal multisets of reports give equal bytes, and the order of arrival is forgotten.
         size = self.scheme.report_dtype.itemsize
         rows = np.frombuffer(self.reports.tobytes(), dtype=np.uint8).reshape(-1, size)
         return rows[np.lexsort(rows.T[::-1])].tobytes()
 
-    def _restore(self, count: int, payload: memoryview) -> None:
+    def restore(self, count: int, payload: memoryview) -> None:
         # As fixed-length strings NumPy compares them byte by byte; the zeros it drops at the end are the least bytes.
         reports = copied(np.frombuffer(payload, dtype=self.scheme.report_dtype))
         rows = reports.view(f"S{self.scheme.report_dtype.itemsize}")
         if (rows[1:] < rows[:-1]).any():
             raise StateError("accumulator: expected records in ascending order, as to_bytes writes them, got others")
         try:
-            self._absorb(self.scheme.accept(reports))
+            self.absorb(self.scheme.accept(reports))
         except ReportError as error:
             raise StateError(f"accumulator: {error}") from None
 
     @classmethod
-    def _payload_bytes(cls, scheme: Scheme, count: int) -> int:
+    def payload_bytes(cls, scheme: Scheme, count: int) -> int:
         return count * scheme.report_dtype.itemsize
 
-    def _evidence(self) -> Cells:
+    @property
+    def evidence(self) -> Cells:
         return self.reports
 
 
@@ -428,5 +443,5 @@ def _state_shape(scheme: Scheme) -> tuple[int, ...]:
 def of_own(scheme: Scheme, reports: Reports) -> Accumulator:
     """The accumulator of reports this process has just made itself, folded on the calling thread."""
     tally = scheme.accumulator()
-    tally._absorb_here(reports)
+    tally.absorb_single_threaded(reports)
     return tally

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import ParameterError, shown
+from .errors import ParameterError, PlausiblyError
+from .wording import shown
 
 
 def whole_number(name: str, number: object, least: int, most: int) -> int:
@@ -30,3 +31,11 @@ def from_decimal(written: object) -> object:
     """The integer of a decimal text of at most 64 bits; anything else as it is."""
     digits = isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 20
     return int(str(written)) if digits else written
+
+
+def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
+    """The bytes of any bytes-like object; anything else is refused with the given error."""
+    try:
+        return memoryview(blob).cast("B")  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise error(f"expected bytes, got {type(blob).__name__}") from None

@@ -7,7 +7,8 @@ import zlib
 
 import numpy as np
 
-from .errors import ReportError, as_bytes
+from .arguments import as_bytes
+from .errors import ReportError
 from .scheme import Reports, Scheme, expect_scheme
 
 _MAGIC = b"PLB\x01"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError, shown
+from .errors import ParameterError, StateError
+from .history import Applied, History, joined, selection
 from .steps import apply, find_step
+from .wording import count_text, label_of, plural, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +24,6 @@ Floats = npt.NDArray[np.float64]
 
 
 _SHOWN = 10
-_WIDEST = 40
-# What breaks lines, turns the direction of all that follows, or cannot be written as UTF-8.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
 
 
@@ -34,7 +32,8 @@ class Estimates:
     """Unbiased counts of items, each with its variance.
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
-    after a step that has no honest one. ``complete`` says whether the items are the whole domain.
+    after a step that has no honest one. ``complete`` says whether the items are the whole domain. ``history`` lists
+    what was done to them, one record a step.
     """
 
     items: npt.NDArray[Any]
@@ -42,13 +41,13 @@ class Estimates:
     variance: Floats | None
     n: int
     complete: bool
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __repr__(self) -> str:
-        size = f"{len(self):,} item{'s' * (len(self) != 1)} from {self.n:,} report{'s' * (self.n != 1)}"
+        size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
         steps = "".join(f", {step}" for step in self.history)
         if len(self) == 0:
             return f"<estimates of {size}{steps}>"
@@ -81,7 +80,7 @@ class Estimates:
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
-            raise StateError(f"no variance, hence no interval, after {' and '.join(self.history)}")
+            raise StateError(f"no variance, hence no interval, after {joined(self.history)}")
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
 
@@ -94,9 +93,9 @@ class Estimates:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
-        return self._take(order, f"top {shown(int(k))}")
+        return self._take(order, selection("top", k=int(k)))
 
-    def _take(self, order: npt.NDArray[np.intp], step: str) -> Estimates:
+    def _take(self, order: npt.NDArray[np.intp], step: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
         return Estimates(self.items[order], self.values[order], variance, self.n, complete, (*self.history, step))
@@ -104,17 +103,16 @@ class Estimates:
     def postprocess(self, name: str, **options: Any) -> Estimates:
         """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
 
-        Steps trade bias for less noise. After one that is not linear there is no variance, hence no interval.
+        Steps trade bias for less noise. Most are not linear and leave no variance, hence no interval.
         """
         step = find_step(name)
         applied = step.checked(options)
         if step.needs_total and not self.complete:
             raise StateError(f"{name} needs every item of the domain, got a part; estimate the whole domain first")
         if step.needs_variance and self.variance is None:
-            gone = f"is gone after {' and '.join(self.history)}" if self.history else "these estimates do not have"
+            gone = f"is gone after {joined(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
-        values = apply(name, self.values, self.n, self.variance, **options)
-        variance = self.variance if step.linear else None
+        values, variance = apply(name, self.values, self.n, self.variance, **options)
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
@@ -177,18 +175,5 @@ def _add_shares(ax: Axes, n: int) -> None:
     top.spines[:].set_visible(False)
 
 
-def label_of(item: object) -> str:
-    """The item as text for tables and pictures."""
-    text = visible(item)
-    # Shortened in the middle: long addresses tend to differ at their ends.
-    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
-
-
-def visible(item: object) -> str:
-    """The whole item as text on one line, with control characters that can be seen."""
-    # They would break the table; whatever else an alphabet has, joined emoji too, stays as it is.
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
-
-
 def _numbers(values: Floats, digits: int) -> list[str]:
-    return [f"{value:z,.{digits}f}" for value in values]
+    return [count_text(value, digits) for value in values]

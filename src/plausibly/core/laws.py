@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, nearest, shown
+from .errors import ParameterError
+from .history import History
+from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
 """One channel of a state, or the reports themselves where a scheme keeps them."""
@@ -80,7 +82,7 @@ class Decoder(Protocol):
         ...
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         """What it does beyond adding up, for those who read the estimates."""
         ...
 
@@ -106,7 +108,12 @@ class Estimator:
     law: VarianceLaw
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
-    history: tuple[str, ...] = ()
+    history: History = ()
+
+    @property
+    def contribution(self) -> tuple[Fraction, Fraction]:
+        """The least and the most that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
+        return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats]:
         """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""
@@ -143,6 +150,15 @@ def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, F
     own = p * Fraction(support - 1, points - 1)
     pairs = p * (support - 1) * (support - 2) + (1 - p) * support * (support - 1)
     return own, pairs / ((points - 1) * max(points - 2, 1))
+
+
+def count_mean(ends: tuple[Fraction, Fraction], cells: int) -> tuple[Fraction, Fraction]:
+    """What a report adds to the count of an item, given what it adds to its cell.
+
+    What other users are expected to add to one of so many cells is subtracted, for each report.
+    """
+    low, high = ((end - Fraction(1, cells)) * Fraction(cells, cells - 1) for end in ends)
+    return low, high
 
 
 def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, Any]) -> Decoder:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from .errors import ParameterError, shown
+from .errors import ParameterError
+from .wording import shown
 
 T = TypeVar("T")
 

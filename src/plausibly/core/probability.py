@@ -14,7 +14,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from .errors import ParameterError, shown
+from .errors import ParameterError
+from .wording import shown
 
 WORD = 2**64
 """Number of values of one random word; every probability is an integer threshold over it."""
@@ -124,9 +125,3 @@ def log_upper_bound(ratio: Fraction, ceiling: Fraction) -> Fraction:
 
 def _log1p(ratio: Fraction) -> float:
     return math.log1p(float(ratio - 1))
-
-
-def decimal(number: Fraction) -> str:
-    """A fraction as people write it: a decimal where that is exact, else a fraction."""
-    text = f"{float(number):.12g}"
-    return text if Fraction(text) == number else str(number)

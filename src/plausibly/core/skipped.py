@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .wording import plural
+
 
 @dataclass(frozen=True)
 class Skipped:
@@ -25,6 +27,6 @@ def left_out(skipped: Sequence[Skipped]) -> str:
     """
     groups, files = sum(each.group is not None for each in skipped), sum(each.group is None for each in skipped)
     reports = sum(each.reports or 0 for each in skipped)
-    told = [f"{groups:,} row group{'s' * (groups != 1)} with {reports:,} reports"] * bool(groups)
+    told = [f"{plural(groups, 'row group')} with {reports:,} reports"] * bool(groups)
     told += ["1 file that was refused" if files == 1 else f"{files:,} files that were refused"] * bool(files)
     return " and ".join(told) or "nothing"

@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError, StateError, nearest, shown
+from .errors import ParameterError, StateError
+from .history import Applied
+from .wording import nearest, shown
 
 Floats = npt.NDArray[np.float64]
+Changed = Floats | tuple[Floats, Floats | None]
+"""What a step returns: values and their variance; values alone have none."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +24,12 @@ class Step:
     """A way to change estimates. It needs what its function asks for: ``total``, ``variance``, keyword-only options.
 
     The function takes ``values`` of shape (..., d), a ``total`` of shape (..., 1) and a ``variance`` like the values,
-    and returns new values. Only a ``linear`` step leaves the variance true.
+    which may be None if that is its default. It returns new values and their variance, or new values alone where no
+    honest variance is left, as after every step that is not linear.
     """
 
     name: str
-    function: Callable[..., Floats]
-    linear: bool = False
+    function: Callable[..., Changed]
 
     @property
     def description(self) -> str:
@@ -40,26 +44,31 @@ class Step:
     @property
     def needs_variance(self) -> bool:
         """Whether the step has to know how noisy the values are."""
+        variance = inspect.signature(self.function).parameters.get("variance")
+        return variance is not None and variance.default is variance.empty
+
+    @property
+    def takes_variance(self) -> bool:
+        """Whether the step looks at the variance, if there is one."""
         return "variance" in inspect.signature(self.function).parameters
 
-    def checked(self, options: Mapping[str, Any]) -> str:
-        """The step as a history names it, with the options that are not the defaults; unknown options are refused."""
+    def checked(self, options: Mapping[str, Any]) -> Applied:
+        """The step as a history records it, with the options that are not the defaults; unknown options are refused."""
         parameters = inspect.signature(self.function).parameters
         valid = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
         for option in options:
             if option not in valid:
                 raise ParameterError(f"unknown option {shown(option)} for {self.name}; {nearest(option, valid)}")
-        chosen = [f" {option}={shown(value)}" for option, value in options.items() if value != valid[option]]
-        return self.name + "".join(chosen)
+        return Applied(self.name, tuple((name, value) for name, value in options.items() if value != valid[name]))
 
 
 STEPS: dict[str, Step] = {}
 """Every step by its name, once ``plausibly.postprocess`` is imported."""
 
 
-def register(name: str, function: Callable[..., Floats], *, linear: bool = False) -> None:
+def register(name: str, function: Callable[..., Changed]) -> None:
     """Make a step known under a name."""
-    STEPS[name] = Step(name, function, linear)
+    STEPS[name] = Step(name, function)
 
 
 def find_step(name: str) -> Step:
@@ -74,12 +83,13 @@ def find_step(name: str) -> Step:
 
 def apply(
     name: str, values: npt.ArrayLike, total: npt.ArrayLike, variance: npt.ArrayLike | None = None, **options: Any
-) -> Floats:
-    """New values after a step, on plain arrays: each row of ``values`` (..., d) has its ``total`` (...).
+) -> tuple[Floats, Floats | None]:
+    """New values after a step, and their variance or None. Each row of ``values`` (..., d) has its ``total`` (...).
 
     >>> import plausibly.postprocess
-    >>> apply("norm-sub", [[6.0, 3.0, -1.0], [1.0, 1.0, 1.0]], total=[7, 9]).tolist()
-    [[5.0, 2.0, 0.0], [3.0, 3.0, 3.0]]
+    >>> values, variance = apply("norm-sub", [[6.0, 3.0, -1.0], [1.0, 1.0, 1.0]], total=[7, 9])
+    >>> values.tolist(), variance
+    ([[5.0, 2.0, 0.0], [3.0, 3.0, 3.0]], None)
     """
     step = find_step(name)
     step.checked(options)
@@ -88,11 +98,14 @@ def apply(
         raise ParameterError("values: expected one or more rows of numbers, got a single number")
     if step.needs_total:
         options["total"] = _like("total", total, given.shape[:-1])[..., np.newaxis]
-    if step.needs_variance:
-        if variance is None:
-            raise StateError(f"{name} needs the variance of the values; got none")
-        options["variance"] = _like("variance", variance, given.shape)
-    return step.function(given, **options) if given.size else given.copy()
+    if step.needs_variance and variance is None:
+        raise StateError(f"{name} needs the variance of the values; got none")
+    if step.takes_variance:
+        options["variance"] = None if variance is None else _like("variance", variance, given.shape)
+    if not given.size:
+        return given.copy(), options.get("variance")
+    changed = step.function(given, **options)
+    return changed if isinstance(changed, tuple) else (changed, None)
 
 
 def _finite(name: str, given: npt.ArrayLike) -> Floats:

@@ -15,7 +15,7 @@ from ..core.estimates import Estimates
 from ..files.reports import ReportFile
 from ..files.tallies import Collected
 from ..pages.html import Html, document, picture, tag
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from . import visits
 from .emerging import Known, draw, growing
 

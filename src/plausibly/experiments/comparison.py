@@ -13,10 +13,11 @@ import numpy as np
 
 from ..catalog import CATALOG
 from ..core.domain import Strings
-from ..core.errors import ParameterError, StateError, nearest, shown
+from ..core.errors import ParameterError, StateError
 from ..core.laws import choose_estimator
 from ..core.scheme import required
 from ..core.steps import find_step
+from ..core.wording import nearest, shown
 from . import report
 from .cells import View, view
 from .crowds import CROWDS

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Strings
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
+from ..core.wording import nearest, shown
 from . import aol
 from .datasets import DATASETS, MAX_LENGTH, Crowd, url_clicks
 

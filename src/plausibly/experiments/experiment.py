@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
+from ..core.wording import nearest, shown
 from .figure import Figure
 from .findings import Finding
 

@@ -13,7 +13,8 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from ..core.errors import ParameterError, nearest, shown
+from ..core.errors import ParameterError
+from ..core.wording import nearest, shown
 from .cells import PLAIN, Cell, View
 from .results import Results
 

@@ -17,7 +17,7 @@ from ..core.errors import StateError
 from ..core.laws import choose_estimator
 from ..core.randomness import SeededRandom
 from ..core.scheme import Encoded, Scheme
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from .cells import Cell, View
 from .crowds import Counts, crowd, strings
 from .datasets import Crowd

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.scheme import Scheme
+from ..core.wording import plural
 from .keys import Key
 from .reports import ReportFile
 from .tallies import Collected
@@ -36,7 +37,7 @@ class Holding:
         """The same as names and sentences."""
         found = [("file", f"a {self.kind}, {self.bytes:,} bytes"), ("reports", f"{self.reports:,}")]
         if self.kind == "tally" and self.files:
-            found.append(("collected from", f"{self.files:,} file{'s' * (self.files != 1)}"))
+            found.append(("collected from", plural(self.files, "file")))
         if self.skipped:
             found.append(
                 ("left out", f"{self.skipped:,} damaged row groups or files, {self.skipped_reports:,} reports")

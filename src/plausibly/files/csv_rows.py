@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
+from ..core.wording import shown
 from .text import LONGEST_LINE, LONGEST_VALUE, Source, Text, ValuesError, differs_little
 
 _USUAL = ",;\t|"

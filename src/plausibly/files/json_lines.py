@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..catalog import expect_few_brackets
-from ..core.errors import shown
+from ..core.wording import shown
 from .text import Text, differs_little
 
 _MOST_BRACKETS = 2**20

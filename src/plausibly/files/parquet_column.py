@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
+from ..core.wording import shown
 from .parquet_footer import FooterError, check_footer
 from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
 from .text import Source, ValuesError, differs_little

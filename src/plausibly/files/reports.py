@@ -24,8 +24,9 @@ import numpy as np
 
 from ..catalog import from_json
 from ..core.atomic import replacing
-from ..core.errors import ParameterError, ReportError, StateError, nearest, shown
+from ..core.errors import ParameterError, ReportError, StateError
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from ..core.wording import nearest, shown
 from .keys import NOT_AUTHENTICATED, Key, KeyNeededError
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, records

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import describe
 from ..core.estimates import Estimates, Floats
-from ..core.probability import decimal
+from ..core.history import Kind, joined, without
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
+from ..core.wording import count_text, decimal
 from ..search.result import HeavyHitters
 
 VERSION = 1
@@ -86,8 +86,8 @@ class Answer:
     @property
     def picked(self) -> bool:
         """Whether what is shown was picked for being large."""
-        steps = self.estimates.history
-        return self.found is not None or self.largest < len(self.estimates) or any(s.startswith("top ") for s in steps)
+        chosen = any(step.kind is Kind.SELECTION for step in self.estimates.history)
+        return chosen or self.found is not None or self.largest < len(self.estimates)
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
         """The numbers by their names; None for those that there are not."""
@@ -116,7 +116,7 @@ class Answer:
             "complete": made.complete,
             "level": self.level,
             **({} if self.found is None else {"significance": self.significance}),
-            "history": list(made.history),
+            "history": list(map(str, made.history)),
             "skipped": [vars(each) for each in self.source.skipped],
         }
 
@@ -138,11 +138,11 @@ class Answer:
         made, p_values = self.estimates, None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
         shown = self.places
-        ends = [] if self.interval is None else [[_number(end[i], digits) for i in shown] for end in self.interval]
+        ends = [] if self.interval is None else [[count_text(end[i], digits) for i in shown] for end in self.interval]
         widths = [max(map(len, texts), default=0) for texts in ends]
         for place, i in enumerate(shown):
             value = float(made.values[i])
-            texts = [_number(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
+            texts = [count_text(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
             if ends:
                 # Figures below figures, with blanks as wide as a figure.
                 low, high = (f"{own[place]:>{width}}" for own, width in zip(ends, widths, strict=True))
@@ -157,12 +157,12 @@ class Answer:
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
             "Scheme": f"{scheme.name}. {definition}",
-            "Values": describe(scheme.domain),
+            "Values": scheme.domain.describe(),
             "Privacy": self.privacy,
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all that there are' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none, for want of a variance",
-            "Steps": ", ".join(made.history) or "unbiased estimates, as they are",
+            "Steps": joined(made.history, ", ") or "unbiased estimates, as they are",
         }
         if self.found is not None and self.found.p_values is not None:
             level = self.significance
@@ -177,8 +177,8 @@ class Answer:
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
         if self.interval is None:
-            steps = [step for step in made.history if not step.startswith("top ")]
-            told.append(f"There is no variance after {' and '.join(steps)}, hence no interval.")
+            steps = without(made.history, Kind.SELECTION)
+            told.append(f"There is no variance after {joined(steps)}, hence no interval.")
         elif self.picked and len(made):
             told.append(
                 "Each interval is that of an item named beforehand. What is picked for being large tends to be "
@@ -198,7 +198,3 @@ class Answer:
 def plain_items(estimates: Estimates) -> list[Any]:
     """The items as JSON and CSV have them: integers and texts as they are, bytes in hexadecimal."""
     return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:z,.{digits}f}"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.atomic import folder_of, replacing
-from ..core.errors import ParameterError, StateError, nearest
+from ..core.errors import ParameterError, StateError
+from ..core.wording import nearest
 from .answers import Answer, plain_items
 from .page import page
 from .pictures import chart, save, tree

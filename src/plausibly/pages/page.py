@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..core.estimates import visible
+from ..core.wording import plural, visible
 from .answers import Answer
 from .html import Html, document, picture, tag
 from .pictures import chart, svg_of, tree
@@ -35,8 +35,9 @@ def _header(title: str, answer: Answer) -> Html:
     said = [tag("h1", title)]
     if answer.source.simulated:
         said.append(tag("p", tag("b", "Simulated"), " These reports are no users' own.", class_="simulated"))
-    items = f"{len(made):,} item{'s' * (len(made) != 1)}"
-    said.append(tag("p", f"{items} from {made.n:,} randomized reports, {scheme.name}.", class_="lede"))
+    said.append(
+        tag("p", f"{plural(len(made), 'item')} from {made.n:,} randomized reports, {scheme.name}.", class_="lede")
+    )
     return tag("header", *said)
 
 

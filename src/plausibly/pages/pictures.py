@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.errors import StateError
 from ..core.estimates import chart_size
-from ..core.probability import decimal
+from ..core.history import Kind, without
+from ..core.wording import decimal
 from ..search.picture import Picture
 from .answers import Answer
 
@@ -89,5 +90,5 @@ def _caption(answer: Answer, bars: int) -> str:
     made, scheme = answer.estimates, answer.source.scheme
     told = [f"{scheme.name}, ε = {decimal(scheme.epsilon)}"]
     told += [f"the {bars:,} largest of {len(made):,} items"] * (bars < len(made))
-    told += [step for step in made.history if not step.startswith(("top ", "search by "))]
+    told += map(str, without(made.history, Kind.SELECTION, Kind.SEARCH))
     return "; ".join(told)

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
+from ..core.wording import shown
 
 Skew = float | Literal["worst"]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, sqrt
+from math import sqrt
 from textwrap import fill
 from typing import Any
 
-from ..core.domain import Domain, Integers, Keys, Labels, Strings, describe
-from ..core.probability import decimal
+from ..core.costs import Cost
+from ..core.domain import Domain
 from ..core.scheme import Scheme
-from .costs import Costs
+from ..core.wording import at_most, decimal, percent, plural, size_text
 from .crowd import Skew, in_words
 from .prediction import Prediction
-from .targets import Limits, Target, one_sided, percent, share_of, two_sided
+from .targets import Limits, Target, one_sided, share_of, two_sided
 
 _WIDTH = 110
 _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
@@ -28,7 +28,7 @@ class Choice:
     scheme: Scheme
     error: float
     """Root mean squared error of a count: over all items of a list, else of an item that nobody holds."""
-    costs: Costs
+    costs: Cost
     influence: float
     """By how many users one fake report can move a count."""
     reason: str
@@ -37,13 +37,18 @@ class Choice:
     @property
     def name(self) -> str:
         """The scheme in a word or two."""
-        oracle = getattr(self.scheme, "oracle", None)
-        return f"{self.scheme.name} over {oracle.name}" if isinstance(oracle, Scheme) else self.scheme.name
+        inside = {part.scheme for part in self.scheme.components}
+        return f"{self.scheme.name} over {inside.pop().name}" if len(inside) == 1 else self.scheme.name
 
     @property
     def row(self) -> tuple[str, str, str, str]:
         """Name, error, size of a report and reason, for a table."""
-        return self.name, f"±{self.error:,.{_digits(self.error)}f}", _bytes(self.costs.report_bytes), self.reason
+        return (
+            self.name,
+            f"±{self.error:,.{_digits(self.error)}f}",
+            plural(self.costs.report_bytes, "byte"),
+            self.reason,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the definition of the scheme, JSON-ready."""
@@ -124,14 +129,14 @@ class Plan:
     @property
     def situation(self) -> str:
         """What was planned for, in a line."""
-        return f"{describe(self.domain)}, {self.users:,} user{'s' * (self.users != 1)}, ε = {decimal(self.epsilon)}"
+        return f"{self.domain.describe()}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
 
     def facts(self) -> list[tuple[str, str]]:
         """What to expect, as names and values."""
         best, costs, n = self.best, self.best.costs, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
         counted = "a count"
-        if isinstance(self.domain, Strings):
+        if self.domain.searchable:
             where, counted = "for a given string", "the count of a string that you name"
         needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{n:,} users"}
         found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
@@ -148,7 +153,7 @@ class Plan:
             ),
             ("95 % interval", f"±{percent(self.half_width())}; ±{percent(self.half_width(0.01))} if 1 % hold the item"),
             ("finds", finds),
-            ("report", _bytes(costs.report_bytes)),
+            ("report", plural(costs.report_bytes, "byte")),
             ("server", f"{state}, {costs.time_text} of one core"),
             ("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"),
         ]
@@ -189,22 +194,15 @@ def smallest_found(prediction: Prediction, n: int, items: int, confidence: float
 
 def expression(scheme: Scheme) -> str:
     """What makes the scheme; a list of labels is left out."""
-    size, domain = scheme.domain.size, scheme.domain
+    if scheme.domain.searchable:
+        # The preset that the plan has used; its parts would fill a page.
+        return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=...)"
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):
         del named["hash_seed"]
     oracle = getattr(scheme, "oracle", None)
     words = [f"oracle={expression(oracle)}"] if isinstance(oracle, Scheme) else [f"epsilon={_argument(scheme.epsilon)}"]
-    words.append("domain=[...]" if isinstance(domain, Labels) else f"domain={domain!r}")
-    if isinstance(domain, Integers):
-        words[-1] = f"domain_size={size}"
-    if isinstance(domain, Keys) and not domain.hash_seed:
-        words[-1] = "domain=Keys()"
-    if isinstance(domain, Strings):
-        # The preset that the plan has used; its parts would fill a page.
-        return f"TRELLIS({_argument(scheme.epsilon)}, domain=Strings(...), users=...)"
-    if isinstance(domain, Labels) and domain.other:
-        words.append("other=True")
+    words.append(scheme.domain.argument)
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
 
@@ -212,23 +210,6 @@ def expression(scheme: Scheme) -> str:
 def _argument(epsilon: Fraction) -> str:
     text = decimal(epsilon)
     return repr(text) if "/" in text else text
-
-
-def at_most(number: float) -> str:
-    """A bound to one decimal, rounded up so that it still is one."""
-    return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
-
-
-def size_text(count: int) -> str:
-    """A number of bytes to three digits."""
-    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
-        if count >= 1000**power:
-            return f"{count / 1000**power:.3g} {unit}"
-    return _bytes(count)
-
-
-def _bytes(count: int) -> str:
-    return f"{count:,} byte{'s' * (count != 1)}"
 
 
 def _digits(error: float) -> int:

@@ -10,8 +10,9 @@ from statistics import NormalDist
 
 from ..core.arguments import whole_number
 from ..core.domain import MAX_DOMAIN_SIZE
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
+from ..core.wording import percent, shown
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -143,13 +144,3 @@ def two_sided(confidence: float, intervals: int = 1) -> float:
 def one_sided(confidence: float, items: int = 1) -> float:
     """Standard errors that none of this number of items exceeds by chance."""
     return -NormalDist().inv_cdf((1 - confidence) / items)
-
-
-def percent(share: float | str) -> str:
-    """A share in percent, to two or three digits, never as a power of ten."""
-    number = 100 * float(share)
-    if number >= 100:
-        return f"{number:,.0f} %"
-    digits = 2 if number < 10 else 3
-    text = f"{number:.{digits}g}" if 1e-4 <= number < 90 or not number else f"{number:.8f}".rstrip("0").rstrip(".")
-    return f"{text} %"

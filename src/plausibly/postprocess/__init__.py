@@ -12,7 +12,7 @@ from .power_law import power_ns
 from .significance import significance_cut
 from .simplex import norm_sub, norm_sub_once, simplex
 
-register("base", base, linear=True)
+register("base", base)
 register("base-pos", base_pos)
 register("base-cut", base_cut)
 register("norm-sub", norm_sub)

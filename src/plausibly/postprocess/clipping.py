@@ -11,12 +11,12 @@ Floats = npt.NDArray[np.float64]
 _ROUNDING = 1e-9
 
 
-def base(values: Floats) -> Floats:
+def base(values: Floats, variance: Floats | None = None) -> tuple[Floats, Floats | None]:
     """The estimates as they are: unbiased, with their variance.
 
     Paper, section 6 (1). The other steps trade bias for less noise; single items, intervals and rankings want this.
     """
-    return values.copy()
+    return values.copy(), None if variance is None else variance.copy()
 
 
 def base_pos(values: Floats) -> Floats:

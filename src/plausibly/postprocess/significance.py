@@ -8,7 +8,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
+from ..core.wording import shown
 
 Floats = npt.NDArray[np.float64]
 

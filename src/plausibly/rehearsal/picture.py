@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ParameterError
-from ..core.estimates import label_of
+from ..core.wording import label_of
 from ..experiments.plots import GRID, INK, STYLE
 from ..planner.targets import two_sided
 from .prediction import LEVEL

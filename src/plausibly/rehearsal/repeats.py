@@ -20,7 +20,7 @@ from ..core.scheme import Scheme
 from ..core.steps import find_step
 from ..experiments.datasets import Crowd
 from ..experiments.metrics import score
-from ..search.tally import SearchTally
+from ..search.base import SearchTally
 from .prediction import LEVEL, predicted_variance, told_from_zero
 from .result import Found, Item, Rehearsal, plain
 from .truth import Truth

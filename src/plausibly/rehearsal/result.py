@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.scheme import Scheme
+from ..core.wording import percent
 from ..pages.estimates import safe_cell
-from ..planner.targets import percent
 from .prediction import law_of
 from .truth import Truth
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.domain import Integers, Keys, Labels, Strings
-from ..core.errors import DomainError, ParameterError, nearest, shown
+from ..core.errors import DomainError, ParameterError
 from ..core.scheme import Scheme
+from ..core.wording import nearest, shown
 from ..experiments.crowds import CROWDS, STRINGS, Counts, crowd, resampled
 from ..experiments.csv_files import Labelled
 from ..experiments.datasets import MAX_LENGTH

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import json_integer, whole_number
+from ..core.grouped import weights_of
 from ..core.scheme import Scheme
+from .base import Search, SearchTally
 from .fragments import fragment_parts, tagged_estimates
-from .grouped import Search, weights_of
 from .parts import Part, Tag
 from .prefixes import Choices, conclude, prefix_part
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

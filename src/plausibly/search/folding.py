@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.domain.symbols import Rows, symbol_numbers
+from ..core.history import History
+from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw, count_mean
+from ..core.parts import PartEvidence
 from ..core.scheme import Encoded
-from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
+from .parts import Part, as_bytes, content_keys
 
 Places = npt.NDArray[np.int64]
 
@@ -44,6 +47,10 @@ class Fold(Part):
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
 
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = super().contribution()
+        return ends and count_mean(ends, self.scheme.size)
+
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])
         endings = symbol_numbers(rows[:, self.stem : self.last], self.strings.symbols).astype(np.int64)
@@ -69,7 +76,7 @@ class FoldedStrings:
     numbers: tuple[int, ...]
     share: Fraction
     """The share of all users who are in one of the cohorts."""
-    history: tuple[str, ...] = ()
+    history: History = ()
 
     @cached_property
     def _oracle(self) -> Estimator:
@@ -89,8 +96,8 @@ class FoldedStrings:
         assert codes is not None  # strings cannot be listed
         found = np.zeros(len(codes), dtype=np.int64)
         for fold, number in zip(self.cohorts, self.numbers, strict=True):
-            tally = evidence[number]
-            found += self._oracle.scores(tally._evidence(), tally._numbers(), fold.items(codes))
+            own: PartEvidence = evidence[number]
+            found += self._oracle.scores(own.evidence, own.numbers, fold.items(codes))
         return found
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats]:
@@ -98,11 +105,11 @@ class FoldedStrings:
         cells, share = self.cohorts[0].scheme.size, float(self.share)
         values, pairs = np.zeros(len(codes)), 0.0
         for fold, number in zip(self.cohorts, self.numbers, strict=True):
-            tally = evidence[number]
-            table, _ = self._oracle.estimate(tally._evidence(), tally._numbers(), None)
-            values += table[fold.items(codes).astype(np.int64)] - len(tally) / cells
+            own: PartEvidence = evidence[number]
+            table, _ = self._oracle.estimate(own.evidence, own.numbers, None)
+            values += table[fold.items(codes).astype(np.int64)] - own.users / cells
             # By how much the cells differ beyond their noise tells how many pairs of users hold the same string.
-            pairs += float(((table - len(tally) / cells) ** 2).sum()) - cells * len(tally) * float(
+            pairs += float(((table - own.users / cells) ** 2).sum()) - cells * own.users * float(
                 self._oracle.law.per_report
             )
         values *= cells / (cells - 1) / share

@@ -12,12 +12,11 @@ import numpy as np
 
 from ..core.arguments import json_integer, whole_number
 from ..core.scheme import Scheme
+from .base import Search, SearchTally
 from .fragments import fragment_parts, puzzle, tagged_estimates
-from .grouped import Search
 from .parts import Part, Tag
 from .prefixes import Choices, conclude, prefix_part
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -8,12 +8,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from ..core.grouped import weights_of
 from ..core.scheme import Scheme
-from .grouped import Search, levels_of, weights_of
+from .base import Search, SearchTally, levels_of
 from .parts import Part
 from .prefixes import Choices, extend, prefix_part
 from .result import HeavyHitters
-from .tally import SearchTally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -11,11 +11,14 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Strings
-from ..core.errors import ParameterError, shown
+from ..core.domain.symbols import Rows, symbol_rows
+from ..core.errors import ParameterError
+from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
-from .parts import Part, Rows, symbol_rows
+from ..core.wording import shown
+from .base import SearchTally
+from .parts import Part
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 MOST_CANDIDATES = 1 << 24
 
@@ -112,7 +115,7 @@ def conclude(
         variance=None if variance is None else variance[best],
         n=len(tally),
         complete=False,
-        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, f"search by {tally.scheme.name}"),
+        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, search_by(tally.scheme.name)),
         trace=(*trace, step),
     )
 

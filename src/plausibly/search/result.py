@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.errors import ParameterError
-from ..core.estimates import Estimates, Floats, label_of
+from ..core.estimates import Estimates, Floats
+from ..core.wording import label_of
 from .picture import Picture
 
 if TYPE_CHECKING:

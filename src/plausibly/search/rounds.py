@@ -13,16 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
-from ..core.domain import Integers, Strings
-from ..core.errors import DomainError, ParameterError, StateError, shown
+from ..core.domain import Strings
+from ..core.domain.symbols import Rows, symbol_numbers, symbol_rows
+from ..core.errors import DomainError, ParameterError, StateError
+from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
+from ..core.parts import PartDecoder
 from ..core.scheme import Encoded, Scheme
-from .given_strings import WholeString
-from .grouped import Search, levels_of
-from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
+from ..core.wording import shown
+from .base import Search, SearchTally, levels_of
+from .parts import Part, as_bytes, content_keys
 from .prefixes import Choices, inner_pads
 from .result import HeavyHitters, Step
-from .tally import SearchTally
 
 _MOST_PREFIXES = 2**20
 
@@ -39,8 +41,8 @@ class Extension(Part):
 
     def __post_init__(self) -> None:
         if isinstance(self.scheme, Scheme):
-            domain = self.scheme.domain
-            if not isinstance(domain, Integers) or domain.size < self.count:
+            cells = self.scheme.domain.cells
+            if cells is None or cells < self.count:
                 raise ParameterError(f"{self.role}: expected a scheme with domain_size= at least {shown(self.count)}")
         super().__post_init__()
 
@@ -80,8 +82,11 @@ class Extension(Part):
         return np.where(fits, item, np.uint64(len(self.prefixes) * self.more))
 
 
-class _Extended(WholeString):
+@dataclass(frozen=True)
+class _Extended(PartDecoder):
     """Counts of users whose strings begin like the given ones, which must go on from a published prefix."""
+
+    part: Extension
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         assert codes is not None
@@ -210,7 +215,7 @@ class ROUND(Search):
             variance=variance[best],
             n=len(tally),
             complete=False,
-            history=("search by ROUND",),
+            history=(search_by(self.name),),
             p_values=adjusted(z[best], len(rows)),
             trace=(Step(part.label, self.reach, len(tally), len(rows), items, values[best]),),
         )
@@ -287,4 +292,4 @@ class Rounds:
         if self._tally is None:
             raise StateError(f"round {self.number} of {self.rounds} is still to be closed")
         last = self._tally.search(**options)
-        return replace(last, history=("interactive search",), trace=(*self._trace, *last.trace))
+        return replace(last, history=(decoding("interactive search"),), trace=(*self._trace, *last.trace))

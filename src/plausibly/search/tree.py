@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..core.estimates import label_of
+from ..core.wording import label_of
 
 if TYPE_CHECKING:
     from .result import HeavyHitters, Step

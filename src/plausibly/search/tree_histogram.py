@@ -10,11 +10,10 @@ from typing import Any
 
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from .grouped import Search, levels_of
+from .base import Search, SearchTally, levels_of
 from .parts import Part
 from .prefixes import Choices, extend, prefix_part
 from .result import HeavyHitters
-from .tally import SearchTally
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -13,22 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
-from ..core.domain import Integers
-from ..core.errors import ParameterError, shown
+from ..core.errors import ParameterError
+from ..core.grouped import weights_of
+from ..core.history import search_by
 from ..core.laws import Decoder
 from ..core.scheme import Scheme
+from ..core.wording import shown
+from .base import Search, SearchTally, levels_of
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
 from .folding import Fold, FoldedStrings, block_size
-from .grouped import Search, levels_of, weights_of
 from .letter_prior import ordinary_text
 from .parts import Part
 from .prefixes import prefix_part
 from .result import HeavyHitters, Step
 from .rounds import significance_level
 from .significance import adjusted_p_values
-from .tally import SearchTally
 
 MOST_FOUND = 1000
 
@@ -77,7 +78,7 @@ class TRELLIS(Search):
             if oracle is not None and not isinstance(oracle, Scheme):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
             # All of its items are estimated.
-            if oracle is not None and not isinstance(oracle.domain, Integers):
+            if oracle is not None and oracle.domain.cells is None:
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over others")
         super().validate()
 
@@ -129,7 +130,7 @@ class TRELLIS(Search):
         return tuple(levels)
 
     def _check_cells(self, scheme: Scheme | None, block: int) -> None:
-        if not isinstance(scheme, Scheme) or not isinstance(scheme.domain, Integers):
+        if not isinstance(scheme, Scheme) or scheme.domain.cells is None:
             raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, got another")
         if scheme.size & scheme.size - 1 or scheme.size < block:
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
@@ -200,7 +201,7 @@ class TRELLIS(Search):
             variance=found.variance[chosen],
             n=len(tally),
             complete=False,
-            history=("search by TRELLIS",),
+            history=(search_by(self.name),),
             p_values=p_values[chosen],
             trace=self._trace(found, tally),
             dictionary=frozenset() if known is None else frozenset(self._texts(known.strings)),
@@ -209,18 +210,18 @@ class TRELLIS(Search):
 
     def evidence(self, tally: SearchTally) -> Evidence:
         """What the groups have reported, decoded."""
-        strings, n = self.strings, len(tally)
+        strings, n, reported = self.strings, len(tally), tally.evidence
         numbers = {part: number for number, part in enumerate(self.parts)}
 
         def counts(part: Part) -> tuple[Floats, float, int]:
             # Of all items of a part, scaled up to all users; the variance of one that nobody has; the users.
-            own = tally.parts[numbers[part]]
-            scale = n / max(len(own), 1)
-            values, _ = part.scheme.estimator().estimate(own._evidence(), own._numbers(), None)
+            own = reported[numbers[part]]
+            scale = n / max(own.users, 1)
+            values, _ = part.scheme.estimator().estimate(own.evidence, own.numbers, None)
             if not isinstance(part, Fold):
                 values = values[: part.count]  # an oracle may have more items
-            noise = part.scheme.variance(len(own)) * scale**2 if len(own) else np.inf
-            return values * scale, noise, len(own)
+            noise = part.scheme.variance(own.users) * scale**2 if own.users else np.inf
+            return values * scale, noise, own.users
 
         def shares(parts: Sequence[Part]) -> tuple[Floats, Floats]:
             found = [counts(part) for part in parts]

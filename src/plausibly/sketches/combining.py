@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.errors import StateError
+from ..core.history import History, decoding
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parallel import in_chunks
 from ..core.steps import apply
@@ -70,12 +71,12 @@ class Rows:
             return self.counts(self.scores(state, n), n)
         every = [*in_chunks(len(state), 1, lambda row, _: self.oracle.estimate(state[row], int(n[row]), None))]
         values, variances = zip(*every, strict=True)
-        return apply(self.postprocess, np.stack(values), n, np.stack(variances))
+        return apply(self.postprocess, np.stack(values), n, np.stack(variances))[0]
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         """What was done to the rows."""
-        return () if self.postprocess is None else (f"{self.postprocess} in each row",)
+        return () if self.postprocess is None else (decoding(f"{self.postprocess} in each row"),)
 
     def of_items(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Of cells, what an item hashed to each would read: itself, or what its sign makes of it and its opposite."""
@@ -160,7 +161,7 @@ class MeanOfRows:
         return self.rows.law
 
     @property
-    def history(self) -> tuple[str, ...]:
+    def history(self) -> History:
         return self.rows.history
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
@@ -209,8 +210,8 @@ class MedianOfRows:
         raise StateError('combine="median" has no closed form of its variance; estimates carry the one of their cells')
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return (*self.rows.history, "the median of rows")
+    def history(self) -> History:
+        return (*self.rows.history, decoding("the median of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
         raise StateError('combine="median" takes medians of scaled rows: there are no integer scores')
@@ -256,8 +257,8 @@ class MinOfRows:
         raise StateError('combine="min" is biased by an unknown amount: it has no variance')
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return (*self.rows.history, "the minimum of rows")
+    def history(self) -> History:
+        return (*self.rows.history, decoding("the minimum of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
         raise StateError('combine="min" takes minima of scaled rows: there are no integer scores')

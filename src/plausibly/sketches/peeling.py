@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import StateError
+from ..core.history import History, decoding
 from ..core.laws import Cells, Codes, Floats, Scores, VarianceLaw
 from .combining import Numbers, Rows
 from .hashing import hashes_of
@@ -38,8 +39,8 @@ class PeelOfRows:
         raise StateError('combine="peel" chooses by the data what to take out: it has no variance')
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return (*self.rows.history, "peeling the rows")
+    def history(self) -> History:
+        return (*self.rows.history, decoding("peeling the rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
         raise StateError('combine="peel" takes estimates out of the rows: there are no integer scores')

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.errors import ParameterError, StateError, shown
+from ..core.errors import ParameterError, StateError
+from ..core.history import History, decoding
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.parallel import in_chunks
+from ..core.wording import shown
 from .hashing import Hashing, hashes_of
 
 Numbers = npt.NDArray[np.int64]
@@ -56,8 +58,8 @@ class Regression:
         raise StateError("BLOOM estimates by a regression, which has no variance in closed form; CM and CS have one")
 
     @property
-    def history(self) -> tuple[str, ...]:
-        return ("non-negative regression",)
+    def history(self) -> History:
+        return (decoding("non-negative regression"),)
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
         raise StateError("BLOOM estimates by a regression, which has no integer scores; ask for estimates")

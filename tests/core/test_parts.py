@@ -13,7 +13,7 @@ from contract.entries import KEYED_SEARCHES, required
 from plausibly import SeededRandom, Strings
 from plausibly.core.enumeration import output_law, public_outcomes
 from plausibly.core.laws import VarianceLaw
-from plausibly.search.given_strings import thinned
+from plausibly.core.parts import thinned
 
 TEXTS = Strings("ab", 2)
 

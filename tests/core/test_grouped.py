@@ -131,7 +131,7 @@ def test_each_part_has_its_own_reports_and_the_state_is_theirs() -> None:
     tally: Any = scheme.accumulator()
     tally.add(scheme.privatize(["ab"] * 300, SeededRandom(1)))
     assert [len(part) for part in tally.parts] == [*tally.n.tolist(), 300]
-    payload = tally.n.astype("<i8").tobytes() + b"".join(part._payload() for part in tally.parts)
+    payload = tally.n.astype("<i8").tobytes() + b"".join(part.to_payload() for part in tally.parts)
     assert tally.to_bytes()[28:-4] == payload
 
 
@@ -155,7 +155,7 @@ def test_merging_leaves_no_half_when_a_part_fails(monkeypatch: pytest.MonkeyPatc
     scheme = search_for("SFP")
     one, two = (scheme.simulate(COMMON, SeededRandom(seed)) for seed in (1, 2))
     before, kind, calls = one.to_bytes(), type(one.parts[0]), []
-    honest = kind._unite
+    honest = kind.unite
 
     def fails(self: Any, other: Any) -> None:
         calls.append(self)
@@ -165,7 +165,7 @@ def test_merging_leaves_no_half_when_a_part_fails(monkeypatch: pytest.MonkeyPatc
 
     for act in (lambda: one.merge(two), lambda: one.add(scheme.privatize(["ab"] * 90, SeededRandom(3)))):
         calls.clear()
-        monkeypatch.setattr(kind, "_unite", fails)
+        monkeypatch.setattr(kind, "unite", fails)
         with pytest.raises(MemoryError):
             act()
         monkeypatch.undo()

@@ -1,11 +1,10 @@
-"""What the searches share: users in public groups, each of which reports through one or several parts."""
+"""Schemes whose users are in public groups, each of which reports through one or several parts."""
 
 from __future__ import annotations
 
-import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -14,18 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.accumulator import Accumulator
-from ..core.arguments import whole_number
-from ..core.domain import Keys, Strings
-from ..core.enumeration import Probe
-from ..core.errors import ParameterError
-from ..core.laws import Cells, Decoder
-from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
-from .given_strings import WholeString
-from .parts import Part
-from .result import HeavyHitters
-from .tally import SearchTally
+from .accumulator import Accumulator
+from .arguments import whole_number
+from .enumeration import Probe
+from .errors import ParameterError
+from .grouped_accumulator import GroupedAccumulator
+from .laws import Cells
+from .parts import Part, PartDecoder
+from .randomness import Draws, Layout
+from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
 
 
 @dataclass(frozen=True)
@@ -40,13 +36,14 @@ class _Place:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Search(Scheme):
-    """Heavy hitters among strings that nobody can list: every user reports once, the search comes afterwards.
+class Grouped(Scheme):
+    """Users in public groups, drawn by weights. A group reports through its parts, and sends all of them together.
 
-    Users are in public groups. A group reports through its parts; all that a group sends is protected together.
+    A scheme of this kind defines ``parts``, ``groups`` and ``group_weights``, and how their evidence becomes estimates
+    (``estimator``; ``PartDecoder`` reads one part). Its epsilon is that of its parts, and its record is the group and
+    the records of the group's parts, filled up with zeros.
     """
 
-    accepts = (Strings,)
     max_increment = 2**12  # as much as any oracle's
 
     epsilon: Fraction = field(init=False)
@@ -73,29 +70,9 @@ class Search(Scheme):
         """In which proportions users fall into the groups."""
 
     @property
-    @abstractmethod
-    def whole(self) -> int:
-        """The part that reports whole strings."""
-
-    @abstractmethod
-    def search(self, tally: SearchTally) -> HeavyHitters:
-        """What the reports say is common; the analyst's choices are keywords with defaults."""
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The names of an analyst's choices."""
-        return tuple(name for name in inspect.signature(self.search).parameters if name != "tally")
-
-    @property
     def spent(self) -> Fraction:
         """The epsilon of the group that spends most: what a group sends adds up, and a user is in one group."""
         return max(sum((self.parts[i].scheme.epsilon for i in group), Fraction(0)) for group in self.groups)
-
-    @property
-    def strings(self) -> Strings:
-        """The domain."""
-        assert isinstance(self.domain, Strings)
-        return self.domain
 
     def share(self, part: int) -> Fraction:
         """The share of all users who report through this part."""
@@ -168,7 +145,7 @@ class Search(Scheme):
 
     @property
     def accumulator_type(self) -> type[Accumulator]:
-        return SearchTally
+        return GroupedAccumulator
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         tickets, refused, _ = draws.choose(sum(self.group_weights))
@@ -213,43 +190,42 @@ class Search(Scheme):
         """The records of one part, out of the bodies of its group's reports."""
         return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
 
+    def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
+        """The records of each part that has any, by its number, and the number of reports of each group."""
+        groups = reports["group"]
+        added = np.bincount(groups, minlength=len(self.groups))
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(added)
+        found: dict[int, list[Reports]] = {}
+        for number, places in enumerate(self.places):
+            if added[number]:
+                body = reports["body"][order[ends[number] - added[number] : ends[number]]]
+                for place in places:
+                    found.setdefault(place.part, []).append(self.records(body, place))
+        return {part: np.concatenate(records) for part, records in found.items()}, added
+
     def fold(self, cells: Cells, reports: Reports) -> None:
-        raise TypeError("a search has no cells: its parts have")
+        raise TypeError("a grouped scheme has no cells: its parts have")
 
-    def estimator(self) -> Decoder:
-        return WholeString(self.parts[self.whole], self.whole, self.share(self.whole))
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return tuple(Component(part.scheme, self.share(i)) for i, part in enumerate(self.parts))
 
-    def shrunk(self, size: int) -> Scheme:
-        # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
-        letters = max(1, min(self.strings.symbols - 1, size // 4))
-        strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
-        changes: dict[str, Any] = {"domain": strings}
-        for name in ("oracle", "word_oracle"):
-            if hasattr(self, name):
-                changes[name] = self._shrunk_oracle(getattr(self, name), size, strings.symbols)
-        return replace(self, **changes)
-
-    def _shrunk_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
-        if not isinstance(oracle.domain, Keys):
-            own = [part for part in self.parts if part.scheme is oracle]
-            return oracle.shrunk(max(part.count_of(symbols) for part in own))
-        # A sketch has the coins of its cells; others over Keys() have few.
-        return replace(oracle.shrunk(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        decoder = self.estimator()
+        if not isinstance(decoder, PartDecoder):
+            return super().contribution()
+        ends = decoder.part.scheme.contribution()
+        return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
-        row, likelihood = self.strings.row(item)[None, :], Fraction(1)
+        value, likelihood = self.domain.of_number(item), Fraction(1)
         body = np.asarray(report["body"], dtype=np.uint8)[None, :]
         for place in self.places[int(report["group"])]:
             part = self.parts[place.part]
-            seen = int(part.items(row)[0])
+            seen = int(part.items(value)[0])
             likelihood *= part.scheme.likelihood(self.records(body, place)[0], seen)
         return likelihood
-
-
-def levels_of(strings: Strings, start: object, step: object) -> tuple[int, ...]:
-    """Prefix lengths: the first, then step by step, the last being that of the whole string."""
-    first = whole_number("start", start, 1, strings.length)
-    return (*range(first, strings.length, whole_number("step", step, 1, strings.length)), strings.length)
 
 
 def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:

@@ -1,0 +1,59 @@
+"""How long the program takes to start: ``python -m bench.startup``.
+
+Processor time of whole processes, user and system, which other programs on the machine disturb less than the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from statistics import median
+
+from .timing import Sample, in_turns
+
+_ROUNDS = 9
+_PROGRAM = (sys.executable, "-m", "plausibly")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "python -c pass": (sys.executable, "-c", "pass"),
+    "import numpy": (sys.executable, "-c", "import numpy"),
+    "plausibly --version": (*_PROGRAM, "--version"),
+    "plausibly --help": (*_PROGRAM, "--help"),
+    "plausibly show --help": (*_PROGRAM, "show", "--help"),
+    "plausibly show": (*_PROGRAM, "show", "OLH:epsilon=1,domain_size=1000"),
+}
+GOALS = {"plausibly --version": 0.25, "plausibly --help": 0.25, "plausibly show": 0.6}
+"""Seconds, at most."""
+
+
+def processor_seconds(command: tuple[str, ...]) -> float:
+    """User and system time of a process and of those that it waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Bytecode is kept, whatever the environment says: an installed package has it.
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measured(rounds: int = _ROUNDS) -> dict[str, float]:
+    """The median processor time of each command, in seconds; the first round only warms the caches."""
+
+    def sample(command: tuple[str, ...]) -> Sample:
+        return {"seconds": processor_seconds(command)}
+
+    in_turns(1, {name: lambda command=command: sample(command) for name, command in COMMANDS.items()})
+    taken = in_turns(rounds, {name: lambda command=command: sample(command) for name, command in COMMANDS.items()})
+    return {name: median(each["seconds"] for each in samples) for name, samples in taken.items()}
+
+
+def main() -> None:
+    for name, seconds in measured().items():
+        goal = GOALS.get(name)
+        verdict = "" if goal is None else f"  at most {goal:.2f}: {'pass' if seconds <= goal else 'FAIL'}"
+        print(f"{name:<24} {seconds:.3f} s{verdict}")
+
+
+if __name__ == "__main__":
+    main()

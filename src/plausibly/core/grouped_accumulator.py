@@ -1,0 +1,163 @@
+"""The accumulator of a grouped scheme: one for each part, and the number of users in each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .accumulator import Accumulator, expect_bytes
+from .errors import StateError
+from .laws import Codes, Floats
+from .parallel import in_chunks
+from .parts import Part, PartEvidence, part_decoder, scaled_up
+from .scheme import Reports, Scheme
+
+
+class Groups(Protocol):
+    """What the accumulator asks of its scheme, a ``Grouped``: how users and their reports are shared out."""
+
+    @property
+    def parts(self) -> Sequence[Part]: ...
+
+    @property
+    def groups(self) -> Sequence[Sequence[int]]: ...
+
+    def share(self, part: int) -> Fraction: ...
+
+    def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]: ...
+
+
+class GroupedAccumulator(Accumulator):
+    """Reports of a grouped scheme, folded part by part."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        super().__init__(scheme)
+        self._groups = _groups_of(scheme)
+        # One name for both, so that they change in one step whatever interrupts.
+        self._held: tuple[tuple[Accumulator, ...], npt.NDArray[np.int64]] = (
+            tuple(part.scheme.accumulator() for part in self._groups.parts),
+            np.zeros(len(self._groups.groups), dtype=np.int64),
+        )
+
+    @property
+    def parts(self) -> tuple[Accumulator, ...]:
+        """The accumulator of each part."""
+        return self._held[0]
+
+    @property
+    def n(self) -> npt.NDArray[np.int64]:
+        """The number of reports of each group."""
+        return self._held[1]
+
+    def __len__(self) -> int:
+        return int(self.n.sum())
+
+    @property
+    def cells(self) -> int:
+        return sum(part.cells for part in self.parts)
+
+    def estimate_part(
+        self, number: int, items: Codes | None = None, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Floats, Floats | None]:
+        """Counts among all users of encoded items of one part (all for None), and their variances if they have any."""
+        decoder = part_decoder(self._groups.parts[number], options)
+        return scaled_up(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
+
+    def absorb(self, reports: Reports) -> None:
+        records, added = self._groups.split(reports)
+        parts, numbers = list(self.parts), list(records)
+
+        def work(first: int, last: int) -> list[Accumulator]:
+            # Copies take them in, so that an interrupt leaves everything as it was.
+            fresh = [copy(parts[number]) for number in numbers[first:last]]
+            for part, number in zip(fresh, numbers[first:last], strict=True):
+                part.absorb_single_threaded(records[number])
+            return fresh
+
+        fresh = [part for found in in_chunks(len(numbers), 1, work) for part in found]
+        for number, part in zip(numbers, fresh, strict=True):
+            parts[number] = part
+        self._held = tuple(parts), self.n + added
+
+    def absorb_single_threaded(self, reports: Reports) -> None:
+        records, added = self._groups.split(reports)
+        for number, own in records.items():
+            self.parts[number].absorb_single_threaded(own)
+        self._held = self.parts, self.n + added
+
+    def unite(self, other: GroupedAccumulator) -> None:
+        parts = []
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            united = mine if not len(theirs) else copy(mine)
+            if len(theirs):
+                united.unite(theirs)
+            parts.append(united)
+        self._held = tuple(parts), self.n + other.n
+
+    def to_payload(self) -> bytes:
+        return b"".join([self.n.astype("<i8").tobytes(), *(part.to_payload() for part in self.parts)])
+
+    def restore(self, count: int, payload: memoryview) -> None:
+        n = self.n
+        n[...] = _group_numbers(self._groups, payload)
+        if int(n.min()) < 0 or sum(n.tolist()) != count:
+            raise StateError("accumulator: the reports of the groups do not add up to their number")
+        first = n.nbytes
+        for part, own in zip(self.parts, _part_numbers(self._groups, n), strict=True):
+            last = first + part.payload_bytes(part.scheme, own)
+            part.restore(own, payload[first:last])
+            first = last
+
+    @classmethod
+    def expect_payload(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
+        grouped = _groups_of(scheme)
+        n = _group_numbers(grouped, payload)
+        expected = n.nbytes
+        for part, own in zip(grouped.parts, _part_numbers(grouped, n), strict=True):
+            expected += part.scheme.accumulator_type.payload_bytes(part.scheme, own)
+        expect_bytes(expected, payload)
+
+    @classmethod
+    def payload_bytes(cls, scheme: Scheme, count: int) -> int:
+        # It depends on how the reports are spread over the groups.
+        raise StateError("a grouped scheme is not a part of another")
+
+    @property
+    def evidence(self) -> tuple[PartEvidence, ...]:
+        """What each part has for a decoder."""
+        return tuple(self._evidence_of(number) for number in range(len(self.parts)))
+
+    def _evidence_of(self, number: int) -> PartEvidence:
+        part = self.parts[number]
+        return PartEvidence(part.evidence, part.numbers)
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        return self.n
+
+
+def _groups_of(scheme: Scheme) -> Groups:
+    return cast(Groups, scheme)
+
+
+def _group_numbers(scheme: Groups, payload: memoryview) -> npt.NDArray[np.int64]:
+    # How many reports each group has, by the beginning of a payload, in which they may be anything.
+    size = 8 * len(scheme.groups)
+    if len(payload) < size:
+        raise StateError(f"accumulator: expected at least {size} bytes of state, got {len(payload)}")
+    return np.frombuffer(payload[:size], dtype="<i8").astype(np.int64)
+
+
+def _part_numbers(scheme: Groups, n: npt.NDArray[np.int64]) -> list[int]:
+    # How many reports each part has: those of all groups that report through it.
+    numbers = [0] * len(scheme.parts)
+    for members, own in zip(scheme.groups, n.tolist(), strict=True):
+        for part in members:
+            numbers[part] += own
+    return numbers

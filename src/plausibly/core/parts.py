@@ -1,0 +1,108 @@
+"""A part of a grouped scheme, and counts among all users from the random share of them who report through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .history import History
+from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator
+from .scheme import Encoded, Scheme
+
+
+class Part(Protocol):
+    """One thing that is reported about a value: what it is called, through which scheme, and what that is given."""
+
+    @property
+    def label(self) -> str:
+        """What is reported, in words."""
+        ...
+
+    @property
+    def scheme(self) -> Scheme:
+        """The oracle that it is reported through."""
+        ...
+
+    def items(self, values: Encoded, /) -> Encoded:
+        """What the oracle is given of encoded values: items that the oracle's domain has encoded."""
+        ...
+
+
+class PartEvidence(NamedTuple):
+    """What the accumulator of one part has for a decoder."""
+
+    evidence: Any
+    numbers: Any
+
+    @property
+    def users(self) -> int:
+        """The number of users who have reported through the part."""
+        return int(np.sum(self.numbers))
+
+
+@dataclass(frozen=True)
+class PartDecoder:
+    """Counts of items, from the users who report through one part that tells them all apart."""
+
+    part: Part
+    number: int
+    share: Fraction
+    """The share of all users who report through the part."""
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return self.part.scheme.estimator()
+
+    @property
+    def history(self) -> History:
+        return self._decoder.history
+
+    @property
+    def law(self) -> VarianceLaw:
+        return thinned(self._decoder.law, self.share)
+
+    def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
+        own: PartEvidence = evidence[self.number]
+        return self._decoder.scores(own.evidence, own.numbers, self._items(codes))
+
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        return scaled_up(self._decoder, evidence[self.number], self._items(codes), float(self.share))
+
+    def _items(self, codes: Codes | None) -> Codes | None:
+        # All items of the domain are all items of a part that tells them apart.
+        return None if codes is None else self.part.items(codes)
+
+
+def part_decoder(part: Part, options: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
+    """The decoder of a part's oracle with the analyst's choices."""
+    return choose_estimator(part.scheme.estimator, options)
+
+
+def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: float) -> tuple[Floats, Floats | None]:
+    """Counts among all users of what the users of one part report, each of whom stands for 1/share users.
+
+    Which users report is chance as well: it adds f(1-share)/share to the variance.
+    """
+    values, variance = decoder.estimate(own.evidence, own.numbers, items)
+    values = values / share
+    if variance is not None:
+        variance = variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share
+    return values, variance
+
+
+def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
+    """The law of counts scaled up from a random share of the users; what pairs of users add is the same."""
+    covariance = law.covariance[0] / share, law.covariance[1] / share
+    return replace(
+        law,
+        per_report=law.per_report / share,
+        per_holder=(law.per_holder + 1 - share) / share,
+        per_mate=law.per_mate / share,
+        covariance=covariance,
+    )

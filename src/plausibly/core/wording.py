@@ -1,0 +1,112 @@
+"""Numbers, items and names as messages, tables and pages show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fractions import Fraction
+from math import ceil
+
+_LONGEST = 60
+_WIDEST = 40
+# Characters that break lines, reverse the direction of what follows, or cannot be written as UTF-8.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(parameter: object) -> str:
+    """A parameter for a message, shortened if it is long. Never use it for an item, which may be a user's secret.
+
+    >>> shown("hash"), shown(list(range(100)))
+    ("'hash'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16...')
+    """
+    try:
+        text = repr(parameter)
+    except ValueError:  # Python does not write integers beyond 4300 digits
+        return f"a very long {type(parameter).__name__}"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def nearest(given: object, valid: Iterable[str]) -> str:
+    """The valid names for the end of a message, and the closest one first.
+
+    >>> nearest("meen", ["median", "mean"])
+    "did you mean 'mean'? valid: mean, median"
+    """
+    words = sorted(valid)
+    name = given[:_LONGEST] if isinstance(given, str) else ""
+    close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}valid: {', '.join(words) or 'none'}"
+
+
+def visible(item: object) -> str:
+    """The whole item on one line, with control characters escaped."""
+    # They would break the table. Everything else that an alphabet may have, joined emoji included, stays as it is.
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
+
+
+def label_of(item: object) -> str:
+    """The item as a label in tables and charts, shortened if it is long."""
+    text = visible(item)
+    # Shortened in the middle: long addresses tend to differ at their ends.
+    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+
+
+def decimal(number: Fraction) -> str:
+    """The number as a decimal if that is exact, otherwise as a fraction.
+
+    >>> decimal(Fraction(1, 2)), decimal(Fraction(1, 3))
+    ('0.5', '1/3')
+    """
+    text = f"{float(number):.12g}"
+    return text if Fraction(text) == number else str(number)
+
+
+def count_text(value: float, digits: int = 0) -> str:
+    """A count with separated thousands, and never a negative zero.
+
+    >>> count_text(-1234.56, 1), count_text(-0.2)
+    ('-1,234.6', '0')
+    """
+    return f"{value:z,.{digits}f}"
+
+
+def plural(count: int, unit: str) -> str:
+    """The count with its unit.
+
+    >>> plural(1, "byte"), plural(2000, "byte")
+    ('1 byte', '2,000 bytes')
+    """
+    return f"{count:,} {unit}{'s' * (count != 1)}"
+
+
+def size_text(count: int) -> str:
+    """A number of bytes to three digits.
+
+    >>> size_text(1), size_text(4_321_000)
+    ('1 byte', '4.32 MB')
+    """
+    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
+        if count >= 1000**power:
+            return f"{count / 1000**power:.3g} {unit}"
+    return plural(count, "byte")
+
+
+def percent(share: float | str) -> str:
+    """A share in percent to two or three digits, never as a power of ten.
+
+    >>> percent(0.0123), percent(0.9995), percent(12)
+    ('1.2 %', '99.95 %', '1,200 %')
+    """
+    number = 100 * float(share)
+    if number >= 100:
+        return f"{number:,.0f} %"
+    digits = 2 if number < 10 else 3
+    text = f"{number:.{digits}g}" if 1e-4 <= number < 90 or not number else f"{number:.8f}".rstrip("0").rstrip(".")
+    return f"{text} %"
+
+
+def at_most(number: float) -> str:
+    """An upper bound to one decimal, rounded up so that it remains true."""
+    return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
