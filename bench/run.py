@@ -91,7 +91,7 @@ def oracles() -> tuple[str, ...]:
     found = [
         name
         for name, kind in plausibly.CATALOG.items()
-        if plausibly.Integers in kind.accepts and "oracle" not in {field.name for field in fields(kind)}
+        if issubclass(plausibly.Integers, kind.accepts) and "oracle" not in {field.name for field in fields(kind)}
     ]
     return tuple(sorted(found, key=lambda name: (paper.index(name) if name in paper else 99, name)))
 

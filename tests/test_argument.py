@@ -17,7 +17,6 @@ import plausibly
 from contract.entries import ORACLES, SKETCHES, required
 from plausibly import Integers, Keys, Scheme, Strings, audit, device, make
 from plausibly.certify import argument
-from plausibly.certify.client import count_items
 from plausibly.core.enumeration import DrawsError, Probe, output_law, worst_ratio
 from plausibly.core.probability import WORD
 from plausibly.core.randomness import Layout, SeededRandom, TapeSource
@@ -27,7 +26,7 @@ SOURCE = inspect.getsource(device)
 
 
 def argued(scheme: Scheme) -> bool:
-    return argument.applies(scheme.randomizer, count_items(scheme))
+    return argument.applies(scheme.randomizer, scheme.domain.code_count)
 
 
 # --- it is about the code that ships ----------------------------------------------------------------------------
@@ -147,7 +146,11 @@ def test_a_registered_client_leaves_the_others_covered_and_a_replaced_one_does_n
 ) -> None:
     scheme = make("DE", epsilon=1, domain_size=4)
     monkeypatch.setitem(device.RANDOMIZERS, "MORE", Client)
+    monkeypatch.setitem(device.DOMAINS, "more", device.Integers)
     assert argued(scheme)
+    with monkeypatch.context() as patch:
+        patch.setitem(device.DOMAINS, "integers", device.Labels)
+        assert not argued(scheme)
     monkeypatch.setitem(device.RANDOMIZERS, "DE", Client)
     assert not argued(scheme)
 

@@ -114,7 +114,7 @@ def test_whatever_is_wrong_with_a_file_nothing_is_written_and_no_value_is_shown(
     ("scheme", "told"),
     [
         (PETS, "line 3: expected one of the 4 labels"),
-        (make("TLH", epsilon=1, domain_size=9), "line 2: expected a whole number"),
+        (make("TLH", epsilon=1, domain_size=9), "line 2: expected integers in [0, 9)"),
         (
             TRELLIS(1, domain=Strings("acdfghiost", 4)),
             "line 3: exp",

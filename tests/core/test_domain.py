@@ -14,7 +14,7 @@ import naive
 from cases import in_turn
 from drawn import drawn
 from plausibly import DomainError, Integers, Keys, Labels, ParameterError, from_json, make
-from plausibly.core.domain import Domain, describe, domain_from_dict, make_domain
+from plausibly.core.domain import Domain, domain_from_dict, make_domain
 
 deterministic = drawn(60)
 DOMAINS = [Integers(5), Labels(("b", "a")), Labels(("b", "a"), other=True), Keys(), Keys(hash_seed=2**64 - 1)]
@@ -133,9 +133,9 @@ def test_what_has_no_order_or_is_no_list_of_labels_is_refused(domain: object) ->
 
 
 def test_in_words_a_list_does_not_count_the_item_for_all_others() -> None:
-    assert describe(Labels(("cat", "dog"))) == "a list of 2 items"
-    assert describe(Labels(("cat", "dog"), other=True)) == "a list of 2 items and all others"
-    assert describe(Labels(("cat",), other=True)) == "a list of 1 item and all others"
+    assert Labels(("cat", "dog")).describe() == "a list of 2 items"
+    assert Labels(("cat", "dog"), other=True).describe() == "a list of 2 items and all others"
+    assert Labels(("cat",), other=True).describe() == "a list of 1 item and all others"
 
 
 def test_labels_may_come_as_any_sequence() -> None:

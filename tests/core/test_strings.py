@@ -305,7 +305,7 @@ def test_it_is_frozen_and_schemes_that_need_a_list_refuse_it() -> None:
     with pytest.raises(FrozenInstanceError):
         ABC.length = 4  # type: ignore[misc]
     assert ABC.size is None
-    with pytest.raises(ParameterError, match="domain: DE works on Integers or Labels, got Strings"):
+    with pytest.raises(ParameterError, match=r"domain: DE works on items that can be listed \(.*\), got Strings"):
         make("DE", epsilon=1, domain=ABC)
     with pytest.raises(ParameterError, match="domain: OLH works on"):
         make("OLH", epsilon=1, domain=ABC)

@@ -128,7 +128,7 @@ def test_values_are_of_the_type_that_the_domain_takes(domain: Domain, expected: 
 @in_turn("wrong", ["1.0", "٣", " 7", "7 ", "+7", "1_0", "x" + SECRET, "0x7", "7" * 21, "-"])
 def test_what_is_no_whole_number_is_refused_by_line(wrong: str, tmp_path: Path) -> None:
     path = written(tmp_path, "a.txt", f"3\n4\n{wrong}\n5\n")
-    with pytest.raises(ValuesError, match=r"a\.txt, line 3: expected a whole number") as refused:
+    with pytest.raises(ValuesError, match=r"a\.txt, line 3: expected integers in \[0, 10\)") as refused:
         read(path, domain=Integers(10))
     assert not shows_a_secret(str(refused.value))
 

@@ -20,7 +20,7 @@ from cases import in_turn
 from plausibly import DomainError, Estimates, Integers, Keys, ParameterError, SeededRandom, StateError, Strings, make
 from plausibly.core.history import Applied
 from plausibly.files import Collected, Skipped
-from plausibly.files.items import items_of, read_lines
+from plausibly.files.items import read_lines
 from plausibly.pages import Answer, estimates, write_estimates, write_tree
 from plausibly.pages.estimates import check_name, safe_cell
 from plausibly.pages.page import page
@@ -261,7 +261,7 @@ def test_lines_are_read_once_each_and_bad_ones_named(tmp_path: Path) -> None:
     with pytest.raises(DomainError, match=r"items\.txt, line 2: expected UTF-8 text$"):
         read_lines(path)
     path.write_bytes(b"\n\n")
-    with pytest.raises(DomainError, match="has none"):
+    with pytest.raises(DomainError, match="got empty lines only"):
         read_lines(path)
 
 
@@ -275,12 +275,12 @@ def test_lines_are_read_once_each_and_bad_ones_named(tmp_path: Path) -> None:
     ],
 )
 def test_words_become_items_of_the_domain(domain: Any, texts: list[str], items: list[Any]) -> None:
-    assert items_of(domain, texts) == items
+    assert domain.parse(texts) == items
 
 
 def test_words_that_are_no_items_are_named_by_position() -> None:
     for word in ("x", "-1", "1.0", "٣", "1" * 30):
-        with pytest.raises(DomainError, match=r"^item 1: expected an integer in \[0, 10\)$"):
-            items_of(Integers(10), ["1", word])
+        with pytest.raises(DomainError, match=r"^item 1: expected integers in \[0, 10\), .*, got another text$"):
+            Integers(10).parse(["1", word])
     with pytest.raises(DomainError, match="item 0: expected text that has a UTF-8 form"):
-        items_of(Keys(), ["\udcff"])
+        Keys().parse(["\udcff"])

@@ -18,8 +18,7 @@ from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports_of, sized
 from plausibly import Keys, Labels, Strings, make
 from plausibly.core.scheme import RefusedReportsError
-from plausibly.planner.costs import influence, linear
-from plausibly.planner.description import Description, fields_of_record, values_in_words
+from plausibly.planner.description import Description, fields_of_record
 from plausibly.planner.devices import device_notes
 
 SMALL = {f"{name}-small": build(name, sized(name, 6), 1) for name in NAMES}
@@ -60,7 +59,7 @@ def most_moved(scheme: Any, records: Any) -> float:
 
 def check_influence(label: str, scheme: Any) -> None:
     with case(label):
-        assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(influence(scheme), rel=1e-9)
+        assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(scheme.influence(), rel=1e-9)
 
 
 @pytest.mark.full
@@ -97,9 +96,7 @@ def check_descriptions(schemes: dict[str, Any]) -> None:
             assert fields["report"]["bytes"] == scheme.report_dtype.itemsize
             assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
             assert (fields["fakes"] is None) == (fields["influence"] is None) == (not is_linear(scheme))
-            assert ("no law" in text) == (
-                not linear(scheme) or (scheme.name != "TRELLIS" and hasattr(scheme, "groups"))
-            )
+            assert ("no law" in text) == (not scheme.linear or (scheme.name != "TRELLIS" and hasattr(scheme, "groups")))
             assert "nan" not in re.split(r"\W+", text)
 
 
@@ -240,7 +237,7 @@ def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: An
         make("PEM", oracle=oracle, domain=domain) if isinstance(domain, Strings) else replace(oracle, domain=domain)
     )
     assert accepted(scheme) == (device_notes(scheme) == ())
-    told = any("devices refuse" in value for _, value in values_in_words(domain))
+    told = any("devices refuse" in value for _, value in domain.facts())
     assert told == (not accepted(scheme))
 
 
@@ -262,7 +259,7 @@ def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: An
     ],
 )
 def test_values_are_told_in_words(domain: Any, said: str) -> None:
-    assert any(said in value for _, value in values_in_words(domain))
+    assert any(said in value for _, value in domain.facts())
 
 
 def test_parts_of_a_search_share_out_its_users() -> None:

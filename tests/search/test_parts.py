@@ -11,7 +11,8 @@ import pytest
 import naive
 import plausibly
 from plausibly import Keys, ParameterError, Strings
-from plausibly.search.parts import Part, Tag, symbol_numbers, symbol_rows
+from plausibly.core.domain.symbols import symbol_numbers, symbol_rows
+from plausibly.search.parts import Part, Tag
 from search.planted import search_for
 
 WORDS = ["", "a", "b", "ab", "aab", "bbb"]

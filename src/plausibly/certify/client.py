@@ -9,7 +9,6 @@ from itertools import chain
 
 import numpy as np
 
-from ..core.domain import Strings
 from ..core.enumeration import (
     Extremes,
     Law,
@@ -24,7 +23,7 @@ from ..core.enumeration import (
 from ..core.errors import ReportError
 from ..core.probability import WORD
 from ..core.randomness import Layout, SeededRandom
-from ..core.scheme import Encoded, Scheme
+from ..core.scheme import Scheme
 from ..device import Randomizer
 
 Expect = Callable[[bool, str], None]
@@ -60,28 +59,6 @@ class _Plan:
     """All outcomes of the public coins; None if only a sample is run."""
     sample: int
     """How many outcomes of the public coins a sample has at least."""
-
-
-def count_items(scheme: Scheme) -> int:
-    """The number of values that a client of this scheme tells apart; 2^64 for keys."""
-    if isinstance(scheme.domain, Strings):
-        return sum((scheme.domain.symbols - 1) ** length for length in range(scheme.domain.length + 1))
-    return scheme.domain.size or WORD
-
-
-def every_item(scheme: Scheme) -> Encoded:
-    """All items of a domain of few, encoded."""
-    if not isinstance(scheme.domain, Strings):
-        return np.arange(scheme.size, dtype=np.uint64)
-    domain, letters = scheme.domain, scheme.domain.symbols - 1
-    rows = np.zeros((count_items(scheme), domain.length), dtype=domain.symbol_dtype)
-    first = 0
-    for length in range(domain.length + 1):
-        ranks = np.arange(letters**length)
-        for i in range(length):
-            rows[first : first + len(ranks), i] = 1 + ranks // letters ** (length - 1 - i) % letters
-        first += len(ranks)
-    return rows
 
 
 def can_be_run(scheme: Scheme, draws: int) -> bool:
@@ -139,7 +116,7 @@ def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
 
 def _plan(scheme: Scheme, draws: int) -> _Plan:
     # Every item of the scheme itself if that can be afforded; else some of its items; else all of a smaller domain.
-    items, price = count_items(scheme), _price(scheme, draws)
+    items, price = scheme.domain.code_count, _price(scheme, draws)
     if price * items <= draws:
         publics = public_outcomes(scheme.randomizer, draws // (_cost(scheme, draws) * items))
         sample = min(_SAMPLED_PUBLICS, max(1, draws // (_cost(scheme, draws) * items)))
@@ -150,16 +127,16 @@ def _plan(scheme: Scheme, draws: int) -> _Plan:
         some = max(3, min(_SAMPLED_ITEMS, draws // 8 // max(price, cost * publics_wanted)))
         publics = public_outcomes(scheme.randomizer, draws // 2 // (cost * some))
         return _planned(scheme, some, publics, min(_SAMPLED_PUBLICS, max(1, draws // 2 // (cost * some))))
-    cut = cut_until(scheme, lambda small: _price(small, draws) * count_items(small) <= draws // 8)
+    cut = cut_until(scheme, lambda small: _price(small, draws) * small.domain.code_count <= draws // 8)
     small = cut or scheme.shrunk(2)
     cost = _cost(small, draws)
-    some = max(min(3, count_items(small)), min(count_items(small), draws // 8 // _price(small, draws)))
+    some = max(min(3, small.domain.code_count), min(small.domain.code_count, draws // 8 // _price(small, draws)))
     publics = public_outcomes(small.randomizer, max(1, draws // 8 // (cost * some)))
     return _planned(small, some, publics, _SAMPLED_PUBLICS)
 
 
 def _planned(scheme: Scheme, items: int, publics: list[Public] | None, sample: int) -> _Plan:
-    codes = every_item(scheme) if items == count_items(scheme) else scheme.domain.spread(items)
+    codes = scheme.domain.spread(items)
     numbers = [scheme.domain.number(code) for code in codes]
     return _Plan(scheme, numbers, publics, max(sample, len(one_of_each_group(scheme.randomizer))))
 

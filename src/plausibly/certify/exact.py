@@ -12,7 +12,7 @@ from ..core.scheme import Scheme, expect_scheme
 from ..device import DeviceError
 from .argument import applies
 from .certificate import Certificate
-from .client import Run, count_items, run_client
+from .client import Run, run_client
 from .moments import moments
 from .tapes import Comparison, compare
 
@@ -66,12 +66,12 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
         epsilon=math.inf if worst == math.inf else log_upper_bound(max(Fraction(worst), whole), scheme.epsilon),
         attained=worst == stated,
         items=run.items,
-        all_items=count_items(scheme),
+        all_items=scheme.domain.code_count,
         paths=run.paths,
         public_outcomes=run.outcomes,
         all_public_outcomes=count_public_outcomes(scheme.randomizer),
         public_complete=run.public_complete,
-        argued=applies(scheme.randomizer, count_items(scheme)),
+        argued=applies(scheme.randomizer, scheme.domain.code_count),
         tapes=compared.tapes,
         compared_items=compared.items,
         compared=compared.scheme,

@@ -15,7 +15,7 @@ from ..core.probability import WORD
 from ..core.randomness import Layout, SeededRandom, Stream, TapeSource
 from ..core.scheme import Encoded, Scheme
 from ..device import Randomizer, Source, WordSource
-from .client import can_be_run, count_items, cut_until, every_item, most_draws
+from .client import can_be_run, cut_until, most_draws
 
 Expect = Callable[[bool, str], None]
 Counts = npt.NDArray[np.int64]
@@ -75,7 +75,8 @@ def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set
     # How many reports the budget allows: all items, as often as it takes, or some.
     most = min(draws, _MOST_WORDS) // (words + _STEP)
     sampled = min(_SAMPLED_ITEMS, max(_SPREAD_ITEMS, most // 4))
-    items = every_item(scheme) if count_items(scheme) <= most else scheme.domain.spread(sampled)
+    count = scheme.domain.code_count
+    items = scheme.domain.spread(count if count <= most else sampled)
     count = _FIRST + max(32, min(_TAPES, 2**15 // words), min(_ROUNDS * len(items), most))
     random = SeededRandom(1).replay(0).words(Layout(dense=2 * words), 0, count)
     choice, fresh = random[:, :words], random[:, words:]

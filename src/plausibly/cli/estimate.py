@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core.domain import Domain, Strings
+from ..core.domain import Domain
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.wording import shown
-from ..files.items import items_of, read_lines
+from ..files.items import read_lines
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
@@ -85,9 +85,9 @@ def _asked(
         raise ParameterError('--items: expected items with one comma between them; --item "" is the empty text')
     texts += [*(single or ()), *(read_lines(file) if file is not None else ())]
     if texts:
-        return items_of(domain, list(dict.fromkeys(texts)))
+        return domain.parse(list(dict.fromkeys(texts)))
     if domain.size is None:
-        way = f", or let plausibly search {tally} find those that are common" * isinstance(domain, Strings)
+        way = f", or let plausibly search {tally} find those that are common" * domain.searchable
         raise ParameterError(f"{tally}: its items cannot be listed; name some with --items or --items-file{way}")
     return None
 

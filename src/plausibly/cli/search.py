@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import ParameterError, StateError
-from ..files.items import items_of, read_lines
+from ..files.items import read_lines
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
@@ -62,7 +62,7 @@ def search(
             check_name(path, pictures=True)
         source = Collected.read(tally, key=key_of(console, key_file))
         options = _options(source, tally, top, level, no_level, dictionary)
-        strings = items_of(source.scheme.domain, explain or ())
+        strings = source.scheme.domain.parse(explain or ())
         if not len(source):
             raise StateError(f"{tally}: there are no reports in it")
         with progress(console, "searching", "strings"):
@@ -100,5 +100,5 @@ def _options(
     if "level" in takes and not no_level:
         options["level"] = _LEVEL if level is None else level
     if dictionary is not None:
-        options["dictionary"] = items_of(source.scheme.domain, read_lines(dictionary))
+        options["dictionary"] = source.scheme.domain.parse(read_lines(dictionary))
     return options

@@ -14,10 +14,12 @@ class ParameterError(PlausiblyError, ValueError):
 class DomainError(PlausiblyError, ValueError):
     """An item cannot be a value of the domain. Items are named by position only.
 
-    ``position`` and ``reason`` are those of the first such item, for callers that can name its place better.
+    ``position`` and ``reason`` are those of the first such item, for a caller that knows a better name of its place;
+    ``more`` is the number of further ones.
     """
 
     position: int | None = None
+    more: int = 0
     reason: str = ""
 
 

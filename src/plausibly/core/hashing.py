@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from .arguments import whole_number
-from .domain import Domain, Integers, Keys, Labels
+from .domain import Domain, Keys, Listable
 from .probability import WORD, floor_exp, keep_threshold
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
@@ -28,7 +28,7 @@ MAX_CELLS = 2**24
 class HashedScheme(Scheme):
     """A public hash function and the item's hash below g, direct-encoded. The first word chooses the function."""
 
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
 
     @property
     @abstractmethod

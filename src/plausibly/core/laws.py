@@ -110,6 +110,11 @@ class Estimator:
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
     history: History = ()
 
+    @property
+    def contribution(self) -> tuple[Fraction, Fraction]:
+        """The least and the most that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
+        return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
+
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats]:
         """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""
         scores = self.scores(cells, n, codes)
@@ -145,6 +150,15 @@ def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, F
     own = p * Fraction(support - 1, points - 1)
     pairs = p * (support - 1) * (support - 2) + (1 - p) * support * (support - 1)
     return own, pairs / ((points - 1) * max(points - 2, 1))
+
+
+def count_mean(ends: tuple[Fraction, Fraction], cells: int) -> tuple[Fraction, Fraction]:
+    """What a report adds to the count of an item, given what it adds to its cell.
+
+    What other users are expected to add to one of so many cells is subtracted, for each report.
+    """
+    low, high = ((end - Fraction(1, cells)) * Fraction(cells, cells - 1) for end in ends)
+    return low, high
 
 
 def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, Any]) -> Decoder:

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from .. import presets
 from ..catalog import make
 from ..core.domain import Keys, Strings
+from ..core.domain.symbols import symbol_numbers, symbol_rows
 from ..core.scheme import Scheme
 from ..search.base import Search, SearchTally
 from ..search.folding import Fold
 from ..search.fragment_puzzle import SFP
-from ..search.parts import symbol_numbers, symbol_rows
 from ..search.prefix_extending import PEM
 from ..search.prefixes import extensions
 from ..search.tree_histogram import TH

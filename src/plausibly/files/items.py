@@ -1,20 +1,14 @@
-"""Items that an analyst names: from a file or as words, turned into what the domain of a scheme takes."""
+"""Items that an analyst names in a file, one in each line."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from ..core.domain import Domain, Integers, Strings
 from ..core.errors import DomainError
-
-_WHOLE = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file that are not empty, each once; UTF-8, with or without a mark at the beginning."""
+    """The lines of a UTF-8 text file, with or without a byte order mark: not the empty ones, and each only once."""
     content = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
     found: dict[str, None] = {}
     # At line feeds only: what else ends a line somewhere may be part of an item.
@@ -26,19 +20,5 @@ def read_lines(path: str | Path) -> list[str]:
         if text:
             found[text] = None
     if not found:
-        raise DomainError(f"{path}: expected an item in each line, the file has none")
+        raise DomainError(f"{path}: expected an item in each line, got empty lines only")
     return list(found)
-
-
-def items_of(domain: Domain, texts: Sequence[str]) -> list[Any]:
-    """The items that these texts name. Invalid items are reported by position."""
-    for place, text in enumerate(texts):
-        if isinstance(domain, Integers) and not _WHOLE.fullmatch(text):
-            raise DomainError(f"item {place}: expected an integer in [0, {domain.size})")
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise DomainError(f"item {place}: expected text that has a UTF-8 form")
-    if isinstance(domain, Integers):
-        return [int(text) for text in texts]
-    if isinstance(domain, Strings) and isinstance(domain.alphabet, bytes):
-        return [text.encode() for text in texts]
-    return list(texts)

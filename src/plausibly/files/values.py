@@ -5,14 +5,13 @@ What is wrong with a file is named by its line, in Parquet by its row. No messag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from ..core.domain import Domain, Integers, Strings
+from ..core.domain import Domain, Keys
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import nearest, shown
 from .csv_rows import CsvRows
@@ -30,8 +29,6 @@ _SUFFIXES = {
     ".txt": "lines",
     ".parquet": "parquet",
 }
-_WHOLE = re.compile(r"-?[0-9]{1,20}")
-_DIGITS = 20
 _ROWS = 1 << 18
 """Rows of a CSV file in a chunk; a block of text may have more of them, and a run of empty lines without end."""
 
@@ -71,10 +68,10 @@ class Values:
     """A source's values: chunks of them, to be iterated over once. Made by ``values``."""
 
     def __init__(
-        self, source: Source, batches: Iterable[Batch], *, unit: str, wanted: str, skip: bool, head: int = 0
+        self, source: Source, batches: Iterable[Batch], *, unit: str, domain: Domain, skip: bool, head: int = 0
     ) -> None:
         self._source, self._batches, self._head = source, batches, head
-        self._unit, self._wanted, self._skip = unit, wanted, skip
+        self._unit, self._domain, self._skip = unit, domain, skip
         self._kind: type | None = None
         self.name, self.path = source.name, source.path
         self.taken = 0
@@ -128,14 +125,12 @@ class Values:
         return chunk
 
     def _converted(self, chunk: Chunk) -> Chunk:
-        if self._wanted == "integers" and self._kind is str:
-            return self._with(_integers(chunk), chunk.places)
-        if self._wanted != "integers" and self._kind is int:
-            # As they stand in a CSV file, which does not tell numbers from texts.
-            chunk = self._with(list(map(str, chunk.values)), chunk.places)
-        if self._wanted == "bytes" and self._kind is not bytes:
-            return self._with([value.encode() for value in chunk.values], chunk.places)
-        return chunk
+        if self._kind is not str and self._kind is self._domain.item_type:
+            return chunk
+        # A number as its text, as in a CSV file, which does not tell numbers from texts.
+        texts = list(map(str, chunk.values)) if self._kind is int else chunk.values
+        with chunk.located():
+            return self._with(self._domain.parse(texts), chunk.places)
 
     def _with(self, values: list[Any], places: list[int]) -> Chunk:
         return Chunk(values, places, self._source, self._unit)
@@ -151,7 +146,7 @@ def values(
     delimiter: str | None = None,
     header: bool = True,
 ) -> Values:
-    """The values of a file or stream, in chunks of what the domain takes: texts, or numbers for ``Integers``.
+    """The values of a file or stream as items of the domain, in chunks; as texts, if no domain is given.
 
     The format is that of the suffix, unless it is given: csv, tsv, ndjson, lines (one value in each) or parquet. Text
     may be gzip'ed. A column is named, or given by its number from 1 where ``header=False``; if there is only one, it
@@ -166,12 +161,10 @@ def values(
         raise ParameterError(f"delimiter and header are for csv and tsv, the format is {kind}")
     if kind == "lines" and column is not None:
         raise ParameterError("column: a file of one value in each line has none; is it csv or ndjson?")
-    wanted = "integers" if isinstance(domain, Integers) else "text"
-    if isinstance(domain, Strings) and isinstance(domain.alphabet, bytes):
-        wanted = "bytes"
+    taken = Keys() if domain is None else domain  # any text
     batches: Iterable[Batch]
     if kind == "parquet":
-        batches = ParquetColumn(given, column, binary=wanted == "bytes")
+        batches = ParquetColumn(given, column, binary=taken.item_type is bytes)
     elif kind == "ndjson":
         batches = json_values(Text(given), column)
     elif kind == "lines":
@@ -182,7 +175,7 @@ def values(
         batches = _csv_values(CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header))
     unit = "row" if kind == "parquet" else "line"
     return Values(
-        given, batches, unit=unit, wanted=wanted, skip=missing == "skip", head=int(kind in ("csv", "tsv") and header)
+        given, batches, unit=unit, domain=taken, skip=missing == "skip", head=int(kind in ("csv", "tsv") and header)
     )
 
 
@@ -217,14 +210,3 @@ def _csv_values(rows: CsvRows) -> Iterator[Batch]:
         places.append(line)
         found.append(row[place] or None)
     yield places, found
-
-
-def _integers(chunk: Chunk) -> list[int]:
-    together = "".join(chunk.values)
-    plain = together.isascii() and together.isdigit() and "" not in chunk.values
-    if not plain or max(map(len, chunk.values)) > _DIGITS:
-        for position, value in enumerate(chunk.values):
-            if not _WHOLE.fullmatch(value):
-                why = f"expected a whole number, in at most {_DIGITS} of the digits 0 to 9 and nothing else"
-                raise chunk.refused(why, position)
-    return list(map(int, chunk.values))

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import describe
 from ..core.estimates import Estimates, Floats
 from ..core.history import Kind, joined, without
 from ..core.scheme import Scheme
@@ -158,7 +157,7 @@ class Answer:
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
             "Scheme": f"{scheme.name}. {definition}",
-            "Values": describe(scheme.domain),
+            "Values": scheme.domain.describe(),
             "Privacy": self.privacy,
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all that there are' * made.complete}",

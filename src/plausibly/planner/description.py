@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.domain import OTHER, Domain, Integers, Keys, Labels, Strings
+from ..core.domain import Facts
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
 from ..search.trellis import TRELLIS
-from .costs import costs_of, influence, linear
 from .crowd import in_words
-from .devices import LARGE_EPSILON, large, refuses_others
+from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
 from .result import smallest_found
@@ -36,8 +35,6 @@ _SKEW = 1.1
 _CONFIDENCE = 0.95
 _SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 _SEVERAL = 10
-_SHOWN = 5
-"""Labels that are shown."""
 _DRAWS = 64
 _MOST_WORDS = 4096
 """Of a client that is run for its fields."""
@@ -47,11 +44,8 @@ _FAKES = 100
 """Number of fake reports in the example."""
 _SEARCHED = 64
 """Items that a sender can hope to bring together, by trying hash functions; more are out of reach."""
-_DEVICES = "devices refuse the scheme"
 _LOOKS_LIKE = 0.01
 """The share of users that fakes are to look like, where it is not known which share a search finds."""
-
-Facts = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -140,12 +134,17 @@ class Description:
         """The fields of the record; those that stay as they are whatever the value and the private coins are public."""
         return fields_of_record(self.scheme)
 
+    @property
+    def asked(self) -> int:
+        """Items whose counts are asked for: all that can be listed."""
+        return self.scheme.domain.size or CANDIDATES
+
     # --- accuracy ---------------------------------------------------------------------------------------------
 
     @property
     def has_law(self) -> bool:
         """Whether the variance of its estimates has a closed form."""
-        return linear(self.scheme)
+        return self.scheme.linear
 
     @property
     def errors(self) -> list[Error]:
@@ -153,11 +152,10 @@ class Description:
         if not self.has_law:
             return []
         prediction, z = Prediction(self.scheme, _SKEW), two_sided(_CONFIDENCE)
-        asked = self.scheme.domain.size or CANDIDATES
         found = []
         for n in self.users:
             error = sqrt(prediction.variance(n))
-            found.append(Error(n, error, z * error, smallest_found(prediction, n, asked, _CONFIDENCE)))
+            found.append(Error(n, error, z * error, smallest_found(prediction, n, self.asked, _CONFIDENCE)))
         return found
 
     @property
@@ -173,7 +171,7 @@ class Description:
     @property
     def influence(self) -> float | None:
         """By how many users one fake report can move a count; None where estimates are not sums over reports."""
-        return influence(self.scheme) if self.has_law else None
+        return self.scheme.influence()
 
     @cached_property
     def fakes(self) -> Fakes | None:
@@ -202,7 +200,7 @@ class Description:
     def sections(self) -> list[tuple[str, Facts]]:
         """All of it as names and sentences, under headings."""
         found = [
-            ("What a user's value may be", values_in_words(self.scheme.domain)),
+            ("What a user's value may be", self.scheme.domain.facts()),
             ("What a report reveals", self._privacy()),
             ("What a report is", self._report()),
             ("How exact the estimates are", self._accuracy()),
@@ -264,7 +262,7 @@ class Description:
         )
         facts.append(("", f"{told}, with 95 % confidence"))
         for n, share in self.finds:
-            length = typical_length(self.scheme.domain) if isinstance(self.scheme.domain, Strings) else 0
+            length = typical_length(self.scheme.strings) if isinstance(self.scheme, Search) else 0
             words = f"a word-like string of {length} characters that {percent(share)} hold" if share < 1 else "nothing"
             facts.append((f"found, {n:,} users", words))
         if isinstance(self.scheme, Search) and not self.finds:
@@ -325,7 +323,7 @@ class Description:
     def _server(self) -> Facts:
         scheme, most = self.scheme, max(self.users)
         facts: Facts = []
-        sizes = [costs_of(scheme, n, CANDIDATES) for n in (min(self.users), most)]
+        sizes = [scheme.cost(n, self.asked) for n in (min(self.users), most)]
         if sizes[0].state_bytes == sizes[1].state_bytes and not sizes[1].keeps_reports:
             cells = "" if scheme.cell_shape is None else f" ({_counters(scheme)})"
             kept = "a tally holds no single report (report files stay until you delete them)"
@@ -355,7 +353,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, JSON-ready; numbers that must be exact as text."""
-        costs = costs_of(self.scheme, max(self.users), CANDIDATES)
+        costs = self.scheme.cost(max(self.users), self.asked)
         size, several = self.scheme.domain.size, _SEVERAL * float(self.delivered)
         return {
             "scheme": self.scheme.name,
@@ -397,42 +395,6 @@ class Description:
         return "\n\n".join(lines)
 
     __repr__ = __str__
-
-
-# --- values -----------------------------------------------------------------------------------------------------
-
-
-def values_in_words(domain: Domain) -> Facts:
-    """What a user's value may be, and what becomes of other values."""
-    if isinstance(domain, Integers):
-        return [
-            ("values", f"the whole numbers 0 to {domain.size - 1:,}"),
-            ("others", "refused: a client has to say which number stands for a value that is none of these"),
-        ]
-    if isinstance(domain, Labels):
-        more = ", …" if len(domain.labels) > _SHOWN else ""
-        named = ", ".join(label_of(label) for label in domain.labels[:_SHOWN])
-        others = f"refused, and {_DEVICES} (plan --other, or other=True in Python, takes them as one more item)"
-        if not refuses_others(domain):
-            others = f'every other text is reported as the item "{OTHER}"'
-        return [("values", f"{len(domain.labels):,} labels: {named}{more}"), ("others", others)]
-    if isinstance(domain, Keys):
-        known = "any text, as a 64-bit hash of it; the server can count what it can name"
-        return [("values", known), ("others", "there are none")]
-    assert isinstance(domain, Strings)
-    unit = "characters" if isinstance(domain.alphabet, str) else "bytes"
-    several = f"texts of up to {domain.length} {unit} of an alphabet of {len(domain.alphabet)}"
-    long = f"cut after {domain.length} {unit}"
-    if domain.long == "refuse":
-        long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
-    takes = "plan --other, or other=True in Python, takes them"
-    if isinstance(domain.alphabet, bytes):
-        takes = "an alphabet of all 256 bytes takes them"
-    others = f"texts with them are refused, and {_DEVICES} ({takes})"
-    if not refuses_others(domain):
-        others = "each is reported as the one symbol for all others" if domain.other else "there are none"
-    shown = "" if isinstance(domain.alphabet, bytes) else f": {label_of(domain.alphabet)}"
-    return [("values", f"{several}{shown}"), ("longer texts", long), (f"other {unit}", others)]
 
 
 # --- the record -------------------------------------------------------------------------------------------------
@@ -489,26 +451,22 @@ def _pieces(scheme: Scheme) -> Iterator[Piece]:
             parts = [scheme.parts[i] for i in numbers]
             first, last = parts[0].label, parts[-1].label
             label = first if first == last else f"{first} … ({len(parts)})"
-            share = float(sum(map(scheme.share, numbers)))
-            yield Piece(label, len(parts), name, parts[0].scheme.epsilon, share)
+            users = float(sum(map(scheme.share, numbers)))
+            yield Piece(label, len(parts), name, parts[0].scheme.epsilon, users)
         return
-    oracle = getattr(scheme, "oracle", None)
-    if isinstance(oracle, Scheme):
-        assert scheme.channels is not None
-        yield Piece(f"{scheme.channels:,} rows", scheme.channels, _name(oracle), oracle.epsilon, 1.0)
+    rows = scheme.channels or 1
+    for inside, share in scheme.components:
+        yield Piece(f"{rows:,} rows", rows, _name(inside), inside.epsilon, float(share))
 
 
 def _name(scheme: Scheme) -> str:
-    oracle = getattr(scheme, "oracle", None)
     size = f" on {scheme.domain.size:,} items" if scheme.domain.size is not None else " on any texts"
-    return f"{scheme.name}{size}" + (f", over {_name(oracle)}" if isinstance(oracle, Scheme) else "")
+    return f"{scheme.name}{size}" + "".join(f", over {_name(inside)}" for inside, _ in scheme.components)
 
 
 def _fewest_hashed(scheme: Scheme) -> float:
     # The size of the smallest domain that any oracle of the scheme works on.
-    inner = [part.scheme for part in scheme.parts] if isinstance(scheme, Search) else [getattr(scheme, "oracle", None)]
-    sizes = [_fewest_hashed(each) for each in inner if isinstance(each, Scheme)]
-    return min([scheme.domain.size or inf, *sizes])
+    return min([scheme.domain.size or inf, *(_fewest_hashed(inside) for inside, _ in scheme.components)])
 
 
 def _counters(scheme: Scheme) -> str:

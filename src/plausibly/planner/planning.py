@@ -6,16 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
-import numpy as np
-
 from ..core.arguments import whole_number
-from ..core.domain import MAX_DOMAIN_SIZE, Domain, Integers, Keys, Labels, Strings
+from ..core.domain import Domain, Integers, Keys, Strings, as_domain
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, shown
-from .costs import influence
 from .crowd import Skew, checked_skew
 from .devices import device_notes
 from .options import Aim, Option, cheapest
@@ -49,7 +46,7 @@ def plan(
     >>> plausibly.plan(1000, 1_000_000, target=plausibly.Within("0.5 %")).epsilon
     Fraction(31, 40)
     """
-    real = _domain(domain)
+    real = as_domain(domain)
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise ParameterError(f"limits: expected plausibly.Limits(...), got {type(limits).__name__}")
@@ -67,6 +64,7 @@ def plan(
         raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, got {shown(epsilon)}")
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
+    # By type: what a search finds depends on an alphabet and a length, which other domains do not have.
     if isinstance(real, Strings):
         return planned_search(real, aim, n, eps, seed)
     solved = None if target is None else "users" if n is None else "epsilon"
@@ -93,25 +91,9 @@ def plan(
     )
 
 
-def _domain(given: object) -> Domain:
-    if isinstance(given, Domain):
-        return given
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        return Integers(whole_number("domain: number of items", given, 2, MAX_DOMAIN_SIZE))
-    if given is None or isinstance(given, bool | float | str | bytes):
-        raise ParameterError(
-            "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
-            f"Strings(alphabet, length) for texts to be found, got {type(given).__name__}"
-        )
-    return Labels(given)  # type: ignore[arg-type]
-
-
 def _planned(domain: Domain) -> Domain:
     # Laws depend on how many items there are, and not on their names.
-    if isinstance(domain, Keys | Strings):
-        return Keys()
-    assert domain.size is not None
-    return Integers(domain.size)
+    return Keys() if domain.size is None else Integers(domain.size)
 
 
 def _fresh_seed() -> int:
@@ -166,7 +148,9 @@ def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
 
 def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:
     error = sqrt(option.prediction.mean_variance(n))
-    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence(option.scheme), reason)
+    influence = option.scheme.influence()
+    assert influence is not None  # only schemes with a law are candidates
+    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence, reason)
 
 
 def _real(scheme: Scheme, domain: Domain, seed: int) -> Scheme:

@@ -9,10 +9,10 @@ from math import sqrt
 from textwrap import fill
 from typing import Any
 
-from ..core.domain import Domain, Integers, Keys, Labels, Strings, describe
+from ..core.costs import Cost
+from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
-from .costs import Costs
 from .crowd import Skew, in_words
 from .prediction import Prediction
 from .targets import Limits, Target, one_sided, share_of, two_sided
@@ -28,7 +28,7 @@ class Choice:
     scheme: Scheme
     error: float
     """Root mean squared error of a count: over all items of a list, else of an item that nobody holds."""
-    costs: Costs
+    costs: Cost
     influence: float
     """By how many users one fake report can move a count."""
     reason: str
@@ -37,8 +37,8 @@ class Choice:
     @property
     def name(self) -> str:
         """The scheme in a word or two."""
-        oracle = getattr(self.scheme, "oracle", None)
-        return f"{self.scheme.name} over {oracle.name}" if isinstance(oracle, Scheme) else self.scheme.name
+        inside = {part.scheme for part in self.scheme.components}
+        return f"{self.scheme.name} over {inside.pop().name}" if len(inside) == 1 else self.scheme.name
 
     @property
     def row(self) -> tuple[str, str, str, str]:
@@ -129,14 +129,14 @@ class Plan:
     @property
     def situation(self) -> str:
         """What was planned for, in a line."""
-        return f"{describe(self.domain)}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
+        return f"{self.domain.describe()}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
 
     def facts(self) -> list[tuple[str, str]]:
         """What to expect, as names and values."""
         best, costs, n = self.best, self.best.costs, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
         counted = "a count"
-        if isinstance(self.domain, Strings):
+        if self.domain.searchable:
             where, counted = "for a given string", "the count of a string that you name"
         needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{n:,} users"}
         found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
@@ -194,22 +194,15 @@ def smallest_found(prediction: Prediction, n: int, items: int, confidence: float
 
 def expression(scheme: Scheme) -> str:
     """What makes the scheme; a list of labels is left out."""
-    size, domain = scheme.domain.size, scheme.domain
+    if scheme.domain.searchable:
+        # The preset that the plan has used; its parts would fill a page.
+        return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=...)"
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):
         del named["hash_seed"]
     oracle = getattr(scheme, "oracle", None)
     words = [f"oracle={expression(oracle)}"] if isinstance(oracle, Scheme) else [f"epsilon={_argument(scheme.epsilon)}"]
-    words.append("domain=[...]" if isinstance(domain, Labels) else f"domain={domain!r}")
-    if isinstance(domain, Integers):
-        words[-1] = f"domain_size={size}"
-    if isinstance(domain, Keys) and not domain.hash_seed:
-        words[-1] = "domain=Keys()"
-    if isinstance(domain, Strings):
-        # The preset that the plan has used; its parts would fill a page.
-        return f"TRELLIS({_argument(scheme.epsilon)}, domain=Strings(...), users=...)"
-    if isinstance(domain, Labels) and domain.other:
-        words.append("other=True")
+    words.append(scheme.domain.argument)
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from ..core.laws import VarianceLaw
 from ..core.scheme import Scheme
-from ..planner.costs import linear
 from ..planner.targets import one_sided, two_sided
 from .truth import Truth
 
@@ -71,4 +70,4 @@ def told_from_zero(scheme: Scheme, truth: Truth) -> int | None:
 
 
 def law_of(scheme: Scheme) -> VarianceLaw | None:
-    return scheme.estimator().law if linear(scheme) else None
+    return scheme.estimator().law if scheme.linear else None

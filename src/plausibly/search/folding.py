@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.domain.symbols import Rows, symbol_numbers
 from ..core.history import History
-from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw, count_mean
 from ..core.parts import PartEvidence
 from ..core.scheme import Encoded
-from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers
+from .parts import Part, as_bytes, content_keys
 
 Places = npt.NDArray[np.int64]
 
@@ -45,6 +46,10 @@ class Fold(Part):
 
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = super().contribution()
+        return ends and count_mean(ends, self.scheme.size)
 
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])

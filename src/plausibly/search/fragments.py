@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.domain import Strings
+from ..core.domain.symbols import Rows
 from ..core.errors import ParameterError
 from ..core.laws import Floats
 from ..core.scheme import Encoded, Scheme
 from .base import SearchTally
-from .parts import Part, Rows, Tag
+from .parts import Part, Tag
 from .prefixes import MOST_CANDIDATES, Choices, extensions, inner_pads
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.domain import Integers, Keys, Strings
+from ..core.domain import Strings
+from ..core.domain.symbols import Rows, symbol_numbers
 from ..core.errors import ParameterError
 from ..core.scheme import Encoded, Scheme
 from ..core.wording import shown
-
-Rows = npt.NDArray[Any]
-"""Symbols of strings, a row for each."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,11 @@ class Part:
         if not isinstance(self.scheme, Scheme):
             example, got = 'make("FLH", epsilon=3, domain=Keys())', type(self.scheme).__name__
             raise ParameterError(f"{self.role}: expected a scheme such as {example}, got {got}")
-        if not isinstance(self.scheme.domain, Integers | Keys):
+        cells, hash_seed = self.scheme.domain.cells, self.scheme.domain.hash_seed
+        if cells is None and hash_seed is None:
             got = type(self.scheme.domain).__name__
             raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {got}")
-        if isinstance(self.scheme.domain, Integers) and self.scheme.domain.size < self.count:
+        if cells is not None and cells < self.count:
             room = f"domain_size= at least the {shown(self.count)} of {self.label}"
             raise ParameterError(f"{self.role}: expected Keys(), or {room}")
 
@@ -67,36 +66,24 @@ class Part:
         count: int = symbols ** (self.last - self.first)
         return count << self.tag.bits if self.tag else count
 
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        """The least and the most that a report adds to the count of what it is given; None without a law."""
+        return self.scheme.contribution()
+
     def items(self, rows: Rows) -> Encoded:
         """What the oracle is given of each string."""
         return self.items_of(rows[:, self.first : self.last], self.tag.of(rows) if self.tag else None)
 
     def items_of(self, seen: Rows, tags: Encoded | None = None) -> Encoded:
         """What the oracle is given for these symbols in its place, and these tags."""
-        if isinstance(self.scheme.domain, Keys):
+        hash_seed = self.scheme.domain.hash_seed
+        if hash_seed is not None:
             content = as_bytes(seen)
             if tags is not None:
                 content = np.hstack([content, tags.astype("<u2").view(np.uint8).reshape(-1, 2)])
-            return content_keys(content, self.scheme.domain.hash_seed, b"symbols")
+            return content_keys(content, hash_seed, b"symbols")
         numbers = symbol_numbers(seen, self.strings.symbols)
         return numbers if tags is None or self.tag is None else numbers << np.uint64(self.tag.bits) | tags
-
-
-def symbol_numbers(rows: Rows, symbols: int) -> Encoded:
-    """The symbols of each row as the digits of a number, the first one the highest."""
-    numbers = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        numbers = numbers * np.uint64(symbols) + column.astype(np.uint64)
-    return numbers
-
-
-def symbol_rows(numbers: npt.NDArray[Any], symbols: int, length: int, dtype: npt.DTypeLike) -> Rows:
-    """The symbols whose numbers these are."""
-    rows = np.empty((len(numbers), length), dtype=dtype)
-    rest = numbers.astype(np.uint64)
-    for i in range(length - 1, -1, -1):
-        rest, rows[:, i] = np.divmod(rest, np.uint64(symbols))
-    return rows
 
 
 def symbol_keys(rows: Rows, hash_seed: int, tag: bytes) -> Encoded:

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import Strings
+from ..core.domain.symbols import Rows, symbol_rows
 from ..core.errors import ParameterError
 from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.wording import shown
 from .base import SearchTally
-from .parts import Part, Rows, symbol_rows
+from .parts import Part
 from .result import HeavyHitters, Step
 
 MOST_CANDIDATES = 1 << 24

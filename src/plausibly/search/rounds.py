@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
-from ..core.domain import Integers, Strings
+from ..core.domain import Strings
+from ..core.domain.symbols import Rows, symbol_numbers, symbol_rows
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
@@ -21,7 +22,7 @@ from ..core.parts import PartDecoder
 from ..core.scheme import Encoded, Scheme
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
-from .parts import Part, Rows, as_bytes, content_keys, symbol_numbers, symbol_rows
+from .parts import Part, as_bytes, content_keys
 from .prefixes import Choices, inner_pads
 from .result import HeavyHitters, Step
 
@@ -40,8 +41,8 @@ class Extension(Part):
 
     def __post_init__(self) -> None:
         if isinstance(self.scheme, Scheme):
-            domain = self.scheme.domain
-            if not isinstance(domain, Integers) or domain.size < self.count:
+            cells = self.scheme.domain.cells
+            if cells is None or cells < self.count:
                 raise ParameterError(f"{self.role}: expected a scheme with domain_size= at least {shown(self.count)}")
         super().__post_init__()
 

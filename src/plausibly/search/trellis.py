@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
-from ..core.domain import Integers
 from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.history import search_by
@@ -79,7 +78,7 @@ class TRELLIS(Search):
             if oracle is not None and not isinstance(oracle, Scheme):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
             # All of its items are estimated.
-            if oracle is not None and not isinstance(oracle.domain, Integers):
+            if oracle is not None and oracle.domain.cells is None:
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over others")
         super().validate()
 
@@ -131,7 +130,7 @@ class TRELLIS(Search):
         return tuple(levels)
 
     def _check_cells(self, scheme: Scheme | None, block: int) -> None:
-        if not isinstance(scheme, Scheme) or not isinstance(scheme.domain, Integers):
+        if not isinstance(scheme, Scheme) or scheme.domain.cells is None:
             raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, got another")
         if scheme.size & scheme.size - 1 or scheme.size < block:
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")

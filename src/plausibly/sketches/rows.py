@@ -15,15 +15,19 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
-from ..core.domain import Integers, Keys, Labels
+from ..core.costs import LOOKUP
+from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
+from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
 from .peeling import PeelOfRows
+
+MAX_ROWS = 2**16
 
 COMBINE: dict[str, Callable[[Rows], Decoder]] = {
     "mean": MeanOfRows,
@@ -41,7 +45,7 @@ class RowSketch(Scheme):
     channel of the state.
     """
 
-    accepts = (Integers, Labels, Keys)
+    accepts = (Listable, Keys)
     max_increment = 2**12  # as much as any oracle's
     unbiased_given = "a fresh hash_seed"
 
@@ -58,7 +62,7 @@ class RowSketch(Scheme):
         super().validate()
         least = 4 if self.signed else 2
         whole_number("oracle: domain_size", self.oracle.size, least, MAX_CELLS)
-        object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, 2**16))
+        object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, MAX_ROWS))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
 
     @property
@@ -151,6 +155,20 @@ class RowSketch(Scheme):
         law, between = (self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0)))
         return COMBINE[combine](Rows(self, chosen, law, between, postprocess_rows))
 
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return (Component(self.oracle, Fraction(1)),)
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
+        if through is None:
+            raise ParameterError(f"through: expected for {cls.name}, which reports through an oracle, got nothing")
+        return cls(oracle=through(epsilon, Integers(6)), rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+
+    def seconds(self, n: int, asked: int) -> float:
+        decoding = self.oracle.seconds(0, 0) * self.rows + LOOKUP * asked * self.rows
+        return self.oracle.seconds(n, 0) + decoding
+
     def shrunk(self, size: int) -> Scheme:
         width = min(size, self.oracle.size)
         width = max(4, width - width % 2) if self.signed else width
@@ -166,5 +184,5 @@ def expect_oracle(given: object) -> None:
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")
-    if not isinstance(given.domain, Integers) or given.channels is not None:
+    if given.domain.cells is None or given.channels is not None:
         raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, got another")

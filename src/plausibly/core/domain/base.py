@@ -1,45 +1,77 @@
-"""What every domain is: a set of possible values, each known to schemes as an integer."""
+"""What every domain says of itself, so that no caller has to ask which kind of domain it is."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ... import kernels
-from ..errors import DomainError
+from ... import device, kernels
+from ..errors import DomainError, ParameterError
 from ..memory import unshared
+from ..wording import shown
+from .items import refuse_halves
 
 MAX_DOMAIN_SIZE = 2**32
 OTHER = "other"
 
-Encoded = npt.NDArray[np.uint64]
+Encoded = npt.NDArray[np.unsignedinteger[Any]]
+"""Codes of items: a 64-bit integer each, or, of strings, a row of 8-bit or 16-bit symbols each."""
 Items = npt.NDArray[Any]
+Facts = list[tuple[str, str]]
+"""Names and texts, to be shown as lines."""
 
 
 class Domain(ABC):
-    """A set of possible values, each known to schemes as an integer."""
+    """A set of possible values, each known to schemes by its code.
+
+    A kind of domain is a frozen dataclass in a file of its own, registered with ``register_domain``. It defines the
+    abstract members and overrides those whose default does not fit. Most kinds derive from ``Listable``, which leaves
+    ``encode``, ``decode`` and ``to_dict`` to define; every oracle then works on them.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+    """The names of the kind in JSON, the possible values of ``"type"``."""
+    title: ClassVar[str]
+    """The kind as a message calls it that says which domains a scheme works on."""
+
+    # --- codes ------------------------------------------------------------------------------------------------
 
     size: int | None
     """Number of items, or None where they cannot be listed."""
+    other: bool = False
+    """Whether the last item, or the last character of strings, takes all values that are not listed."""
+    hash_seed: int | None = None
+    """Seed of the keyed hash that makes the codes; None where codes are no hashes."""
+
+    @property
+    def cells(self) -> int | None:
+        """Number of cells of a domain of plain numbers, through which another scheme may report; else None."""
+        return None
+
+    @property
+    @abstractmethod
+    def code_count(self) -> int:
+        """Number of different codes that a client tells apart."""
 
     @abstractmethod
     def encode(self, items: object) -> Encoded:
-        """The integer of each item; refuses what is not in the domain, naming positions and never items."""
+        """The code of each item. Invalid items are reported by position, never by value."""
 
     @abstractmethod
     def decode(self, codes: Encoded) -> Items:
-        """The items of these integers, for a domain that can be listed."""
+        """The items of these codes, for a domain whose codes are no hashes."""
 
     def encoded(self, values: object) -> Encoded:
-        """The values as they are, if they look like what ``encode`` returns; refuses others."""
+        """The values unchanged, if they look like what ``encode`` returns; refuses others."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, got something else")
         # Kernels read whole words, and another process must not change what has been checked.
-        codes: Encoded = np.require(values, np.uint64, ["C", "A"])
+        codes = np.require(values, np.uint64, ["C", "A"])
         if not unshared(codes):
             codes = codes.copy()
         if self.size is not None and codes.size and kernels.extremes(codes)[1] >= self.size:
@@ -47,7 +79,7 @@ class Domain(ABC):
         return codes
 
     def number(self, code: Any) -> int:
-        """One encoded item as the integer that a client on a device makes of it."""
+        """One code as the integer that a client on a device makes of the item."""
         return int(code)
 
     def of_number(self, number: int) -> Encoded:
@@ -55,46 +87,112 @@ class Domain(ABC):
         return np.array([number], dtype=np.uint64)
 
     def spread(self, count: int) -> Encoded:
-        """So many encoded items from the first to the last, or all where there are fewer."""
-        last = (self.size or 2**64) - 1
-        return np.array(sorted({i * last // (count - 1) for i in range(count)}), dtype=np.uint64)
+        """Up to ``count`` evenly spaced codes, the first and the last among them."""
+        return np.array(self.ranks(count), dtype=np.uint64)
+
+    def ranks(self, count: int) -> Sequence[int]:
+        """Up to ``count`` evenly spaced numbers below ``code_count``, the first and the last among them."""
+        last = self.code_count - 1
+        if count > last:
+            return range(last + 1)
+        return sorted({i * last // max(1, count - 1) for i in range(count)})
+
+    def normalize(self, items: object) -> Items:
+        """The items as estimates name them: cut where the domain cuts, as "other" where it takes all others."""
+        return self.decode(self.encode(items))
+
+    @abstractmethod
+    def examples(self, count: int) -> Items:
+        """Up to ``count`` different items, to try a scheme with."""
+
+    # --- files and command lines ------------------------------------------------------------------------------
+
+    @property
+    def item_type(self) -> type:
+        """The type of an item. Whole numbers and bytes of this type are taken from a file as they are; all else is
+        parsed from its text.
+        """
+        return str
+
+    def parse(self, texts: Sequence[str]) -> list[Any]:
+        """The items that are written as these texts. Invalid texts are reported by position, never by value."""
+        refuse_halves(texts)
+        return list(texts)
+
+    def codes_of(self, texts: Sequence[str]) -> Encoded:
+        """The codes of items that are written as these texts."""
+        return self.encode(self.parse(texts))
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    searchable: ClassVar[bool] = False
+    """Whether the items are found by a search, rather than estimated by name."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The domain in a few words."""
+
+    def facts(self) -> Facts:
+        """What a value may be, and what becomes of other values, line by line."""
+        return [("values", self.describe()), ("others", "refused")]
+
+    @property
+    def argument(self) -> str:
+        """The domain as an argument of ``make``; a long list of labels is left out."""
+        return f"domain={self!r}"
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Reasons for devices to refuse a scheme over this domain, each with its remedy; empty if they accept it.
+
+        A device accepts a domain that has a code for every text, because refusing a value reveals it.
+        """
+        return ()
+
+    # --- JSON -------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The domain as JSON-ready fields."""
+        """The domain as JSON-ready fields, the kind as ``"type"``."""
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """The domain of the fields that ``to_dict`` wrote: here, one for each parameter of a dataclass."""
+        return cls(**cls.expect_fields(fields))
+
+    @classmethod
+    def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields apart from ``"type"``; refuses others than the parameters of the dataclass."""
+        names = {field.name for field in dataclass_fields(cls) if field.init}  # type: ignore[arg-type]
+        if fields.keys() != {"type", *names}:
+            expected, got = sorted({"type", *names}), shown(sorted(fields))
+            raise ParameterError(f"domain: expected the fields {expected}, got {got}")
+        return {name: fields[name] for name in names}
+
+    def client_fields(self) -> dict[str, Any]:
+        """JSON-ready fields of a domain that ``device.py`` knows and that has the same codes."""
+        return self.to_dict()
 
 
-def listed(items: object) -> list[Any]:
-    """The items as a list (what is masked becomes None); refuses a single item, and more than one dimension."""
-    if isinstance(items, np.ndarray):
-        as_list: list[Any] = one_dimensional(items).tolist()
-        return as_list
-    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
-        raise DomainError(f"items: expected a sequence of items, got one {type(items).__name__}")
-    # Iterating over a table of pandas would give the names of its columns.
-    if getattr(items, "ndim", 1) != 1:
-        raise DomainError(f"items: expected one dimension, got {type(items).__name__}; choose a column")
-    return list(items)
+class Listable(Domain):
+    """A domain whose items can be listed: their codes are the numbers 0 to ``size`` - 1."""
 
+    title = "items that can be listed (domain_size=, or a list of labels)"
 
-def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if array.ndim != 1:
-        raise DomainError(f"items: expected one dimension, got {array.ndim}")
-    return array
+    size: int
 
+    @property
+    def code_count(self) -> int:
+        """Number of items."""
+        return self.size
 
-def type_name(item: object) -> str:
-    return "a missing value" if item is None else type(item).__name__
+    def examples(self, count: int) -> Items:
+        return self.decode(self.spread(count))
 
+    def describe(self) -> str:
+        return f"a list of {self.size:,} items"
 
-def refuse(wrong: npt.NDArray[np.bool_], expected: str, items: Any = None, *, first: int = 0) -> None:
-    # Positions and types only: an item may be somebody's secret. ``first`` is the position of the first one.
-    positions = np.flatnonzero(wrong)
-    if positions.size == 0:
-        return
-    position = int(positions[0])
-    more = f" and {positions.size - 1} more" if positions.size > 1 else ""
-    got = "a value outside the domain" if items is None else type_name(items[position])
-    error = DomainError(f"item {first + position}{more}: {expected}, got {got}")
-    error.position, error.reason = first + position, f"{expected}, got {got}"
-    raise error
+    def client_fields(self) -> dict[str, Any]:
+        # To a randomizer an item is its number. Which value has which number matters to the client of a device only.
+        own = self.to_dict()
+        return own if own["type"] in device.DOMAINS else {"type": "integers", "size": self.size}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +11,30 @@ import numpy as np
 
 from ... import kernels
 from ..arguments import whole_number
-from .base import MAX_DOMAIN_SIZE, Domain, Encoded, Items, listed, one_dimensional, refuse
+from .base import MAX_DOMAIN_SIZE, Encoded, Facts, Items, Listable
+from .items import listed, one_dimensional, refuse
+from .registry import register_domain
+
+_DIGITS = 20
+_WRITTEN = re.compile(rf"[0-9]{{1,{_DIGITS}}}")
 
 
+@register_domain
 @dataclass(frozen=True)
-class Integers(Domain):
+class Integers(Listable):
     """The integers 0 .. size-1."""
+
+    kinds = ("integers",)
+    item_type = int
 
     size: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", whole_number("domain_size", self.size, 2, MAX_DOMAIN_SIZE))
+
+    @property
+    def cells(self) -> int:
+        return self.size
 
     def encode(self, items: object) -> Encoded:
         expected = f"expected integers in [0, {self.size})"
@@ -38,7 +53,7 @@ class Integers(Domain):
         array = np.ascontiguousarray(array)
         # Eight bytes are read where they lie. A negative integer is a huge one without its sign, and refused.
         same_bytes = array.dtype.isnative and array.dtype.itemsize == 8
-        codes: Encoded = array.view(np.uint64) if same_bytes else array.astype(np.uint64)
+        codes = array.view(np.uint64) if same_bytes else array.astype(np.uint64)
         if len(codes) and kernels.extremes(codes)[1] >= self.size:
             refuse(codes >= self.size, expected)
         return codes
@@ -48,3 +63,21 @@ class Integers(Domain):
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "integers", "size": self.size}
+
+    def parse(self, texts: Sequence[str]) -> list[int]:
+        together = "".join(texts)
+        plain = together.isascii() and together.isdigit() and "" not in texts
+        if not plain or max(map(len, texts)) > _DIGITS:
+            expected = f"expected integers in [0, {self.size}), each written in at most {_DIGITS} digits"
+            refuse(np.array([not _WRITTEN.fullmatch(text) for text in texts]), expected, got="another text")
+        return list(map(int, texts))
+
+    def facts(self) -> Facts:
+        return [
+            ("values", f"the whole numbers 0 to {self.size - 1:,}"),
+            ("others", "refused: a client has to say which number stands for a value that is none of these"),
+        ]
+
+    @property
+    def argument(self) -> str:
+        return f"domain_size={self.size}"

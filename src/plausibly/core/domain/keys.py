@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,23 +10,33 @@ import numpy as np
 
 from ... import kernels
 from ...device import DeviceError, item_key
-from ..arguments import json_integer, whole_number
+from ..arguments import json_integer, parse_integer, whole_number
 from ..errors import ParameterError
-from .base import Domain, Encoded, Items, listed, refuse
+from .base import Domain, Encoded, Facts, Items
+from .items import listed, named, refuse
+from .registry import register_domain
 
 
+@register_domain
 @dataclass(frozen=True)
 class Keys(Domain):
-    """Any str, bytes or int, known by a 64-bit keyed hash. Nothing lists them: estimates are of given candidates.
+    """Any str, bytes or int, known by a 64-bit keyed hash. They cannot be listed: candidates are asked about by name.
 
-    ``hash_seed`` makes another collection's keys other ones, so that a collision is not for ever.
+    Another ``hash_seed`` gives other keys, so that no two items collide in every collection.
     """
+
+    kinds = ("keys",)
+    title = "Keys()"
 
     hash_seed: int = 0
     size: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
+
+    @property
+    def code_count(self) -> int:
+        return 2**64
 
     def encode(self, items: object) -> Encoded:
         given = listed(items)
@@ -45,8 +56,31 @@ class Keys(Domain):
     def decode(self, codes: Encoded) -> Items:
         raise ParameterError("Keys() cannot be listed: the items must be given")
 
+    def normalize(self, items: object) -> Items:
+        given = listed(items)
+        self.encode(given)
+        return named(given)
+
+    def examples(self, count: int) -> Items:
+        return named(f"item {i + 1}" for i in range(count))
+
+    def describe(self) -> str:
+        return "any text, asked about by candidates"
+
+    def facts(self) -> Facts:
+        known = "any text, as a 64-bit hash of it; the server can count what it can name"
+        return [("values", known), ("others", "there are none")]
+
+    @property
+    def argument(self) -> str:
+        return f"domain={self!r}" if self.hash_seed else "domain=Keys()"
+
     def to_dict(self) -> dict[str, Any]:
         return {"type": "keys", "hash_seed": json_integer(self.hash_seed)}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Keys:
+        return cls(parse_integer("hash_seed", cls.expect_fields(fields)["hash_seed"]))
 
 
 def _contents(items: list[Any]) -> tuple[list[bytes] | None, bytes]:

@@ -10,15 +10,24 @@ import numpy as np
 
 from ..arguments import whole_number
 from ..errors import ParameterError
-from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Items, listed, refuse
+from ..wording import label_of, plural
+from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
+from .items import listed, refuse
+from .registry import register_domain
+
+_SHOWN = 5
+"""Number of labels that are shown in words."""
 
 
+@register_domain
 @dataclass(frozen=True)
-class Labels(Domain):
+class Labels(Listable):
     """Distinct strings in a fixed order; with ``other`` one more, last item takes every other string.
 
     A scheme for devices should have ``other``: refusing to report is itself an output that reveals something.
     """
+
+    kinds = ("labels",)
 
     labels: tuple[str, ...]
     other: bool = False
@@ -69,3 +78,36 @@ class Labels(Domain):
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "labels", "labels": list(self.labels), "other": self.other}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
+        given = cls.expect_fields(fields)
+        if not isinstance(given["labels"], list):
+            raise ParameterError(f"domain: expected a list of labels, got {type(given['labels']).__name__}")
+        return cls(**given)
+
+    def describe(self) -> str:
+        if self.other:
+            return f"a list of {plural(self.size - 1, 'item')} and all others"
+        return super().describe()
+
+    def facts(self) -> Facts:
+        more = ", …" if len(self.labels) > _SHOWN else ""
+        named = ", ".join(label_of(label) for label in self.labels[:_SHOWN])
+        others = (
+            "refused, and devices refuse the scheme "
+            "(plan --other, or other=True in Python, takes them as one more item)"
+        )
+        if self.other:
+            others = f'every other text is reported as the item "{OTHER}"'
+        return [("values", f"{len(self.labels):,} labels: {named}{more}"), ("others", others)]
+
+    @property
+    def argument(self) -> str:
+        return f"domain=[...]{', other=True' * self.other}"
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        if self.other:
+            return ()
+        return ("it has no item for other values. --other adds one (other=True in Python).",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -11,24 +13,33 @@ import numpy.typing as npt
 
 from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
-from ..wording import shown
-from .base import Domain, Encoded, Items, listed, one_dimensional, refuse, type_name
+from ..wording import label_of, shown
+from .base import Domain, Encoded, Facts, Items
+from .items import listed, named, one_dimensional, refuse, type_name
+from .registry import register_domain
+from .symbols import Rows, symbol_number, symbol_row, symbol_rows
 
 OTHER_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 MAX_SYMBOLS = 2**16
 MAX_LENGTH = 256
 _TEXTS_AT_ONCE = 2**16
+_DEVICES = "devices refuse the scheme"
 
 
+@register_domain
 @dataclass(frozen=True)
 class Strings(Domain):
-    """Texts of up to ``length`` characters of an alphabet, the empty one included; byte strings, if that is bytes.
+    """Texts of up to ``length`` characters of an alphabet, including the empty text; byte strings for a bytes alphabet.
 
-    Schemes see the symbols of a text: 0 is the pad, which fills what a short text leaves and never occurs inside; the
-    characters follow in the order of the alphabet. What is longer is cut (``long="truncate"``) or refused. With
+    The code of a text is the row of its symbols: 0 is the pad, which fills up short texts and never occurs inside; the
+    characters follow in the order of the alphabet. Longer texts are cut (``long="truncate"``) or refused. With
     ``other`` one more, last symbol takes every character outside the alphabet: a scheme for devices should have it,
     and should truncate, because refusing to report is itself an output that reveals something.
     """
+
+    kinds = ("strings", "byte strings")
+    title = "Strings(...)"
+    searchable = True
 
     alphabet: str | bytes
     length: int
@@ -65,16 +76,16 @@ class Strings(Domain):
         return np.dtype("<u1" if self.symbols <= 256 else "<u2")
 
     @cached_property
-    def _symbol_of(self) -> npt.NDArray[Any]:
+    def _symbol_of(self) -> Rows:
         # By code point; 0 for what is not in the alphabet. The last place is for all beyond the alphabet's last one.
         points = [ord(character) for character in self._characters]
         table = np.full(max(points, default=0) + 2, self.symbols - 1 if self.other else 0, dtype=self.symbol_dtype)
         table[points] = np.arange(1, 1 + len(points))
         return table
 
-    def _symbols_of(self, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _symbols_of(self, points: npt.NDArray[Any]) -> Rows:
         last = np.uint32(len(self._symbol_of) - 1)
-        symbols: npt.NDArray[Any] = self._symbol_of[np.minimum(points, last)]
+        symbols: Rows = self._symbol_of[np.minimum(points, last)]
         return symbols
 
     @property
@@ -83,9 +94,9 @@ class Strings(Domain):
 
     def encode(self, items: object) -> Encoded:
         """The symbols of each text, a row of ``length`` symbols each."""
-        rows: Any = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
+        rows = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
         if rows is not None:
-            return rows  # type: ignore[no-any-return]
+            return rows
         given, kind = listed(items), type(self.alphabet)
         if not all(issubclass(came, kind) for came in set(map(type, given))):
             wrong = np.array([not isinstance(x, kind) for x in given])
@@ -93,9 +104,9 @@ class Strings(Domain):
         rows = np.zeros((len(given), self.length), dtype=self.symbol_dtype)
         for first in range(0, len(given), _TEXTS_AT_ONCE):
             self._encode_texts(given[first : first + _TEXTS_AT_ONCE], rows[first : first + _TEXTS_AT_ONCE], first)
-        return rows  # type: ignore[no-any-return]
+        return rows
 
-    def _encode_texts(self, texts: list[Any], rows: npt.NDArray[Any], first: int) -> None:
+    def _encode_texts(self, texts: list[Any], rows: Rows, first: int) -> None:
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         self._refuse_long(lengths > self.length, first)
         points: npt.NDArray[Any]
@@ -112,7 +123,7 @@ class Strings(Domain):
             self._refuse_unknown(np.repeat(np.arange(len(texts)), lengths)[symbols == 0], len(texts), first)
         rows[np.arange(self.length) < lengths[:, None]] = symbols
 
-    def _rows_of_array(self, texts: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    def _rows_of_array(self, texts: npt.NDArray[Any]) -> Rows | None:
         # NumPy's texts are rows of code points already, filled up with zeros; None where a zero is also a character.
         if not isinstance(self.alphabet, str) or "\0" in self.alphabet or not texts.dtype.isnative or not texts.size:
             return None
@@ -127,9 +138,7 @@ class Strings(Domain):
             self._encode_points(chunk, pads, rows[first : first + _TEXTS_AT_ONCE], first)
         return rows
 
-    def _encode_points(
-        self, points: npt.NDArray[Any], pads: npt.NDArray[np.bool_], rows: npt.NDArray[Any], first: int
-    ) -> None:
+    def _encode_points(self, points: npt.NDArray[Any], pads: npt.NDArray[np.bool_], rows: Rows, first: int) -> None:
         width = min(self.length, points.shape[1])
         if width < points.shape[1]:
             self._refuse_long(~pads[:, width], first)
@@ -152,62 +161,130 @@ class Strings(Domain):
         refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
 
     def encoded(self, values: object) -> Encoded:
-        rows_given = isinstance(values, np.ndarray) and values.dtype == self.symbol_dtype and values.ndim == 2
-        if not rows_given or values.shape[1] != self.length:  # type: ignore[attr-defined]
-            expected = f"rows of {self.length} symbols ({self.symbol_dtype})"
+        """The rows unchanged, if they look like what ``encode`` returns; refuses others."""
+        dtype = self.symbol_dtype
+        if not isinstance(values, np.ndarray) or values.dtype != dtype or values.shape[1:] != (self.length,):
+            expected = f"rows of {self.length} symbols ({dtype})"
             raise DomainError(f"values: expected {expected} that the domain has encoded, got something else")
-        rows: Any = np.ascontiguousarray(values)
+        rows: Rows = np.ascontiguousarray(values)
         ended = (rows[:, :-1] == 0) & (rows[:, 1:] != 0)
         if len(rows) and (int(rows.max()) >= self.symbols or ended.any()):
             raise DomainError("values: expected symbols that the domain has encoded, got others")
-        return rows  # type: ignore[no-any-return]
+        return rows
 
     def decode(self, codes: Encoded) -> Items:
         """The texts of rows of symbols."""
-        names = np.empty(len(codes), dtype=object)
         characters = "\0" + self._characters + OTHER_CHARACTER * self.other
         rows = np.asarray(codes)
         if isinstance(self.alphabet, str) and "\0" not in self.alphabet and rows.shape[1]:
             # NumPy forgets the zeros at the end of a text.
             points = np.array([ord(character) for character in characters], dtype=np.uint32)[rows]
-            names[:] = points.view(f"<U{rows.shape[1]}")[:, 0].tolist()
-            return names
+            return named(points.view(f"<U{rows.shape[1]}")[:, 0].tolist())
         texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in rows.tolist()]
-        names[:] = texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts]
-        return names
+        return named(texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts])
 
     def number(self, code: Any) -> int:
         """The symbols as the digits of a number, the first one the highest."""
-        number = 0
-        for symbol in np.asarray(code).tolist():
-            number = number * self.symbols + symbol
-        return number
+        return symbol_number(np.asarray(code).tolist(), self.symbols)
 
-    def row(self, number: int) -> npt.NDArray[Any]:
-        """The symbols whose number this is."""
-        digits = [number // self.symbols ** (self.length - 1 - i) % self.symbols for i in range(self.length)]
-        return np.array(digits, dtype=self.symbol_dtype)
+    def row(self, number: int) -> Rows:
+        """The symbols that are the digits of a number."""
+        return np.array(symbol_row(number, self.symbols, self.length), dtype=self.symbol_dtype)
+
+    @property
+    def code_count(self) -> int:
+        """Number of texts, of every length."""
+        return sum((self.symbols - 1) ** length for length in range(self.length + 1))
 
     def of_number(self, number: int) -> Encoded:
         return self.row(number)[None, :]
 
     def spread(self, count: int) -> Encoded:
-        """So many texts from the empty one to the last, by length and then in the order of the alphabet."""
-        letters = self.symbols - 1
-        starts = [0]  # the number of the first text of each length
+        """Up to ``count`` evenly spaced texts, in the order of their length and then of the alphabet."""
+        letters, ranks = self.symbols - 1, self.ranks(count)
+        rows, first = np.zeros((len(ranks), self.length), dtype=self.symbol_dtype), 0
+        start = 0  # the rank of the first text of a length
         for length in range(self.length + 1):
-            starts.append(starts[-1] + letters**length)
-        last = starts[-1] - 1
-        rows: Any = np.zeros((0, self.length), dtype=self.symbol_dtype)
-        for number in sorted({i * last // (count - 1) for i in range(count)}):
-            length = next(size for size in range(self.length + 1) if number < starts[size + 1])
-            rank = number - starts[length]
-            digits = [1 + rank // letters ** (length - 1 - i) % letters for i in range(length)]
-            rows = np.vstack([rows, [*digits, *[0] * (self.length - length)]]).astype(self.symbol_dtype)
-        return rows  # type: ignore[no-any-return]
+            following = start + letters**length
+            last = bisect_left(ranks, following)
+            own = [rank - start for rank in ranks[first:last]]
+            rows[first:last, :length] += 1
+            if following - start <= 2**64:
+                rows[first:last, :length] += symbol_rows(np.array(own, dtype=np.uint64), letters, length, rows.dtype)
+            else:
+                for i, rank in enumerate(own, first):
+                    rows[i, :length] += np.array(symbol_row(rank, letters, length), dtype=rows.dtype)
+            first, start = last, following
+        return rows
+
+    def examples(self, count: int) -> Items:
+        return self.decode(self.spread(count))
+
+    @property
+    def item_type(self) -> type[str] | type[bytes]:
+        return str if isinstance(self.alphabet, str) else bytes
+
+    def parse(self, texts: Sequence[str]) -> list[Any]:
+        parsed = super().parse(texts)
+        return parsed if self.item_type is str else [text.encode() for text in parsed]
+
+    def describe(self) -> str:
+        return f"unknown strings of up to {self.length} of {self.symbols - 1} characters"
+
+    def facts(self) -> Facts:
+        text = isinstance(self.alphabet, str)
+        unit = "characters" if text else "bytes"
+        shown = f": {label_of(self.alphabet)}" if text else ""
+        values = f"texts of up to {self.length} {unit} of an alphabet of {len(self.alphabet)}{shown}"
+        long = f"cut after {self.length} {unit}"
+        if self.long == "refuse":
+            long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
+        return [("values", values), ("longer texts", long), (f"other {unit}", self._others_in_words())]
+
+    def _others_in_words(self) -> str:
+        if self.other:
+            return "each is reported as the one symbol for all others"
+        if self._every_character:
+            return "there are none"
+        takes = "plan --other, or other=True in Python, takes them"
+        if isinstance(self.alphabet, bytes):
+            takes = "an alphabet of all 256 bytes takes them"
+        return f"texts with them are refused, and {_DEVICES} ({takes})"
+
+    @property
+    def _every_character(self) -> bool:
+        return self.other or (isinstance(self.alphabet, bytes) and len(self.alphabet) == 256)
+
+    @property
+    def argument(self) -> str:
+        return "domain=Strings(...)"
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        found = []
+        if not self._every_character:
+            adds = "--other adds one (other=True in Python)"
+            if isinstance(self.alphabet, bytes):
+                adds = "An alphabet of all 256 bytes needs none"
+            found.append(f"it has no item for other values. {adds}.")
+        if self.long == "refuse":
+            found.append('it refuses longer texts. long="truncate" cuts them.')
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         text = isinstance(self.alphabet, str)
         alphabet = self.alphabet if isinstance(self.alphabet, str) else self.alphabet.hex()
         fields = {"type": "strings" if text else "byte strings", "alphabet": alphabet, "length": self.length}
         return fields | {"long": self.long, "other": self.other}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Strings:
+        given = cls.expect_fields(fields)
+        if not isinstance(given["alphabet"], str):
+            raise ParameterError(f"alphabet: expected text, got {type_name(given['alphabet'])}")
+        if fields["type"] == "byte strings":
+            try:
+                given["alphabet"] = bytes.fromhex(given["alphabet"])
+            except ValueError:
+                raise ParameterError("alphabet: expected the bytes in hexadecimal, got another text") from None
+        return cls(**given)

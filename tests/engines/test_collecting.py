@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,115 +16,21 @@ import pytest
 import plausibly
 from cases import in_turn
 from contract.entries import every_scheme, other_than, reports_of, tally_of
-from files.making import SMALL, damage_group, flip, group_size, small_file, users_reports
+from engines.making import names, one_task_each, segment, whole
+from files.making import SMALL, damage_group, flip, small_file
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core import parallel
 from plausibly.core.atomic import held
-from plausibly.engines import local
-from plausibly.engines.local import Segment, collect, fold, merge, merge_files, report_files
+from plausibly.engines import collect, fold
 from plausibly.files import (
     Collected,
     DamagedError,
     ReportFile,
-    SimulatedError,
     read_tally,
     report_writer,
     write_reports,
     write_tally,
 )
-
-
-@pytest.fixture(autouse=True)
-def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    group_size(monkeypatch, 10)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Three files of 25, 40 and 3 reports."""
-    made = tmp_path / "reports"
-    made.mkdir()
-    for seed, count in enumerate([25, 40, 3]):
-        small_file(made / f"{seed}.parquet", count, seed=seed)
-    return made
-
-
-def whole(folder: Path, scheme: Scheme = SMALL) -> bytes:
-    """The bytes of the tally of all files in a folder."""
-    return tally_of(
-        scheme, *(group for path in sorted(folder.glob("*.parquet")) for group in ReportFile(path))
-    ).to_bytes()
-
-
-def one_task_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a task of each row group, few as the reports are."""
-    monkeypatch.setattr(local, "_TASKS_EACH", 1000)
-    monkeypatch.setattr(local, "_REPORTS_PER_CELL", 0)
-
-
-def segment(path: Path, first: int, last: int) -> Segment:
-    return Segment(str(path), ReportFile(path).identity, first, last)
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(entry.name for entry in folder.iterdir())
-
-
-# --- fold and merge --------------------------------------------------------------------------------------------------
-
-
-@every_scheme
-def test_folding_and_merging_is_adding_all_reports(scheme: Scheme, tmp_path: Path) -> None:
-    path = tmp_path / f"{os.urandom(8).hex()}.parquet"
-    reports = users_reports(scheme, 35)
-    write_reports(path, scheme, reports)
-    a, b, c = (fold(scheme, [segment(path, first, last)]) for first, last in [(0, 1), (1, 3), (3, 4)])
-    wanted = tally_of(scheme, reports).to_bytes()
-    before = a.to_bytes()
-    for state in (merge(merge(a, b), c), merge(c, merge(b, a)), merge(pickle.loads(pickle.dumps(c)), merge(a, b))):
-        assert state.tally.to_bytes() == wanted
-        assert list(state.files.values()) == [((0, 4),)]
-    assert fold(scheme, [segment(path, 3, 4), segment(path, 0, 3)]).tally.to_bytes() == wanted
-    assert a.to_bytes() == before, "merging leaves both as they were"
-
-
-def test_an_empty_state_is_neutral(folder: Path) -> None:
-    state = fold(SMALL, [segment(folder / "0.parquet", 0, 3)])
-    empty = Collected(SMALL.accumulator())
-    assert merge(empty, state).to_bytes() == merge(state, empty).to_bytes() == state.to_bytes()
-
-
-def test_merging_refuses_a_row_group_that_both_have(folder: Path) -> None:
-    path = folder / "1.parquet"
-    one, other = fold(SMALL, [segment(path, 0, 3)]), fold(SMALL, [segment(path, 2, 4)])
-    with pytest.raises(StateError, match="merge: row group 2 of a file would be counted twice"):
-        merge(one, other)
-
-
-def test_merging_refuses_another_scheme(folder: Path) -> None:
-    with pytest.raises(StateError, match="expected scheme"):
-        merge(Collected(SMALL.accumulator()), Collected(other_than(SMALL).accumulator()))
-
-
-def test_merging_a_simulation_gives_a_simulation(folder: Path) -> None:
-    one, other = Collected(SMALL.accumulator()), Collected(SMALL.accumulator(), simulated=True)
-    assert merge(one, other).simulated
-    assert merge(other, one).simulated
-
-
-def test_folding_refuses_a_file_that_was_replaced_since(folder: Path) -> None:
-    path = folder / "0.parquet"
-    planned = segment(path, 0, 3)
-    path.unlink()
-    with pytest.raises(DamagedError, match=r"0\.parquet: No such file"):
-        fold(SMALL, [planned])
-    small_file(path, 25)
-    with pytest.raises(DamagedError, match="replaced meanwhile"):
-        fold(SMALL, [planned])
-    assert len(fold(SMALL, [planned], skip_bad=True).skipped) == 1
-
-
-# --- collecting ------------------------------------------------------------------------------------------------------
 
 
 @in_turn("threads", ["1", "2", "5"])
@@ -141,30 +46,6 @@ def test_all_files_of_a_folder_are_collected(
     assert seen[-1] == (68, 68)
     assert sorted(seen) == seen
     assert not [name for name in names(tmp_path) if name not in {"reports", "1.tally", "2.tally", "5.tally"}]
-
-
-def task_sizes(folder: Path) -> list[int]:
-    """The reports of each task."""
-    survey = local._survey([folder], None, skip_bad=False)
-    tasks = local._tasks(survey, survey.missing(Collected(survey.scheme.accumulator())))
-    return [sum(survey.count(each) for each in task) for task in tasks]
-
-
-def test_tasks_are_many_for_small_states_and_short_for_large_reports(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLAUSIBLY_THREADS", "1")
-    assert task_sizes(folder) == [45, 23], "four reports for each of eleven cells, in whole row groups"
-    monkeypatch.setattr(local, "_REPORTS_PER_CELL", 0)
-    assert task_sizes(folder) == [10, 10, 15, 10, 10, 10, 3], "nine at least, in whole row groups"
-    monkeypatch.undo()
-    large = tmp_path / "large"
-    large.mkdir()
-    monkeypatch.setattr(local, "_TASK_BYTES", 40)
-    monkeypatch.setattr(local, "_BYTES_PER_CELL", 1)
-    group_size(monkeypatch, 1)
-    small_file(large / "a.parquet", 9, scheme=plausibly.make("OUE", epsilon=1, domain_size=160))
-    assert task_sizes(large) == [8, 1], "twenty bytes each, 160 cells"
 
 
 @every_scheme
@@ -220,15 +101,6 @@ def test_only_empty_files_give_an_empty_tally(tmp_path: Path) -> None:
     assert collect([tmp_path], tmp_path / "out").added == 3
 
 
-def test_folders_are_searched_but_for_hidden_files(tmp_path: Path) -> None:
-    for name in ("b/x.parquet", "a/y/z.parquet", "_temporary/x.parquet", "a/.x.parquet", "a/x.csv", "c.parquet"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    found = [path.relative_to(tmp_path).as_posix() for path in report_files([tmp_path])]
-    assert found == ["a/y/z.parquet", "b/x.parquet", "c.parquet"]
-    assert report_files([tmp_path / "a/x.csv"]) == [tmp_path / "a/x.csv"], "a file that is named is taken"
-
-
 def test_without_files_the_message_says_so(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="got none"):
         collect([tmp_path], tmp_path / "out")
@@ -241,7 +113,7 @@ def test_without_files_the_message_says_so(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-# --- other schemes, simulations ------------------------------------------------------------------------------------
+# --- other schemes, simulations --------------------------------------------------------------------------------------
 
 
 @in_turn("skip_bad", [False, True])
@@ -279,44 +151,6 @@ def test_simulated_reports_are_refused_unless_allowed_and_stay_marked(folder: Pa
     (folder / "s.parquet").unlink()
     with pytest.raises(StateError, match="out: simulated reports"):
         collect([folder], output)
-
-
-# --- tallies to one --------------------------------------------------------------------------------------------------
-
-
-def test_merging_files_is_collecting_all_of_them(folder: Path, tmp_path: Path) -> None:
-    parts = [tmp_path / f"{number}.tally" for number in range(3)]
-    for number, part in enumerate(parts):
-        collect([folder / f"{number}.parquet"], part)
-    steps: list[tuple[int, int]] = []
-    found = merge_files(parts, tmp_path / "all.tally", progress=lambda *step: steps.append(step))
-    collect([folder], tmp_path / "whole.tally")
-    assert (tmp_path / "all.tally").read_bytes() == (tmp_path / "whole.tally").read_bytes()
-    assert (len(found), steps) == (68, [(1, 3), (2, 3), (3, 3)])
-    assert collect([folder], tmp_path / "all.tally").added == 0, "it knows what it is made of"
-
-
-def test_merging_files_refuses_what_would_count_twice_or_be_lost(folder: Path, tmp_path: Path) -> None:
-    one, two = tmp_path / "1.tally", tmp_path / "2.tally"
-    collect([folder / "0.parquet"], one)
-    collect([folder / "1.parquet"], two)
-    with pytest.raises(ParameterError, match="got none"):
-        merge_files([], tmp_path / "all.tally")
-    with pytest.raises(ParameterError, match=r"1\.tally: named twice"):
-        merge_files([one, one], tmp_path / "all.tally")
-    with pytest.raises(ParameterError, match=r"2\.tally: expected another name"):
-        merge_files([one, two], two, overwrite=True)
-    merge_files([one, two], tmp_path / "all.tally")
-    with pytest.raises(StateError, match="already"):
-        merge_files([one], tmp_path / "all.tally")
-    with pytest.raises(StateError, match=r"all\.tally: row group 0 of a file would be counted twice"):
-        merge_files([two, tmp_path / "all.tally"], tmp_path / "more.tally")
-    write_tally(tmp_path / "s.tally", SMALL.accumulator(), simulated=True)
-    with pytest.raises(SimulatedError, match=r"s\.tally: simulated reports.*allow_simulated=True"):
-        merge_files([one, tmp_path / "s.tally"], tmp_path / "more.tally")
-    with held(tmp_path / "more.tally"), pytest.raises(StateError, match="another process"):
-        merge_files([one], tmp_path / "more.tally")
-    assert names(tmp_path) == ["1.tally", "2.tally", "all.tally", "reports", "s.tally"]
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
@@ -526,7 +360,7 @@ def test_two_collectors_of_one_output_are_told_apart(folder: Path, tmp_path: Pat
 
 @pytest.mark.full
 def test_collectors_that_start_together_count_every_report_once(folder: Path, tmp_path: Path) -> None:
-    code = "import sys; from plausibly.engines.local import collect; from plausibly import StateError\n"
+    code = "import sys; from plausibly.engines import collect; from plausibly import StateError\n"
     code += "for _ in range(20):\n  try: collect(sys.argv[1:2], sys.argv[2], save_every=0)\n  except StateError: pass"
     wanted = whole(folder)
     command = [sys.executable, "-c", code, str(folder), str(tmp_path / "out")]
@@ -567,7 +401,7 @@ MEASURE = """
 import json, sys
 from pathlib import Path
 from bench.peak import high_water
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 before = collect([sys.argv[1]], sys.argv[1] + "/first.tally", save_every=0) and high_water()
 added = collect(sys.argv[1:], sys.argv[1] + "/out.tally", save_every=0).added
 print(json.dumps([added, high_water() - before]))

@@ -1,0 +1,83 @@
+"""Checks of given items: a sequence of them, and positions and types of the wrong ones, never the items themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DomainError
+
+
+def listed(items: object) -> list[Any]:
+    """The items as a list, with None for masked ones; refuses a single item, and more than one dimension."""
+    if isinstance(items, np.ndarray):
+        as_list: list[Any] = one_dimensional(items).tolist()
+        return as_list
+    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
+        raise DomainError(f"items: expected a sequence of items, got one {type(items).__name__}")
+    # Iterating over a table of pandas would give the names of its columns.
+    if getattr(items, "ndim", 1) != 1:
+        raise DomainError(f"items: expected one dimension, got {type(items).__name__}; choose a column")
+    return list(items)
+
+
+def named(items: Iterable[Any]) -> npt.NDArray[Any]:
+    """The items as an array of objects."""
+    given = list(items)
+    names = np.empty(len(given), dtype=object)
+    names[:] = given
+    return names
+
+
+def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array; refuses more than one dimension, or none."""
+    if array.ndim != 1:
+        raise DomainError(f"items: expected one dimension, got {array.ndim}")
+    return array
+
+
+def type_name(item: object) -> str:
+    """The type of an item, for messages."""
+    return "a missing value" if item is None else type(item).__name__
+
+
+def refuse(
+    wrong: npt.NDArray[np.bool_],
+    expected: str,
+    items: Any = None,
+    *,
+    first: int = 0,
+    got: str = "a value outside the domain",
+) -> None:
+    """Raise a DomainError if any item is wrong, with the position of the first one, counted from ``first``.
+
+    The message shows the type of that item if ``items`` are given, else ``got``. It never shows the item, which may be
+    somebody's secret.
+    """
+    positions = np.flatnonzero(wrong)
+    if positions.size == 0:
+        return
+    position = int(positions[0])
+    others = positions.size - 1
+    more = f" and {others} more" if others else ""
+    reason = f"{expected}, got {got if items is None else type_name(items[position])}"
+    error = DomainError(f"item {first + position}{more}: {reason}")
+    error.position, error.more, error.reason = first + position, others, reason
+    raise error
+
+
+def refuse_halves(texts: Iterable[str]) -> None:
+    """Refuse texts without a UTF-8 form: those with half of a surrogate pair."""
+    given = list(texts)
+    try:
+        "".join(given).encode()
+    except UnicodeEncodeError:
+        # Looked for one by one only now, so that the common case pays nothing for the position.
+        wrong = np.array([any("\ud800" <= character <= "\udfff" for character in text) for text in given])
+    else:
+        return
+    # Outside the handler: Python's own error would travel along and show the text.
+    refuse(wrong, "expected text that has a UTF-8 form", got="text without one")

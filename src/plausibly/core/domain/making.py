@@ -1,0 +1,52 @@
+"""The domain that arguments ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arguments import whole_number
+from ..errors import ParameterError
+from .base import MAX_DOMAIN_SIZE, Domain
+from .integers import Integers
+from .labels import Labels
+
+
+def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
+    """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
+    if (domain_size is None) == (domain is None):
+        got = "neither" if domain is None else "both"
+        raise ParameterError(f"expected either domain_size= or domain=, got {got}")
+    if other is not None and (domain is None or isinstance(domain, Domain)):
+        raise ParameterError("other: goes with domain=[labels] only")
+    if domain is None:
+        return Integers(whole_number("domain_size", domain_size, 2, MAX_DOMAIN_SIZE))
+    if isinstance(domain, Domain):
+        return domain
+    options: dict[str, Any] = {"labels": domain} if other is None else {"labels": domain, "other": other}
+    return Labels(**options)
+
+
+def as_domain(given: object) -> Domain:
+    """The domain that one argument asks for: a number of items, a list of labels, or a domain."""
+    if isinstance(given, Domain):
+        return given
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return Integers(whole_number("domain: number of items", given, 2, MAX_DOMAIN_SIZE))
+    if given is None or isinstance(given, bool | float | str | bytes):
+        raise ParameterError(
+            "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
+            f"Strings(alphabet, length) for texts to be found, got {type(given).__name__}"
+        )
+    return make_domain(domain=given)
+
+
+def expect_domain(given: object, accepts: Sequence[type[Domain]], name: str) -> None:
+    """Refuse what is no domain, or none that the scheme of this name works on."""
+    if not isinstance(given, Domain):
+        raise ParameterError(f"domain: expected a Domain, got {type(given).__name__}")
+    if not isinstance(given, tuple(accepts)):
+        kinds = " or ".join(kind.title for kind in accepts)
+        raise ParameterError(f"domain: {name} works on {kinds}, got {type(given).__name__}")
