@@ -27,6 +27,11 @@ def register_domain(kind: Kind) -> Kind:
     return kind
 
 
+def is_domain_kind(name: object) -> bool:
+    """Whether a kind of domain of this name is known."""
+    return isinstance(name, str) and name in _KINDS
+
+
 def _origin(kind: type[Domain]) -> tuple[str, str]:
     # A module that is imported anew defines the same class anew.
     return kind.__module__, kind.__qualname__
@@ -37,6 +42,6 @@ def domain_from_dict(fields: object) -> Domain:
     if not isinstance(fields, dict):
         raise ParameterError(f"domain: expected an object, got {type(fields).__name__}")
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in _KINDS:
+    if not isinstance(kind, str) or not is_domain_kind(kind):
         raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, _KINDS)}")
     return _KINDS[kind].from_dict(fields)
