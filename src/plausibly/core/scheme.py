@@ -458,10 +458,12 @@ class Scheme(ABC):
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any], parts: Mapping[str, Scheme] = MappingProxyType({})) -> Scheme:
+    def from_dict(
+        cls, given: Mapping[str, Any], parts: Mapping[str, Scheme | tuple[Scheme, ...]] = MappingProxyType({})
+    ) -> Scheme:
         """The scheme of JSON fields; what is derived is recomputed and must agree.
 
-        ``parts`` holds the fields that are schemes themselves, already made.
+        ``parts`` holds the fields that are schemes, or lists of schemes, already made.
         """
         own = {f.name for f in fields(cls) if f.init} - {"domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):

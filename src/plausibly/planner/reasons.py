@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.domain import Keys
 from ..core.wording import size_text
 from ..sketches.rows import RowSketch
 from .options import ALIKE, Aim, Option
@@ -73,7 +72,7 @@ def why_not(option: Option, best: Option, aim: Aim) -> str:
 
 def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
     """What the paper would have said, where newer protocols overturn it, and what to keep in mind."""
-    found = _open_notes(best) if isinstance(aim.domain, Keys) else _listed_notes(best, options, aim)
+    found = _open_notes(best) if aim.domain.size is None else _listed_notes(best, options, aim)
     if best.prediction.assumes:
         found.append(
             "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
