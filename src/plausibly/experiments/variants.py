@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from ..catalog import make
 from ..core.domain import Integers
 from ..core.errors import StateError
 from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Decoder, Floats, Scores, VarianceLaw
+from ..core.laws import Cells, Codes, Decoder, Floats, Scores
 from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports, Scheme
 from ..search.fragment_puzzle import SFP
@@ -119,10 +119,7 @@ class _Raw:
 
     rows: Rows
     combine: Callable[..., Floats]
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError("cells with what others add to them have no variance law")
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:
@@ -141,10 +138,7 @@ class _Biased:
     """The estimates of another decoder, without its claim about their variance."""
 
     decoder: Decoder
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError("the others of a cell bias these estimates: they have no variance law")
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:

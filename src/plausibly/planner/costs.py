@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, log2, prod
 
-from ..core.laws import Estimator
+from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
 from ..search.base import Search
 from ..search.folding import Fold
@@ -112,7 +112,7 @@ def _hash_bits(scheme: Scheme) -> int:
 
 def linear(scheme: Scheme) -> bool:
     """Whether its estimates are sums over reports, with a variance in closed form; those of a regression are not."""
-    return not scheme.estimator().history
+    return scheme.estimator().law is not None
 
 
 def influence(scheme: Scheme) -> float:
@@ -143,5 +143,5 @@ def _ends(oracle: Scheme) -> tuple[float, float]:
 
 def _debiased(ends: tuple[float, float], cells: int) -> tuple[float, float]:
     # What others are expected to add to a cell is subtracted, for each report.
-    low, high = ((end - 1 / cells) * cells / (cells - 1) for end in ends)
+    low, high = (CountMean(cells).counts(end, 1) for end in ends)
     return low, high

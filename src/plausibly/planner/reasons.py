@@ -60,8 +60,8 @@ def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
         )
     if best.scheme.name == "CM":
         found.append('combine="median" or "peel" do better than stated where some items are frequent.')
-    if best.prediction.law.per_mate:
-        found.append("HR in blocks: an item that shares a block with a very common one is less exact than stated.")
+    if best.prediction.law.caveat:
+        found.append(best.prediction.law.caveat)
     found.append("ε is for one report of a user; several reports add up.")
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..core.laws import VarianceLaw
+from ..core.laws import CountMean, VarianceLaw
 from .rows import RowSketch
 
 
@@ -35,17 +35,4 @@ class CM(RowSketch):
         return self.oracle.size
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
-        c = self.width
-        miss = Fraction(c - 1, c)
-        # A user of another item is in the cell with probability 1/c, and shares a block with it like any other cell.
-        mates = 1 - miss * (1 - law.mate_share)
-        noise = law.per_report + law.per_holder / c + law.per_mate * mates
-        holder = miss * (law.per_holder + law.per_mate * (1 - law.mate_share))
-        met = Fraction(1, c - 1)
-        pairs = law.collision * (together * met + (1 - together) * Fraction(2, c * (c - 1)))
-        return VarianceLaw(
-            noise / miss**2 + met,
-            holder / miss**2 - met,
-            collision=together * (met + law.collision),
-            per_pair=pairs,
-        )
+        return CountMean(self.width).law(law, together)

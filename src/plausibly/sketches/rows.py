@@ -22,7 +22,7 @@ from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
 from ..core.wording import nearest, shown
-from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
+from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
 
 COMBINE: dict[str, Callable[[Rows], Decoder]] = {
@@ -148,8 +148,10 @@ class RowSketch(Scheme):
         assert isinstance(chosen, Estimator)  # only sketches decode in another way
         if not isinstance(combine, str) or combine not in COMBINE:
             raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
-        law, between = (self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0)))
-        return COMBINE[combine](Rows(self, chosen, law, between, postprocess_rows))
+        laws = None
+        if chosen.law is not None:
+            laws = RowLaws(*(self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0))))
+        return COMBINE[combine](Rows(self, chosen, laws, postprocess_rows))
 
     def shrunk(self, size: int) -> Scheme:
         width = min(size, self.oracle.size)
