@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2s, sha256
@@ -24,16 +24,25 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 __all__ = [
+    "DOMAINS",
     "MAX_EPSILON",
     "RANDOMIZERS",
     "Client",
     "DeviceError",
+    "Digit",
     "Document",
+    "Domain",
+    "Fields",
+    "Grouped",
+    "Oracle",
+    "Part",
     "Randomizer",
     "Source",
     "WordSource",
     "load",
     "randomizer_of",
+    "register",
+    "register_domain",
 ]
 
 MAX_EPSILON = 8
@@ -46,6 +55,7 @@ _MOST_BYTES = 2**20
 _MOST_CHARACTERS = 2**25
 _MOST_BRACKETS = 2**20
 _MOST_PREFIXES = 2**16
+_MOST_ORACLES = 2**8
 
 _WORD = 2**64
 _M32 = 0xFFFFFFFF
@@ -301,7 +311,7 @@ class Document(Fields):
     @property
     def size(self) -> int:
         """The number of items, for schemes that need them listed."""
-        if not isinstance(self.domain, Integers | Labels):
+        if not self.domain.listed:
             raise DeviceError(f"domain: {self.name} expects integers or labels")
         return self.domain.items
 
@@ -313,8 +323,13 @@ class Document(Fields):
     @property
     def strings(self) -> Strings:
         """The domain of a search."""
-        if not isinstance(self.domain, Strings):
-            raise DeviceError(f"domain: {self.name} expects strings")
+        strings: Strings = self.domain_of(Strings)
+        return strings
+
+    def domain_of(self, kind: type[Any]) -> Any:
+        """The domain of a scheme that works on domains of one kind."""
+        if not isinstance(self.domain, kind):
+            raise DeviceError(f"domain: {self.name} expects {kind.__name__.lower()}")
         return self.domain
 
     def split(self) -> int:
@@ -326,6 +341,13 @@ class Document(Fields):
     def oracle(self, name: str) -> Oracle:
         """A scheme within the scheme, with a randomizer that keeps its own promise."""
         return Oracle(Document(self.inner(name)), name)
+
+    def oracles(self, name: str) -> list[Oracle]:
+        """A list of schemes within the scheme."""
+        written = self._take(name, list)
+        if not 1 <= len(written) <= _MOST_ORACLES:
+            raise DeviceError(f"{name}: expected 1 to {_MOST_ORACLES} schemes, got another number")
+        return [Oracle(Document(one), name) for one in written]
 
 
 class Oracle:
@@ -347,6 +369,8 @@ class Oracle:
     def made(self) -> Randomizer:
         """Its randomizer; all parts that report through this oracle share it."""
         made = _made(self.document)
+        if isinstance(made, Grouped):
+            raise DeviceError(f"{self.name}: expected an oracle, got a scheme whose users are in groups")
         _expect_epsilon(made, self.document.epsilon)
         return made
 
@@ -359,6 +383,8 @@ class Domain(Protocol):
 
     items: int
     """Every encoded value is below this."""
+    listed: bool
+    """Whether an oracle may report the items as they are: they are listed, and their codes count them."""
     total: bool
     """Whether every text or byte string has a code. A refused value is revealed by the refusal."""
 
@@ -370,6 +396,7 @@ class Domain(Protocol):
 class Integers:
     """The integers below ``size``: the application's own numbers. It must have one for every user."""
 
+    listed = True
     total = True
 
     def __init__(self, fields: Fields) -> None:
@@ -386,6 +413,8 @@ class Integers:
 
 class Labels:
     """Distinct texts, and with ``other`` one more item for every other text."""
+
+    listed = True
 
     def __init__(self, fields: Fields) -> None:
         labels = fields.texts("labels")
@@ -410,6 +439,7 @@ class Keys:
     """Any str that has a UTF-8 form, bytes or int below 10^4300, known by a 64-bit hash."""
 
     items = 2**64
+    listed = False
     total = True
 
     def __init__(self, fields: Fields) -> None:
@@ -422,7 +452,9 @@ class Keys:
 class Strings:
     """Texts of up to ``length`` symbols: the number whose digits are the symbols, the first one the highest."""
 
-    def __init__(self, fields: Fields, *, in_bytes: bool) -> None:
+    listed = False
+
+    def __init__(self, fields: Fields, *, in_bytes: bool = False) -> None:
         written = fields.text("alphabet")
         self.in_bytes = in_bytes
         alphabet: str | bytes = _from_hex("alphabet", written) if in_bytes else written
@@ -484,18 +516,23 @@ def _from_hex(name: str, text: str) -> bytes:
     return found
 
 
+def _byte_strings(fields: Fields) -> Domain:
+    return Strings(fields, in_bytes=True)
+
+
+DOMAINS: dict[str, Callable[[Fields], Domain]] = {
+    "integers": Integers,
+    "labels": Labels,
+    "keys": Keys,
+    "strings": Strings,
+    "byte strings": _byte_strings,
+}
+"""How a domain of each type is made of the other fields of its object; ``register_domain`` adds to it."""
+
+
 def _domain(written: dict[str, Any]) -> Domain:
     fields = Fields(written, "domain")
-    kind = fields.choice("type", "integers", "labels", "keys", "strings", "byte strings")
-    domain: Domain
-    if kind == "integers":
-        domain = Integers(fields)
-    elif kind == "labels":
-        domain = Labels(fields)
-    elif kind == "keys":
-        domain = Keys(fields)
-    else:
-        domain = Strings(fields, in_bytes=kind == "byte strings")
+    domain = DOMAINS[fields.choice("type", *DOMAINS)](fields)
     fields.close()
     return domain
 
@@ -959,56 +996,56 @@ def _bloom(scheme: Document) -> Randomizer:
     return SampledBloom(scheme) if "oracle" in scheme else Bloom(scheme)
 
 
-# --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
-
-
-class Tag:
-    """A few bits of a hash of the whole string, which keep the fragments of one string together."""
-
-    def __init__(self, scheme: Document) -> None:
-        self.text = scheme.strings
-        self.hash_seed = scheme.seed("hash_seed")
-        self.bits = scheme.whole("hash_bits", 0, 16)
-
-    def of(self, value: int) -> int:
-        """The tag of a string."""
-        content = self.text.content(value, 0, self.text.length)
-        return key64(content, self.hash_seed, b"tag") & (1 << self.bits) - 1
+# --- groups: users report through one or several parts of a scheme ----------------------------------------------
 
 
 class Part:
-    """One oracle of a search: what it reports are the symbols in [first, last), with a tag of the whole string."""
+    """One thing that is reported about a value: an oracle, and what it is given of the value."""
 
-    def __init__(self, oracle: Oracle, text: Strings, first: int, last: int, tag: Tag | None = None) -> None:
-        self.text, self.first, self.last, self.tag = text, first, last, tag
-        self.hash_seed = oracle.domain.hash_seed if isinstance(oracle.domain, Keys) else None
+    def __init__(self, oracle: Oracle) -> None:
         if oracle.size is not None and oracle.size < self.count():
             raise DeviceError(f"{oracle.name}: expected Keys(), or an item for everything it is asked about")
         self.randomizer = oracle.made
 
     def count(self) -> int:
-        """How many different things the oracle may be given."""
-        count: int = self.text.symbols ** (self.last - self.first)
-        return count << self.tag.bits if self.tag else count
+        """The number of different items that the oracle may be given."""
+        raise NotImplementedError
 
     def item(self, value: int) -> int:
-        """What the oracle is given of a string: a number, or the key of some bytes."""
-        tag = self.tag.of(value) if self.tag else 0
-        if self.hash_seed is None:
-            return self.text.cut(value, self.first, self.last) << (self.tag.bits if self.tag else 0) | tag
-        content = self.text.content(value, self.first, self.last)
-        return key64(content + tag.to_bytes(2, "little") if self.tag else content, self.hash_seed, b"symbols")
+        """What the oracle is given of a value."""
+        raise NotImplementedError
+
+
+class Digit(Part):
+    """A part that reports one digit of a value: ``value // step % base``, such as one attribute of several."""
+
+    def __init__(self, oracle: Oracle, step: int, base: int) -> None:
+        self.step, self.base = step, base
+        if step < 1 or base < 1 or oracle.size is None:
+            raise DeviceError(f"{oracle.name}: expected an oracle over integers, and a step and a base of at least 1")
+        super().__init__(oracle)
+
+    def count(self) -> int:
+        return self.base
+
+    def item(self, value: int) -> int:
+        return value // self.step % self.base
 
 
 class Grouped:
-    """A search: a public group of users, and a report through each part that the group has."""
+    """A public group of users, drawn by weights, and a report through each part that the group has.
 
-    def __init__(self, parts: list[Part], groups: list[tuple[int, ...]], weights: list[int]) -> None:
+    ``items``: every encoded value is below this. ``groups``: the parts of each group, by number.
+    """
+
+    def __init__(
+        self, items: int, parts: Sequence[Part], groups: Sequence[Sequence[int]], weights: Sequence[int]
+    ) -> None:
         if not groups or len(weights) != len(groups):
             raise DeviceError(f"weights: expected one for each of the {len(groups)} groups")
-        self.items = parts[0].text.items
+        self.items = items
         self.groups = [[parts[i] for i in group] for group in groups]
-        self.weights = weights
+        self.weights = list(weights)
         self.words = 1 + max(sum(part.randomizer.words for part in group) for group in self.groups)
         self.body = max(sum(part.randomizer.record_bytes for part in group) for group in self.groups)
         self.record_bytes = field_bytes(len(groups)) + self.body
@@ -1046,6 +1083,45 @@ class Grouped:
         return worst
 
 
+# --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
+
+
+class Tag:
+    """A few bits of a hash of the whole string, which keep the fragments of one string together."""
+
+    def __init__(self, scheme: Document) -> None:
+        self.text = scheme.strings
+        self.hash_seed = scheme.seed("hash_seed")
+        self.bits = scheme.whole("hash_bits", 0, 16)
+
+    def of(self, value: int) -> int:
+        """The tag of a string."""
+        content = self.text.content(value, 0, self.text.length)
+        return key64(content, self.hash_seed, b"tag") & (1 << self.bits) - 1
+
+
+class Symbols(Part):
+    """A part that reports the symbols of a string in [first, last), with a tag of the whole string."""
+
+    def __init__(self, oracle: Oracle, text: Strings, first: int, last: int, tag: Tag | None = None) -> None:
+        self.text, self.first, self.last, self.tag = text, first, last, tag
+        self.hash_seed = oracle.domain.hash_seed if isinstance(oracle.domain, Keys) else None
+        super().__init__(oracle)
+
+    def count(self) -> int:
+        """How many different things the oracle may be given."""
+        count: int = self.text.symbols ** (self.last - self.first)
+        return count << self.tag.bits if self.tag else count
+
+    def item(self, value: int) -> int:
+        """What the oracle is given of a string: a number, or the key of some bytes."""
+        tag = self.tag.of(value) if self.tag else 0
+        if self.hash_seed is None:
+            return self.text.cut(value, self.first, self.last) << (self.tag.bits if self.tag else 0) | tag
+        content = self.text.content(value, self.first, self.last)
+        return key64(content + tag.to_bytes(2, "little") if self.tag else content, self.hash_seed, b"symbols")
+
+
 def _levels(scheme: Document) -> list[int]:
     length = scheme.strings.length
     start = scheme.whole("start", 1, length)
@@ -1056,7 +1132,7 @@ def _weights(scheme: Document) -> list[int]:
     return scheme.wholes("weights", 1, 2**32 - 1)
 
 
-class Fold(Part):
+class Fold(Symbols):
     """A part that reports the cell of a prefix: a hash of its stem chooses and rotates a block, the rest a cell."""
 
     def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, cohort: int, hash_seed: int) -> None:
@@ -1074,7 +1150,7 @@ class Fold(Part):
         return (key >> 32) % self.blocks * self.block + place
 
 
-class Extension(Part):
+class Extension(Symbols):
     """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits."""
 
     def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, prefixes: list[int]) -> None:
@@ -1107,7 +1183,7 @@ def search_round(scheme: Document) -> Randomizer:
     prefixes = [text.stem(prefix, stem) for prefix in published]
     if published != sorted(published) or len(set(prefixes)) != len(prefixes):
         raise DeviceError("prefixes: expected distinct ones in order, got others")
-    return Grouped([Extension(scheme.oracle("oracle"), text, stem, reach, prefixes)], [(0,)], [1])
+    return Grouped(text.items, [Extension(scheme.oracle("oracle"), text, stem, reach, prefixes)], [(0,)], [1])
 
 
 def trellis(scheme: Document) -> Randomizer:
@@ -1123,30 +1199,30 @@ def trellis(scheme: Document) -> Randomizer:
         raise DeviceError(f"expected oracles for {', '.join(sorted(needed))}, and deep beside folded")
     for table in tables.values():
         _ = table.made  # one that no level uses is checked, too
-    parts = [Part(tables["letters"], text, i, i + 1) for i in range(text.length)]
+    parts = [Symbols(tables["letters"], text, i, i + 1) for i in range(text.length)]
     if "pairs" in tables:
-        parts += [Part(tables["pairs"], text, i, i + 2) for i in range(text.length - 1)]
-    parts.append(Part(tables["first"], text, 0, levels[0]))
+        parts += [Symbols(tables["pairs"], text, i, i + 2) for i in range(text.length - 1)]
+    parts.append(Symbols(tables["first"], text, 0, levels[0]))
     for stem, last in pairwise(levels):
         cells = tables["folded" if stem == levels[0] else "deep"]
         parts += [Fold(cells, text, stem, last, cohort, seed) for cohort in range(cohorts)]
-    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
+    return Grouped(text.items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
 def prefix_extending(scheme: Document) -> Randomizer:
     """PEM: a public prefix length, and that prefix."""
     text, oracle = scheme.strings, scheme.oracle("oracle")
-    parts = [Part(oracle, text, 0, length) for length in _levels(scheme)]
-    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
+    parts = [Symbols(oracle, text, 0, length) for length in _levels(scheme)]
+    return Grouped(text.items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
 def tree_histogram(scheme: Document) -> Randomizer:
     """TH: a public prefix length, that prefix, and the whole string."""
     text, oracle = scheme.strings, scheme.oracle("oracle")
-    parts = [Part(oracle, text, 0, length) for length in _levels(scheme)[:-1]]
+    parts = [Symbols(oracle, text, 0, length) for length in _levels(scheme)[:-1]]
     levels = len(parts)
-    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
-    return Grouped(parts, [(i, levels) for i in range(levels)], [1] * levels)
+    parts.append(Symbols(scheme.oracle("word_oracle"), text, 0, text.length))
+    return Grouped(text.items, parts, [(i, levels) for i in range(levels)], [1] * levels)
 
 
 def fragment_puzzle(scheme: Document) -> Randomizer:
@@ -1154,17 +1230,17 @@ def fragment_puzzle(scheme: Document) -> Randomizer:
     text, oracle = scheme.strings, scheme.oracle("oracle")
     size, tag = scheme.whole("fragment", 1, text.length), Tag(scheme)
     starts = range(0, text.length, size)
-    parts = [Part(oracle, text, first, min(first + size, text.length), tag) for first in starts]
-    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
-    return Grouped(parts, [(i, len(starts)) for i in range(len(starts))], [1] * len(starts))
+    parts = [Symbols(oracle, text, first, min(first + size, text.length), tag) for first in starts]
+    parts.append(Symbols(scheme.oracle("word_oracle"), text, 0, text.length))
+    return Grouped(text.items, parts, [(i, len(starts)) for i in range(len(starts))], [1] * len(starts))
 
 
 def bitstogram(scheme: Document) -> Randomizer:
     """BITSTOGRAM: a public position and the symbol there with a tag, or the whole string."""
     text, oracle, tag = scheme.strings, scheme.oracle("oracle"), Tag(scheme)
-    parts = [Part(oracle, text, i, i + 1, tag) for i in range(text.length)]
-    parts.append(Part(scheme.oracle("word_oracle"), text, 0, text.length))
-    return Grouped(parts, [(i,) for i in range(len(parts))], _weights(scheme))
+    parts = [Symbols(oracle, text, i, i + 1, tag) for i in range(text.length)]
+    parts.append(Symbols(scheme.oracle("word_oracle"), text, 0, text.length))
+    return Grouped(text.items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
 RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
@@ -1189,6 +1265,31 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "SFP": fragment_puzzle,
     "BITSTOGRAM": bitstogram,
 }
+"""How the randomizer of each scheme is made of its document; ``register`` adds to it."""
+
+
+def register(name: str, randomizer: Callable[[Document], Randomizer]) -> None:
+    """Make a scheme of another package known: ``randomizer`` makes its client of a document.
+
+    It reads every field that the scheme adds to a document, and refuses what it does not expect.
+    """
+    _register(RANDOMIZERS, name, randomizer)
+
+
+def register_domain(kind: str, domain: Callable[[Fields], Domain]) -> None:
+    """Make a kind of domain of another package known, by its "type": ``domain`` makes it of the other fields."""
+    _register(DOMAINS, kind, domain)
+
+
+def _register(known: dict[str, Callable[[Any], Any]], name: str, made: Callable[[Any], Any]) -> None:
+    # A module that is imported anew defines the same thing anew; anything else would replace a client by another.
+    if name in known and _origin(known[name]) != _origin(made):
+        raise DeviceError(f"{name}: expected a name that is not taken yet")
+    known[name] = made
+
+
+def _origin(made: Callable[[Any], Any]) -> tuple[object, object]:
+    return getattr(made, "__module__", None), getattr(made, "__qualname__", made)
 
 
 # --- the client -------------------------------------------------------------------------------------------------

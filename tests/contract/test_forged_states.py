@@ -23,7 +23,6 @@ from cases import in_turn
 from contract.entries import SCHEMES, each_of, every_scheme, is_linear, items_of, reports_of, tally_of
 from plausibly import Accumulator, Keys, Scheme, SeededRandom, StateError
 from plausibly.core.scheme import RefusedReportsError, exact_sum
-from plausibly.planner.costs import influence
 
 HEADER = struct.Struct("<4s16sq")
 Cells = npt.NDArray[np.int64]
@@ -49,7 +48,7 @@ def beyond_bound(tally: Accumulator) -> bool:
     if not is_linear(tally.scheme):
         return False  # a regression has no bound
     values = tally.estimate(items_of(tally.scheme)).values
-    return bool((np.abs(values) > len(tally) * influence(tally.scheme) * (1 + 1e-9)).any())
+    return bool((np.abs(values) > len(tally) * tally.scheme.influence() * (1 + 1e-9)).any())
 
 
 # --- all states of small settings ----------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ def keeps_within_the_bound(scheme: Scheme, n: int) -> None:
     for cells in passing(scheme, n):
         state = np.array(cells, dtype=np.int64).reshape(scheme.cell_shape)
         values, _ = scheme.estimator().estimate(state, n, None)
-        assert np.abs(values).max() <= n * influence(scheme) * (1 + 1e-9)
+        assert np.abs(values).max() <= n * scheme.influence() * (1 + 1e-9)
 
 
 @in_turn("label", SMALL)
@@ -342,7 +341,7 @@ def furthest_forgery(scheme: Scheme, item: int, n: int) -> float:
     for cells in forgeries(scheme, item, n):
         if passes(scheme, cells, n):
             values, _ = scheme.estimator().estimate(cells, n, code)
-            found.append(abs(float(values[0])) / (n * influence(scheme)))
+            found.append(abs(float(values[0])) / (n * scheme.influence()))
     return max(found)
 
 

@@ -14,7 +14,6 @@ from plausibly.core.history import Applied, decoding
 from plausibly.core.laws import CountMean, Estimator, VarianceLaw, law_of, pure
 from plausibly.core.scheme import Scheme
 from plausibly.oracles.direct import DE
-from plausibly.planner.costs import linear
 from plausibly.planner.prediction import Prediction
 
 LAW = VarianceLaw(Fraction(3, 7), Fraction(-1, 5))
@@ -97,8 +96,8 @@ def test_who_needs_a_law_says_that_there_is_none() -> None:
 
 
 def test_planning_asks_whether_there_is_a_law() -> None:
-    assert not linear(lawless())
-    assert linear(make("DE", epsilon=1, domain_size=5))
+    assert not lawless().linear
+    assert make("DE", epsilon=1, domain_size=5).linear
 
 
 def test_the_audit_holds_without_a_law_and_says_nothing_of_the_variance() -> None:
@@ -147,6 +146,10 @@ def test_scores_are_decoded_at_once() -> None:
         cell = (score - n * Fraction(1, 3)) * Fraction(5, 2)
         item = (cell - n * CountMean(7).offset) * CountMean(7).scale
         assert (score - n * offset) * scale == item
+
+
+def test_a_report_contributes_to_an_item_what_it_adds_to_its_cell_less_the_others() -> None:
+    assert CountMean(5).contribution((Fraction(-1, 2), Fraction(2))) == (Fraction(-7, 8), Fraction(9, 4))
 
 
 @pytest.mark.parametrize("cells", [2, 5])

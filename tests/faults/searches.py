@@ -327,7 +327,7 @@ PLANS: list[Plan] = [
     (
         "prefix-one-symbol-short-on-a-device",
         "the last character of a prefix is never reported",
-        (Edit("device:Part.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),),
+        (Edit("device:Symbols.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),),
         PEM,
         BULK,
     ),
@@ -335,7 +335,7 @@ PLANS: list[Plan] = [
         "prefix-one-symbol-short",
         "the same at both ends",
         (
-            Edit("device:Part.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),
+            Edit("device:Symbols.__init__", "= text, first, last, tag", "= text, first, max(first + 1, last - 1), tag"),
             Edit(
                 "search.prefixes:prefix_part",
                 "strings, 0, length,",

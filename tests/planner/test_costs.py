@@ -10,7 +10,6 @@ import pytest
 import plausibly
 from cases import in_turn
 from plausibly import Keys, SeededRandom, Strings, make
-from plausibly.planner.costs import costs_of, influence, state_bytes
 
 ORACLES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 
@@ -35,8 +34,8 @@ def test_one_report_moves_a_count_by_no_more_than_stated_and_may_do_so(scheme: A
         tally = scheme.accumulator()
         tally.add(reports[i : i + 1])
         most = max(most, float(np.abs(tally.estimate().values).max()))
-        assert most <= influence(scheme) * (1 + 1e-9)
-        if most >= influence(scheme) * (1 - 1e-9):
+        assert most <= scheme.influence() * (1 + 1e-9)
+        if most >= scheme.influence() * (1 - 1e-9):
             return
     raise AssertionError("none of these reports moves a count by as much as stated")
 
@@ -53,7 +52,7 @@ def test_a_report_of_a_search_stands_for_those_who_report_other_things() -> None
         more = plausibly.Accumulator.from_bytes(scheme, tally.to_bytes())
         more.add(last[i : i + 1])
         moved.append(abs(more.estimate(["abc"]).values[0] - before))
-    assert max(moved) == pytest.approx(influence(scheme), rel=1e-6)
+    assert max(moved) == pytest.approx(scheme.influence(), rel=1e-6)
 
 
 @in_turn("scheme", [*schemes(), make("OLH", epsilon=1, domain=Keys()), make("FLH", epsilon=1, domain=Keys())])
@@ -61,17 +60,15 @@ def test_state_bytes_are_those_of_an_accumulator(scheme: Any) -> None:
     tally = scheme.accumulator()
     tally.add(scheme.privatize([1, 2, 3, 1], rng=SeededRandom(1)))
     frame = 32 + 8 * (scheme.channels or 0)
-    assert state_bytes(scheme, 4) <= len(tally.to_bytes()) <= state_bytes(scheme, 4) + frame
+    assert scheme.cost(4, 0).state_bytes <= len(tally.to_bytes()) <= scheme.cost(4, 0).state_bytes + frame
 
 
 def test_what_grows_with_users_and_items_is_told_from_what_does_not() -> None:
     def seconds(name: str, d: int) -> float:
-        return costs_of(make(name, epsilon=2, domain_size=d), 10**7, 0).seconds
+        return make(name, epsilon=2, domain_size=d).cost(10**7, d).seconds
 
     assert seconds("OLH", 10**5) > 50 * seconds("TLH", 10**5)
     assert seconds("OUE", 10**5) > 10 * seconds("AGR", 10**5)
     assert seconds("HR", 10**5) < 3 * seconds("HR", 10**3)
-    classes = [
-        costs_of(make("OLH", epsilon=2, domain_size=1000), n, 0).time_class for n in (10**5, 10**7, 10**9, 10**12)
-    ]
+    classes = [make("OLH", epsilon=2, domain_size=1000).cost(n, 1000).time_class for n in (10**5, 10**7, 10**9, 10**12)]
     assert classes == [0, 0, 1, 3]

@@ -18,7 +18,6 @@ from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports_of, sized
 from plausibly import Keys, Labels, Strings, make
 from plausibly.core.scheme import RefusedReportsError
-from plausibly.planner.costs import influence, linear
 from plausibly.planner.description import Description, fields_of_record
 from plausibly.planner.devices import device_notes
 
@@ -60,7 +59,7 @@ def most_moved(scheme: Any, records: Any) -> float:
 
 def check_influence(label: str, scheme: Any) -> None:
     with case(label):
-        assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(influence(scheme), rel=1e-9)
+        assert most_moved(scheme, neighbours(scheme, 8, 100)) == pytest.approx(scheme.influence(), rel=1e-9)
 
 
 @pytest.mark.full
@@ -97,9 +96,7 @@ def check_descriptions(schemes: dict[str, Any]) -> None:
             assert fields["report"]["bytes"] == scheme.report_dtype.itemsize
             assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
             assert (fields["fakes"] is None) == (fields["influence"] is None) == (not is_linear(scheme))
-            assert ("no law" in text) == (
-                not linear(scheme) or (scheme.name != "TRELLIS" and hasattr(scheme, "groups"))
-            )
+            assert ("no law" in text) == (not scheme.linear or (scheme.name != "TRELLIS" and hasattr(scheme, "groups")))
             assert "nan" not in re.split(r"\W+", text)
 
 

@@ -14,7 +14,6 @@ import plausibly
 from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, sized
 from plausibly import Keys, SeededRandom, Strings, make
-from plausibly.planner.costs import influence
 from plausibly.planner.description import Description
 from plausibly.planner.fakes import fakes_for_share, fakes_of, raise_of_part
 
@@ -73,7 +72,7 @@ def check_by_brute_force(label: str, scheme: Any, most: int = 600) -> None:
         stated = fakes_of(scheme)
         assert stated is not None
         moved = shifts(scheme, records_of(scheme, most))
-        assert max(stated.raises, stated.lowers) == pytest.approx(influence(scheme), rel=1e-12)
+        assert max(stated.raises, stated.lowers) == pytest.approx(scheme.influence(), rel=1e-12)
         assert moved.max() == pytest.approx(stated.raises, rel=1e-9)
         assert -moved.min() == pytest.approx(stated.lowers, rel=1e-9)
         assert best_mixture(moved) <= stated.every * (1 + 1e-9)

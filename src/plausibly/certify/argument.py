@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "f1b5a12941f5ca2b1607dfcd278acd192230925eaaecdcd455a1f1e8d1490e88"
+PROVED = "d893eccc787a7711bff33076551bd80f358a2cabd6d539a276b69ef01fdec1ef"
 """SHA-256 of the code that the proof is about. After a change of that code, check the proof first, then edit this."""
 
 _ALWAYS = ""
@@ -121,8 +121,9 @@ def _written() -> ModuleType:
 def _as_written() -> bool:
     # Anything may have been replaced or added since the file was read: a global named range is used for the builtin.
     running, written = _globals_of(device), _globals_of(_written())
-    # Schemes of other packages register their clients; that changes none of the others.
-    running["RANDOMIZERS"] = {name: running["RANDOMIZERS"].get(name) for name in written["RANDOMIZERS"]}
+    # Other packages register clients and kinds of domains; that changes none of the others.
+    for table in ("RANDOMIZERS", "DOMAINS"):
+        running[table] = {name: running[table].get(name) for name in written[table]}
     return running.keys() == written.keys() and all(
         _same(running[name], written[name]) and (type(written[name]) is not type or _same_class(name))
         for name in written
@@ -228,28 +229,46 @@ def _rows(client: Any, items: int) -> bool:
 
 def _groups(client: Any, items: int) -> bool:
     parts = [part for group in client.groups for part in group]
-    return all(_whole(part) and _within_conditions(part.randomizer, _items_of(part)) for part in parts)
+    # Not groups within groups: how many public draws those make depends on the group.
+    return all(
+        _whole(part)
+        and type(part.randomizer) is not device.Grouped
+        and _within_conditions(part.randomizer, _items_of(part))
+        for part in parts
+    )
 
 
 def _whole(part: Any) -> bool:
-    # A part maps every string to an item, without an error on some of them.
+    # A part maps every value to an item, without an error on some of them.
+    condition = _PART_CONDITIONS.get(type(part))
+    return condition is not None and condition(part)
+
+
+def _symbols(part: Any) -> bool:
     text, tag = part.text, part.tag
     whole = 2 <= text.symbols <= 2**16 and 0 <= part.first <= part.last <= text.length
-    whole = whole and (tag is None or 0 <= tag.bits <= 16)
-    if type(part) is device.Fold:
-        return whole and part.block >= 1 and part.blocks >= 1
-    if type(part) is device.Extension:
-        numbers = part.numbers.values()
-        fits = part.more == text.symbols ** (part.last - part.first) and part.hash_seed is None
-        return whole and fits and all(0 <= number < len(numbers) for number in numbers)
-    return whole
+    return whole and (tag is None or 0 <= tag.bits <= 16)
+
+
+def _extension(part: Any) -> bool:
+    numbers = part.numbers.values()
+    fits = part.more == part.text.symbols ** (part.last - part.first) and part.hash_seed is None
+    return _symbols(part) and fits and all(0 <= number < len(numbers) for number in numbers)
 
 
 def _items_of(part: Any) -> int:
-    # What a part of a search gives to its oracle is below this.
+    # What a part gives to its oracle is below this.
     if type(part) is device.Fold:
         return int(part.blocks * part.block)
-    return WORD if part.hash_seed is not None else int(part.count())
+    return WORD if getattr(part, "hash_seed", None) is not None else int(part.count())
+
+
+_PART_CONDITIONS: dict[type, Callable[[Any], bool]] = {
+    device.Digit: lambda part: part.step >= 1 and part.base >= 1,
+    device.Symbols: _symbols,
+    device.Fold: lambda part: _symbols(part) and part.block >= 1 and part.blocks >= 1,
+    device.Extension: _extension,
+}
 
 
 def _power_of_two(number: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import kernels
+from .costs import BYTE, REPORT
 from .laws import Cells
 from .scheme import Reports, refuse_beyond
 
@@ -23,3 +24,8 @@ def refuse_spare_bits(reports: Reports, size: int) -> None:
 def fold_bitmaps(cells: Cells, reports: Reports) -> None:
     """Adds to each item's cell the number of reports that have its bit set."""
     cells += kernels.column_sums(np.ascontiguousarray(reports["bits"]), len(cells))
+
+
+def bitmap_seconds(n: int, size: int) -> float:
+    """Seconds of one core to count n bitmaps of so many bytes."""
+    return n * REPORT + n * size * BYTE

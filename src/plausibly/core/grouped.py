@@ -19,9 +19,9 @@ from .enumeration import Probe
 from .errors import ParameterError
 from .grouped_accumulator import GroupedAccumulator
 from .laws import Cells
-from .parts import Part
+from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
-from .scheme import Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,17 @@ class Grouped(Scheme):
 
     def validate(self) -> None:
         self.check_domain()
+        self._check_groups()
         object.__setattr__(self, "epsilon", self.spent)
         super().validate()
         self.places  # noqa: B018  refuses parts that do not fit together
+
+    def _check_groups(self) -> None:
+        if not self.groups or not all(self.groups):
+            raise ParameterError("groups: expected at least one, and at least one part in each")
+        for part in self.parts:
+            if isinstance(part.scheme, Grouped):
+                raise ParameterError(f"{part.label}: expected an oracle, got a scheme whose users are in groups")
 
     @property
     @abstractmethod
@@ -206,6 +214,17 @@ class Grouped(Scheme):
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         raise TypeError("a grouped scheme has no cells: its parts have")
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return tuple(Component(part.scheme, self.share(i)) for i, part in enumerate(self.parts))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        decoder = self.estimator()
+        if not isinstance(decoder, PartDecoder):
+            return super().contribution()
+        ends = decoder.part.scheme.contribution()
+        return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         value, likelihood = self.domain.of_number(item), Fraction(1)

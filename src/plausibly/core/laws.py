@@ -124,6 +124,11 @@ class CountMean:
         """Scale and offset from an oracle's scores to counts of items, given those to counts of cells."""
         return scale * self.scale, offset + self.offset / scale
 
+    def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+        """The least and the most that one report adds to the count of an item, given what it adds to its cell."""
+        low, high = ((end - self.offset) * self.scale for end in ends)
+        return low, high
+
     def law(self, oracle: VarianceLaw, together: Fraction) -> VarianceLaw:
         """The law of counts of items, given the oracle's; ``together``: the chance that two users share a hash."""
         law, c = oracle.averaged, self.cells
@@ -175,6 +180,11 @@ class Estimator:
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
     history: History = ()
+
+    @property
+    def contribution(self) -> tuple[Fraction, Fraction]:
+        """The least and the most that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
+        return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats | None]:
         """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, prod
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,14 @@ from .. import device, kernels
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
-from .domain import Domain, Integers, Listable, domain_from_dict, expect_domain
+from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
+from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes take both from here
 from .errors import DomainError, ParameterError, ReportError, StateError
-from .laws import Cells, Decoder, law_of
+from .laws import Cells, Decoder, Estimator, law_of
 from .memory import copied, unshared
 from .parallel import in_chunks
-from .probability import exact_epsilon, log_upper_bound
+from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
 from .wording import nearest, shown
 
@@ -37,6 +39,26 @@ _CHUNK_BYTES = 1 << 22
 """Keystream of one task: below 4 MB two threads lose more than they win."""
 _COPIED_BYTES = 1 << 24
 """Reports in somebody else's memory are copied 16 MB at a time."""
+
+EXAMPLE_DOMAINS: Mapping[str, Domain] = MappingProxyType(
+    {
+        "integers": Integers(11),
+        "labels": Labels(("ant", "bee", "cat", "dog", "eel", "fox"), other=True),
+        "keys": Keys(hash_seed=3),
+        "strings": Strings("abc", 3),
+    }
+)
+"""A small domain of each kind, for examples."""
+EXAMPLE_SEED = 2**63 + 5
+"""The hash seed of examples: JSON writes it as text, since a browser would round the number."""
+
+
+class Component(NamedTuple):
+    """A scheme that another one reports through."""
+
+    scheme: Scheme
+    share: Fraction
+    """Of all users, those who report through it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -56,6 +78,10 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
+    spends_less: ClassVar[str] = ""
+    """Why the epsilon delivered may lie well below the one asked for, where it may: a sentence."""
+    advice: ClassVar[str] = ""
+    """What a plan says when it recommends this scheme, if anything."""
 
     def __post_init__(self) -> None:
         self.validate()
@@ -320,6 +346,96 @@ class Scheme(ABC):
             )
         return np.ascontiguousarray(reports)
 
+    # --- what a scheme says to planners, tests and pages ------------------------------------------------------
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The schemes that it reports through, each with the share of the users who do; none for an oracle."""
+        return ()
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
+        """A scheme of this kind on a domain, its state and its public choices small.
+
+        ``through(epsilon, domain)`` makes the oracles of a scheme that reports through others.
+        """
+        return cls(epsilon=epsilon, domain=domain)  # type: ignore[arg-type]
+
+    @classmethod
+    def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
+        """Small ready schemes of this kind by what is special about them: one for each kind of domain it accepts.
+
+        Self-tests, documentation and the contract suite run them; a scheme whose parameters open other branches of its
+        code adds an example of each.
+        """
+        domains = {kind: domain for kind, domain in EXAMPLE_DOMAINS.items() if isinstance(domain, cls.accepts)}
+        return {kind: cls.example(epsilon, domain, through) for kind, domain in domains.items()}
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        """Parameters worth trying for a collection, each a set of keyword arguments besides epsilon and domain.
+
+        The planner makes all of them, leaves out those that are refused, and takes the best. ``memory``: bytes of
+        state that are allowed; variants beyond show what would be needed.
+        """
+        if required(cls) <= {"epsilon"}:
+            yield {}
+
+    @classmethod
+    def variants_over(cls, oracle: Scheme, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        """The same for a scheme that reports through an oracle: keyword arguments besides oracle and domain."""
+        yield from ()
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        """What is worth trying as the oracle of a row of up to so many cells: keyword arguments besides epsilon.
+
+        None from a scheme that is never better in a sketch than another one.
+        """
+        if required(cls) <= {"epsilon"} and issubclass(Integers, cls.accepts):
+            yield {"domain": Integers(cells)}
+
+    def cost(self, n: int, asked: int) -> Cost:
+        """What n reports cost the server, and the counts of ``asked`` items."""
+        size, seconds = self.report_dtype.itemsize, self.seconds(n, asked)
+        if self.cell_shape is not None:
+            return Cost(size, 8 * prod(self.cell_shape) * (self.channels or 1), seconds, keeps_reports=False)
+        if self.components:  # they have the state
+            state = sum(part.scheme.cost(ceil(n * part.share), 0).state_bytes for part in self.components)
+            return Cost(size, state, seconds, keeps_reports=False)
+        return Cost(size, n * size, seconds, keeps_reports=True)
+
+    def seconds(self, n: int, asked: int) -> float:
+        """Seconds of one core to collect n reports and to estimate the counts of ``asked`` items.
+
+        A scheme that knows better overrides this guess: each word that a report draws is a place that it counts in, a
+        split word a bit of a map; then a transform of all cells.
+        """
+        if self.components:
+            return sum(part.scheme.seconds(ceil(n * part.share), asked) for part in self.components)
+        if self.cell_shape is None:
+            return n * REPORT + n * asked * CANDIDATE
+        places = n * self.layout.dense * PLACE + n * self.layout.split / 8 * BYTE
+        return n * REPORT + places + transform(self.cell_shape)
+
+    @property
+    def linear(self) -> bool:
+        """Whether its estimates are sums over reports, with a variance in closed form; a regression's are not."""
+        return self.estimator().law is not None
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        """The least and the most that one report, whatever is in it, adds to an estimated count.
+
+        None where estimates are not sums over reports.
+        """
+        decoder = self.estimator()
+        return decoder.contribution if isinstance(decoder, Estimator) and self.linear else None
+
+    def influence(self) -> float | None:
+        """By how much one report more, whatever is in it, can move an estimated count; None as for contribution."""
+        ends = self.contribution()
+        return None if ends is None else float(max(map(abs, ends)))
+
     # --- identity ---------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -338,10 +454,12 @@ class Scheme(ABC):
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any], parts: Mapping[str, Scheme] = MappingProxyType({})) -> Scheme:
+    def from_dict(
+        cls, given: Mapping[str, Any], parts: Mapping[str, Scheme | tuple[Scheme, ...]] = MappingProxyType({})
+    ) -> Scheme:
         """The scheme of JSON fields; what is derived is recomputed and must agree.
 
-        ``parts`` holds the fields that are schemes themselves, already made.
+        ``parts`` holds the fields that are schemes, or lists of schemes, already made.
         """
         own = {f.name for f in fields(cls) if f.init} - {"domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):
@@ -382,6 +500,10 @@ class Scheme(ABC):
         domain = f"domain={self.domain!r}" if self.domain.size is None else f"domain_size={self.domain.size}"
         rest = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
         return f"{self.name}(epsilon={self.epsilon}, {domain}{rest})"
+
+
+OracleMaker = Callable[[EpsilonLike, Domain], Scheme]
+"""An epsilon and a domain to a scheme over that domain."""
 
 
 def required(kind: type[Scheme]) -> set[str]:

@@ -1,13 +1,17 @@
-"""Layer 1, the frequency oracles: one file each, one line here. The catalogue is made of these lines."""
+"""Layer 1, the frequency oracles: one file each, one line here.
 
-from .affine_response import AGR as AGR
+The catalogue is made of these lines. Their order, that of the paper, is the order in which a plan lists equals.
+"""
+
+# ruff: isort: off
 from .direct import DE as DE
-from .fast_local_hashing import FLH as FLH
-from .hadamard_mechanism import HM as HM
-from .hadamard_response import HR as HR
+from .unary import SUE as SUE
+from .unary import OUE as OUE
 from .local_hashing import BLH as BLH
 from .local_hashing import OLH as OLH
+from .fast_local_hashing import FLH as FLH
+from .hadamard_response import HR as HR
+from .hadamard_mechanism import HM as HM
 from .subset_selection import SS as SS
 from .toeplitz_hashing import TLH as TLH
-from .unary import OUE as OUE
-from .unary import SUE as SUE
+from .affine_response import AGR as AGR

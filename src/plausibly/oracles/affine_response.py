@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,15 +13,30 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
+from ..core.costs import REPORT, transform
+from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.galois import tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
-from ..core.probability import WORD, exp_enclosure, keep_threshold
+from ..core.probability import WORD, EpsilonLike, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, exact_sum, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.scheme import (
+    EXAMPLE_DOMAINS,
+    Encoded,
+    OracleMaker,
+    Reports,
+    Scheme,
+    exact_sum,
+    fields_of,
+    refuse_beyond,
+    refuse_cells,
+    unsigned,
+)
 from ..device import field_multiply, projective_point
 
+_LARGEST_STATE_BITS = 28
+"""log2 of the cells of a state beyond which nobody asks for one."""
 _PLANNED_REPORTS = 10**6
 """The size of collection for which the default shape has the cheapest decoder."""
 
@@ -45,6 +61,10 @@ class AGR(Scheme):
     """
 
     name = "AGR"
+    advice = (
+        "AGR is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
+        "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
+    )
     max_increment = 2**MAX_HASH_BITS  # not of a cell, but of the sums that the decoder makes of the cells
 
     hash_bits: int | None = None
@@ -172,6 +192,26 @@ class AGR(Scheme):
         kernels.walsh_hadamard(rows)
         coefficients = kernels.affine_gather(rows, self.t, self.m, self.item_bits)
         return supports(coefficients, n, codes, size=self.size, hash_bits=self.t, window=self.w)
+
+    @classmethod
+    def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
+        # A window wider than one place, which no default of a small domain has.
+        windowed = cls(epsilon=epsilon, domain=EXAMPLE_DOMAINS["integers"], hash_bits=3, window=3)  # type: ignore[arg-type]
+        return super().examples(through, epsilon=epsilon) | {"windowed": windowed}
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        item_bits = ((domain.size or 1) - 1).bit_length()
+        for t in range(1, MAX_HASH_BITS + 1):
+            w, least = best_window(epsilon, t), -(-item_bits // t)
+            for m in {max(2, least), least}:
+                # A window of 1 needs no stretch, which saves a field of the report.
+                windows = (w, 1, w - 1, w + 1) if m == 1 else (w, 1)
+                if t * m <= _LARGEST_STATE_BITS:
+                    yield from ({"hash_bits": t, "dimension": m, "window": x} for x in windows)
+
+    def seconds(self, n: int, asked: int) -> float:
+        return n * REPORT + n * self.w * REPORT + transform(self.cell_shape)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, hashed = Fraction(self.keep, WORD), 0

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.costs import REPORT
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
@@ -81,6 +82,9 @@ class DE(Scheme):
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]
+
+    def seconds(self, n: int, asked: int) -> float:
+        return n * REPORT
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,10 +13,26 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import json_integer, whole_number
+from ..core.costs import REPORT, TABULATED
+from ..core.domain import Domain
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field, public_seeds
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.probability import EpsilonLike
 from ..core.randomness import Draws
-from ..core.scheme import Encoded, Reports, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.scheme import (
+    EXAMPLE_SEED,
+    Encoded,
+    OracleMaker,
+    Reports,
+    Scheme,
+    fields_of,
+    refuse_beyond,
+    refuse_unless_histogram,
+    unsigned,
+)
+
+_TRIED = tuple(2**k for k in range(8, 22, 2))
+"""Numbers of functions that a plan tries."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -99,6 +116,18 @@ class FLH(HashedScheme):
         spread = float(((cells - cells.sum(axis=1, keepdims=True) / self.g) ** 2).sum())
         gap = float(self.p - (1 - self.p) / (self.g - 1))
         return {"f2": n + self.hashes * max(0.0, spread - n * share) / (gap**2 * share)}
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
+        return cls(epsilon=epsilon, domain=domain, hashes=6, hash_seed=EXAMPLE_SEED)  # type: ignore[arg-type]
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        most = memory // (8 * best_hash_range(epsilon))
+        yield from ({"hashes": hashes} for hashes in sorted({max(1, min(tried, most)) for tried in _TRIED} | {1}))
+
+    def seconds(self, n: int, asked: int) -> float:
+        return n * REPORT + self.hashes * asked * TABULATED
 
     def seed_of(self, report: np.void) -> int:
         return int(self._seeds[report["index"]])

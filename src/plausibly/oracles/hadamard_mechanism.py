@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,8 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
+from ..core.costs import PLACE, REPORT, transform
+from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
@@ -141,6 +144,18 @@ class HM(Scheme):
     def _sign_sums(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         # With one "hash bit" of weight zero the shared decoder returns the transform itself.
         return supports(cells[_PAPER], 0, codes, size=self.size, hash_bits=0)
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        most = min(_MOST_COEFFICIENTS, ((domain.size or 1) - 1).bit_length())
+        yield from ({"coefficients": t} for t in range(1, most + 1))
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        yield from ()  # TLH has the same variance, and a matrix takes fewer bytes than t rows
+
+    def seconds(self, n: int, asked: int) -> float:
+        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.costs import REPORT, transform
+from ..core.domain import Domain, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
@@ -176,6 +179,20 @@ class HR(Scheme):
 
     def _code_of(self, items: Codes) -> npt.NDArray[np.int64]:
         return (items // np.uint64(self.blocks)).astype(np.int64) + 1
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        yield from ({"variant": variant} for variant in ("pure", "block"))
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        # Row 0 of a Hadamard matrix is no code: an item less in each block lets the code be half as long.
+        blocks = cls(epsilon=epsilon, domain=Integers(cells), variant="block").blocks
+        yield {"domain": Integers(cells - 1), "variant": "pure"}
+        yield {"domain": Integers(max(2, cells - blocks)), "variant": "block"}
+
+    def seconds(self, n: int, asked: int) -> float:
+        return n * REPORT + transform(self.cell_shape)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         block, row = divmod(int(report["position"]), self.order)

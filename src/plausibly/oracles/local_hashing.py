@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.costs import HASHED, REPORT, TEST
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws
@@ -56,6 +58,15 @@ class LocalHashing(HashedScheme):
         if self.cell_shape is None:
             return kernels.support_of(cells["seed"], cells["hash"], codes, self.split, self.g)
         return cells[codes]
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        yield from ()  # TLH is as exact, and its server does not test each cell against each report
+
+    def seconds(self, n: int, asked: int) -> float:
+        if self.cell_shape is None:
+            return n * REPORT + n * asked * HASHED
+        return n * REPORT + n * self.size * TEST
 
     def seed_of(self, report: np.void) -> int:
         return int(report["seed"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,8 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.domain import Keys, Listable
+from ..core.costs import CANDIDATE, PLACE, REPORT, transform
+from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.linear_hashing import (
@@ -24,9 +26,18 @@ from ..core.linear_hashing import (
     supports,
     window_weights,
 )
-from ..core.probability import WORD, keep_threshold
+from ..core.probability import WORD, EpsilonLike, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
+from ..core.scheme import (
+    EXAMPLE_DOMAINS,
+    Encoded,
+    OracleMaker,
+    Reports,
+    Scheme,
+    fields_of,
+    refuse_beyond,
+    unsigned,
+)
 
 _EACH = 8
 """How often each possible report must be there on average for counting them first to be faster."""
@@ -51,6 +62,10 @@ class TLH(Scheme):
     """
 
     name = "TLH"
+    advice = (
+        "TLH is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
+        "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
+    )
     accepts = (Listable, Keys)
     max_increment = 2**MAX_HASH_BITS
 
@@ -159,6 +174,21 @@ class TLH(Scheme):
             matrices, hashes = fields_of(cells)
             return kernels.toeplitz_support_of(matrices, hashes, codes, self.t, self.item_bits, self.w)
         return supports(cells, n, codes, size=self.size, hash_bits=self.t, window=self.w)
+
+    @classmethod
+    def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
+        # A window wider than one place, which no default of a small domain has.
+        windowed = cls(epsilon=epsilon, domain=EXAMPLE_DOMAINS["integers"], hash_bits=3, window=3)  # type: ignore[arg-type]
+        return super().examples(through, epsilon=epsilon) | {"windowed": windowed}
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        yield from ({"hash_bits": t, "window": best_window(epsilon, t)} for t in range(1, MAX_HASH_BITS + 1))
+
+    def seconds(self, n: int, asked: int) -> float:
+        if self.cell_shape is None:
+            return n * REPORT + n * asked * CANDIDATE
+        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, matrix = Fraction(self.keep, WORD), int(report["matrix"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
+from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
@@ -75,6 +76,13 @@ class Unary(Scheme):
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        yield from ()  # linear hashing is as exact, in a few bytes instead of a bit for each cell
+
+    def seconds(self, n: int, asked: int) -> float:
+        return bitmap_seconds(n, self.report_dtype.itemsize)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")

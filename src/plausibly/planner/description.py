@@ -19,7 +19,6 @@ from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
 from ..search.trellis import TRELLIS
-from .costs import costs_of, influence, linear
 from .crowd import in_words
 from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
@@ -135,12 +134,17 @@ class Description:
         """The fields of the record; those that stay as they are whatever the value and the private coins are public."""
         return fields_of_record(self.scheme)
 
+    @property
+    def asked(self) -> int:
+        """Items whose counts are asked for: all that can be listed."""
+        return self.scheme.domain.size or CANDIDATES
+
     # --- accuracy ---------------------------------------------------------------------------------------------
 
     @property
     def has_law(self) -> bool:
         """Whether the variance of its estimates has a closed form."""
-        return linear(self.scheme)
+        return self.scheme.linear
 
     @property
     def errors(self) -> list[Error]:
@@ -148,11 +152,10 @@ class Description:
         if not self.has_law:
             return []
         prediction, z = Prediction(self.scheme, _SKEW), two_sided(_CONFIDENCE)
-        asked = self.scheme.domain.size or CANDIDATES
         found = []
         for n in self.users:
             error = sqrt(prediction.variance(n))
-            found.append(Error(n, error, z * error, smallest_found(prediction, n, asked, _CONFIDENCE)))
+            found.append(Error(n, error, z * error, smallest_found(prediction, n, self.asked, _CONFIDENCE)))
         return found
 
     @property
@@ -168,7 +171,7 @@ class Description:
     @property
     def influence(self) -> float | None:
         """By how many users one fake report can move a count; None where estimates are not sums over reports."""
-        return influence(self.scheme) if self.has_law else None
+        return self.scheme.influence()
 
     @cached_property
     def fakes(self) -> Fakes | None:
@@ -320,7 +323,7 @@ class Description:
     def _server(self) -> Facts:
         scheme, most = self.scheme, max(self.users)
         facts: Facts = []
-        sizes = [costs_of(scheme, n, CANDIDATES) for n in (min(self.users), most)]
+        sizes = [scheme.cost(n, self.asked) for n in (min(self.users), most)]
         if sizes[0].state_bytes == sizes[1].state_bytes and not sizes[1].keeps_reports:
             cells = "" if scheme.cell_shape is None else f" ({_counters(scheme)})"
             kept = "a tally holds no single report (report files stay until you delete them)"
@@ -350,7 +353,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, JSON-ready; numbers that must be exact as text."""
-        costs = costs_of(self.scheme, max(self.users), CANDIDATES)
+        costs = self.scheme.cost(max(self.users), self.asked)
         size, several = self.scheme.domain.size, _SEVERAL * float(self.delivered)
         return {
             "scheme": self.scheme.name,
@@ -448,26 +451,22 @@ def _pieces(scheme: Scheme) -> Iterator[Piece]:
             parts = [scheme.parts[i] for i in numbers]
             first, last = parts[0].label, parts[-1].label
             label = first if first == last else f"{first} … ({len(parts)})"
-            share = float(sum(map(scheme.share, numbers)))
-            yield Piece(label, len(parts), name, parts[0].scheme.epsilon, share)
+            users = float(sum(map(scheme.share, numbers)))
+            yield Piece(label, len(parts), name, parts[0].scheme.epsilon, users)
         return
-    oracle = getattr(scheme, "oracle", None)
-    if isinstance(oracle, Scheme):
-        assert scheme.channels is not None
-        yield Piece(f"{scheme.channels:,} rows", scheme.channels, _name(oracle), oracle.epsilon, 1.0)
+    rows = scheme.channels or 1
+    for inside, share in scheme.components:
+        yield Piece(f"{rows:,} rows", rows, _name(inside), inside.epsilon, float(share))
 
 
 def _name(scheme: Scheme) -> str:
-    oracle = getattr(scheme, "oracle", None)
     size = f" on {scheme.domain.size:,} items" if scheme.domain.size is not None else " on any texts"
-    return f"{scheme.name}{size}" + (f", over {_name(oracle)}" if isinstance(oracle, Scheme) else "")
+    return f"{scheme.name}{size}" + "".join(f", over {_name(inside)}" for inside, _ in scheme.components)
 
 
 def _fewest_hashed(scheme: Scheme) -> float:
     # The size of the smallest domain that any oracle of the scheme works on.
-    inner = [part.scheme for part in scheme.parts] if isinstance(scheme, Search) else [getattr(scheme, "oracle", None)]
-    sizes = [_fewest_hashed(each) for each in inner if isinstance(each, Scheme)]
-    return min([scheme.domain.size or inf, *sizes])
+    return min([scheme.domain.size or inf, *(_fewest_hashed(inside) for inside, _ in scheme.components)])
 
 
 def _counters(scheme: Scheme) -> str:

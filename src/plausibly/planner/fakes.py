@@ -26,7 +26,6 @@ from ..search.base import Search
 from ..search.folding import Fold
 from ..search.parts import Part
 from ..sketches.rows import RowSketch
-from .costs import linear
 
 __all__ = ["Fakes", "fakes_for_share", "fakes_of", "raise_of_part"]
 
@@ -72,7 +71,7 @@ class _Reading:
 
 def fakes_of(scheme: Scheme) -> Fakes | None:
     """What fake reports can do to counts of items; None where estimates are not sums over reports."""
-    if not linear(scheme):
+    if not scheme.linear:
         return None
     if isinstance(scheme, Search):
         return _fakes_of_search(scheme)
@@ -264,7 +263,7 @@ def _hashed(scheme: FLH, codes: Codes) -> Iterator[npt.NDArray[np.int64]]:
 
 def raise_of_part(part: Part) -> float | None:
     """By how many of its own users one fake report of a part raises what it reports; None without a law."""
-    return float(_part_ends(part)[1]) if linear(part.scheme) else None
+    return float(_part_ends(part)[1]) if part.scheme.linear else None
 
 
 def fakes_for_share(scheme: Search, n: int, share: float) -> int | None:

@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
 
+from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from .candidates import hashed, oracles
-from .costs import Costs, costs_of
 from .crowd import Skew
 from .prediction import Prediction
 from .targets import Above, Limits, Target, Within, one_sided, two_sided
@@ -27,7 +27,7 @@ class Option:
 
     scheme: Scheme
     prediction: Prediction
-    costs: Costs
+    costs: Cost
     measure: float
 
     @property
@@ -71,14 +71,15 @@ class Aim:
             z = one_sided(confidence, self.asked) + one_sided(confidence)
         return z * sqrt(measure) / n
 
-    def allows(self, costs: Costs) -> bool:
+    def allows(self, costs: Cost) -> bool:
         """Whether the costs are within the limits."""
         most = self.limits.report_bytes
         return (most is None or costs.report_bytes <= most) and costs.state_bytes <= self.limits.most_memory
 
     def options(self, epsilon: Fraction, n: int, *, complete: bool = True) -> list[Option]:
         """All schemes; if that need not be complete, without those that share hash functions where these cannot win."""
-        found = [self._option(prediction, n) for prediction in _oracles(self.domain, epsilon, self.skew)]
+        memory = self.limits.most_memory
+        found = [self._option(prediction, n) for prediction in _oracles(self.domain, epsilon, memory, self.skew)]
         if not found:
             raise ParameterError(
                 f"epsilon: {float(epsilon):.3g} is too small: 64-bit probabilities cannot represent it"
@@ -87,12 +88,11 @@ class Aim:
         best = min(option.measure for option in found)
         # What is hashed once more is never better than the best of what is not, and assumes more.
         if complete or self.domain.size is None or not allowed or min(allowed) > best:
-            memory = self.limits.most_memory
             found += [self._option(prediction, n) for prediction in _hashed(self.domain, epsilon, memory, self.skew)]
         return found
 
     def _option(self, prediction: Prediction, n: int) -> Option:
-        costs = costs_of(prediction.scheme, n, self.limits.candidates)
+        costs = prediction.scheme.cost(n, self.asked)
         return Option(prediction.scheme, prediction, costs, self.measure(prediction, n))
 
     def allowed(self, options: Sequence[Option]) -> list[Option]:
@@ -136,8 +136,8 @@ def cheapest(options: Sequence[Option]) -> Option:
 
 
 @lru_cache(maxsize=64)
-def _oracles(domain: Domain, epsilon: Fraction, skew: Skew) -> tuple[Prediction, ...]:
-    return tuple(Prediction(scheme, skew) for scheme in oracles(domain, epsilon))
+def _oracles(domain: Domain, epsilon: Fraction, memory: int, skew: Skew) -> tuple[Prediction, ...]:
+    return tuple(Prediction(scheme, skew) for scheme in oracles(domain, epsilon, memory))
 
 
 @lru_cache(maxsize=64)

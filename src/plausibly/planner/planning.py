@@ -13,7 +13,6 @@ from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, shown
-from .costs import influence
 from .crowd import Skew, checked_skew
 from .devices import device_notes
 from .options import Aim, Option, cheapest
@@ -149,7 +148,9 @@ def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
 
 def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:
     error = sqrt(option.prediction.mean_variance(n))
-    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence(option.scheme), reason)
+    influence = option.scheme.influence()
+    assert influence is not None  # only schemes with a law are candidates
+    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence, reason)
 
 
 def _real(scheme: Scheme, domain: Domain, seed: int) -> Scheme:

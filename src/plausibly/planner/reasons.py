@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..core.domain import Keys
 from ..core.wording import size_text
 from ..sketches.rows import RowSketch
 from .options import ALIKE, Aim, Option
@@ -12,8 +12,28 @@ from .options import ALIKE, Aim, Option
 PAPER = "Cormode, Maddock and Maple (VLDB 2021)"
 _THOUSANDS = 4096
 """Where the paper's "up to hundreds or thousands" ends and its "larger domains" begin, as we read it."""
+
+
+@dataclass(frozen=True)
+class _Advice:
+    """What the paper recommends, for domains of one size."""
+
+    scheme: str
+    reading: str
+
+
+_TINY = _Advice(
+    "DE",
+    "find direct encoding (DE) best for very small domains, and so it is, exactly so where (d−1)(d−2) ≤ 2e^(2ε)",
+)
+_SMALL = _Advice("OLH", "recommend local hashing (OLH, or FLH for speed) for up to thousands of items")
+_LARGE = _Advice(
+    "HR", "recommend Hadamard response (HR) for larger domains, almost as accurate as local hashing and much faster"
+)
+_SHARED = "FLH"
+"""The paper's faster local hashing."""
 _USUAL = 1000
-"""Functions of FLH, if nothing is said."""
+"""Its functions, if nothing is said."""
 _MORE = 1.2
 """From this factor on an error is worth a sentence."""
 
@@ -52,14 +72,12 @@ def why_not(option: Option, best: Option, aim: Aim) -> str:
 
 def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
     """What the paper would have said, where newer protocols overturn it, and what to keep in mind."""
-    found = _open_notes(best) if isinstance(aim.domain, Keys) else _listed_notes(best, options, aim)
+    found = _open_notes(best) if aim.domain.size is None else _listed_notes(best, options, aim)
     if best.prediction.assumes:
         found.append(
             "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
             "plan has drawn: take a new plan for every collection."
         )
-    if best.scheme.name == "CM":
-        found.append('combine="median" or "peel" do better than stated where some items are frequent.')
     if best.prediction.law.caveat:
         found.append(best.prediction.law.caveat)
     found.append("ε is for one report of a user; several reports add up.")
@@ -67,32 +85,18 @@ def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
 
 
 def _listed_notes(best: Option, options: Sequence[Option], aim: Aim) -> list[str]:
-    size, name = aim.asked, best.scheme.name
-    if name == "DE":
-        text = f"{PAPER} find direct encoding (DE) best for very small domains, and so it is"
-        local = f"Else they recommend local hashing: {_paper(options, 'OLH', best)}."
-        return [f"{text}, exactly so where (d−1)(d−2) ≤ 2e^(2ε). {local}"]
-    paper = "OLH" if size <= _THOUSANDS else "HR"
-    reading = {
-        "OLH": "local hashing (OLH, or FLH for speed) for up to thousands of items",
-        "HR": "Hadamard response (HR) for larger domains, almost as accurate as local hashing and much faster",
-    }
-    found = [f"{PAPER} recommend {reading[paper]}."]
-    found[0] += " Within these limits that holds." if name == paper else f" Here {_paper(options, paper, best)}."
-    if name == "SS":
-        found.append(
-            "Subset selection (SS), which the paper does not have, is exactly optimal for every number of items."
-        )
-    if name in ("TLH", "AGR"):
-        found.append(
-            f"{name} is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
-            "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
-        )
-    flh, ratio = _flh(options)
+    name, advice = best.scheme.name, [best.scheme.advice] if best.scheme.advice else []
+    if name == _TINY.scheme:
+        local = f"Else they recommend local hashing: {_paper(options, _SMALL.scheme, best)}."
+        return [f"{PAPER} {_TINY.reading}. {local}", *advice]
+    paper = _SMALL if aim.asked <= _THOUSANDS else _LARGE
+    here = "Within these limits that holds." if name == paper.scheme else f"Here {_paper(options, paper.scheme, best)}."
+    found = [f"{PAPER} {paper.reading}. {here}", *advice]
+    hashes, ratio = _shared_functions(options)
     if ratio > _MORE:
         found.append(
-            f"FLH's shared functions add an error for which the paper has no formula: with {flh:,} of them "
-            f"{ratio:.3g} times the squared error of OLH."
+            f"{_SHARED}'s shared functions add an error for which the paper has no formula: with {hashes:,} of them "
+            f"{ratio:.3g} times the squared error of {_SMALL.scheme}."
         )
     return found
 
@@ -106,7 +110,7 @@ def _open_notes(best: Option) -> list[str]:
         )
     elif best.costs.keeps_reports:
         found += " Here the reports themselves are kept, which costs no accuracy; candidates may be named later."
-    return [found]
+    return [found, scheme.advice] if scheme.advice else [found]
 
 
 def _paper(options: Sequence[Option], name: str, best: Option) -> str:
@@ -122,11 +126,11 @@ def _paper(options: Sequence[Option], name: str, best: Option) -> str:
     return f"{name} is about as exact as {best.scheme.name}, in {size}, and its server takes {own.costs.time_text}"
 
 
-def _flh(options: Sequence[Option]) -> tuple[int, float]:
+def _shared_functions(options: Sequence[Option]) -> tuple[int, float]:
     # As many functions as by default, or nearly so, against a function of one's own for every report.
-    own = min((o for o in options if o.scheme.name == "FLH"), key=lambda o: abs(_hashes(o) - _USUAL))
-    least = min(option.measure for option in options if option.scheme.name == "OLH")
-    return _hashes(own), own.measure / least
+    shared = min((o for o in options if o.scheme.name == _SHARED), key=lambda o: abs(_hashes(o) - _USUAL))
+    least = min(option.measure for option in options if option.scheme.name == _SMALL.scheme)
+    return _hashes(shared), shared.measure / least
 
 
 def _hashes(option: Option) -> int:

@@ -9,10 +9,10 @@ from math import sqrt
 from textwrap import fill
 from typing import Any
 
+from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
-from .costs import Costs
 from .crowd import Skew, in_words
 from .prediction import Prediction
 from .targets import Limits, Target, one_sided, share_of, two_sided
@@ -28,7 +28,7 @@ class Choice:
     scheme: Scheme
     error: float
     """Root mean squared error of a count: over all items of a list, else of an item that nobody holds."""
-    costs: Costs
+    costs: Cost
     influence: float
     """By how many users one fake report can move a count."""
     reason: str
@@ -37,8 +37,8 @@ class Choice:
     @property
     def name(self) -> str:
         """The scheme in a word or two."""
-        oracle = getattr(self.scheme, "oracle", None)
-        return f"{self.scheme.name} over {oracle.name}" if isinstance(oracle, Scheme) else self.scheme.name
+        inside = {part.scheme for part in self.scheme.components}
+        return f"{self.scheme.name} over {inside.pop().name}" if len(inside) == 1 else self.scheme.name
 
     @property
     def row(self) -> tuple[str, str, str, str]:

@@ -12,7 +12,6 @@ from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, size_text
 from ..search.trellis import TRELLIS
-from .costs import costs_of, influence
 from .devices import device_notes
 from .options import Aim
 from .prediction import Prediction
@@ -99,11 +98,13 @@ def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> TRELLIS:
 
 def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
     error = sqrt(Prediction(scheme, aim.skew).variance(n))
-    return Choice(scheme, error, costs_of(scheme, n, aim.limits.candidates), influence(scheme), reason)
+    influence = scheme.influence()
+    assert influence is not None  # all of these have a law
+    return Choice(scheme, error, scheme.cost(n, aim.asked), influence, reason)
 
 
 def _refuse_beyond(aim: Aim, scheme: TRELLIS, n: int) -> None:
-    costs, limits = costs_of(scheme, n, aim.limits.candidates), aim.limits
+    costs, limits = scheme.cost(n, aim.asked), aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
         raise ParameterError(
             f"limits: report_bytes: a search of these strings takes {costs.report_bytes}, more than "

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from ..core.accumulator import Accumulator
 from ..core.arguments import whole_number
-from ..core.domain import Keys, Strings
+from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.grouped import Grouped
 from ..core.grouped_accumulator import GroupedAccumulator
@@ -24,6 +25,8 @@ from .result import HeavyHitters
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Search(Grouped):
     """Heavy hitters among strings that nobody can list: every user reports once, the search comes afterwards."""
+
+    domain: Strings
 
     accepts = (Strings,)
 
@@ -49,7 +52,6 @@ class Search(Grouped):
     @property
     def strings(self) -> Strings:
         """The domain."""
-        assert isinstance(self.domain, Strings)
         return self.domain
 
     @property
@@ -58,6 +60,21 @@ class Search(Grouped):
 
     def estimator(self) -> Decoder:
         return PartDecoder(self.parts[self.whole], self.whole, self.share(self.whole))
+
+    @property
+    def whole_share(self) -> Fraction:
+        """The share of the users who report whole strings: they stand for all others."""
+        label = self.parts[self.whole].label
+        return sum((self.share(i) for i, part in enumerate(self.parts) if part.label == label), Fraction(0))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        # To the counts of given strings.
+        ends = self.parts[self.whole].contribution()
+        return ends and (ends[0] / self.whole_share, ends[1] / self.whole_share)
+
+    def seconds(self, n: int, asked: int) -> float:
+        # The search itself as measured: 0.4 s for 6 symbols, 2 s for 64.
+        return super().seconds(n, 0) + 0.25 + 0.03 * self.strings.length
 
     def shrunk(self, size: int) -> Scheme:
         # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
@@ -70,11 +87,11 @@ class Search(Grouped):
         return replace(self, **changes)
 
     def _shrunk_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
-        if not isinstance(oracle.domain, Keys):
+        if oracle.domain.hash_seed is None:
             own = [part for part in self.parts if part.scheme is oracle]
             return oracle.shrunk(max(part.count_of(symbols) for part in own))
         # A sketch has the coins of its cells; others over Keys() have few.
-        return replace(oracle.shrunk(size), domain=oracle.domain) if hasattr(oracle, "oracle") else oracle
+        return replace(oracle.shrunk(size), domain=oracle.domain) if oracle.channels is not None else oracle
 
 
 class SearchTally(GroupedAccumulator):

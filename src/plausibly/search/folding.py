@@ -47,6 +47,10 @@ class Fold(Part):
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
 
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = super().contribution()
+        return ends and CountMean(self.scheme.size).contribution(ends)
+
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])
         endings = symbol_numbers(rows[:, self.stem : self.last], self.strings.symbols).astype(np.int64)

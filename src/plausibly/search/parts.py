@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,10 @@ class Part:
         """How many those would be with another number of symbols."""
         count: int = symbols ** (self.last - self.first)
         return count << self.tag.bits if self.tag else count
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        """The least and the most that a report adds to the count of what it is given; None without a law."""
+        return self.scheme.contribution()
 
     def items(self, rows: Rows) -> Encoded:
         """What the oracle is given of each string."""

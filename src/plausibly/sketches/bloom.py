@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,14 +13,14 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
-from ..core.bitmaps import bitmap_dtype, fold_bitmaps, refuse_spare_bits
-from ..core.domain import Integers, Keys, Listable
+from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
+from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure
-from ..core.probability import WORD, keep_threshold
+from ..core.probability import WORD, EpsilonLike, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
 from ..core.wording import shown
 from .regression import Regression
 from .rows import expect_oracle
@@ -213,6 +214,26 @@ class BLOOM(Scheme):
             assert isinstance(oracle, Estimator)  # only sketches decode in another way
             bit = oracle
         return Regression(self, bit, alpha)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return () if self.oracle is None else (Component(self.oracle, Fraction(1)),)
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
+        own: dict[str, Any] = {"epsilon": epsilon, "bits": 5}
+        if through is not None:
+            own = {"oracle": through(epsilon, Integers(6))}
+        return cls(**own, hashes=2, cohorts=5, hash_seed=EXAMPLE_SEED, domain=domain)
+
+    @classmethod
+    def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        yield from ()  # a regression has no law of its error
+
+    def seconds(self, n: int, asked: int) -> float:
+        if self.oracle is None:
+            return bitmap_seconds(n, self.report_dtype.itemsize)
+        return self.oracle.seconds(n, 0) + self.oracle.seconds(0, 0) * self.channels
 
     def shrunk(self, size: int) -> Scheme:
         domain = Integers(min(size, self.domain.size or size))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
+from typing import Any
 
+from ..core.domain import Domain
 from ..core.laws import CountMean, VarianceLaw
-from .rows import RowSketch
+from ..core.scheme import Scheme
+from .rows import MAX_ROWS, RowSketch
+
+_TRIED = (8, 32, 256, MAX_ROWS)
+"""Numbers of rows that a plan tries."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -28,11 +36,24 @@ class CM(RowSketch):
     """
 
     name = "CM"
+    advice = 'combine="median" or "peel" do better than stated where some items are frequent.'
     signed = False
 
     @property
     def width(self) -> int:
         return self.oracle.size
+
+    @classmethod
+    def variants_over(cls, oracle: Scheme, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        if domain.size is not None and oracle.size >= domain.size:
+            return  # the oracle may as well report the items
+        # One row at least: what does not fit is then known, with its size.
+        most = max(1, min(memory // (8 * prod(oracle.cell_shape or ())), MAX_ROWS))
+        yield from ({"rows": rows} for rows in sorted({min(tried, most) for tried in _TRIED}))
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = self.oracle.contribution()
+        return ends and CountMean(self.width).contribution(ends)
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
         return CountMean(self.width).law(law, together)

@@ -39,6 +39,10 @@ class CS(RowSketch):
     def width(self) -> int:
         return self.oracle.size // 2
 
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        ends = self.oracle.contribution()
+        return ends and (ends[0] - ends[1], ends[1] - ends[0])  # one cell less another
+
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
         c = self.width
         # The item's users are in one of its two cells, so what they add to the other is no average.

@@ -15,15 +15,19 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
-from ..core.domain import Integers, Keys, Listable
+from ..core.costs import LOOKUP
+from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
+from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
+
+MAX_ROWS = 2**16
 
 COMBINE: dict[str, Callable[[Rows], Decoder]] = {
     "mean": MeanOfRows,
@@ -58,7 +62,7 @@ class RowSketch(Scheme):
         super().validate()
         least = 4 if self.signed else 2
         whole_number("oracle: domain_size", self.oracle.size, least, MAX_CELLS)
-        object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, 2**16))
+        object.__setattr__(self, "rows", whole_number("rows", self.rows, 1, MAX_ROWS))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
 
     @property
@@ -152,6 +156,20 @@ class RowSketch(Scheme):
         if chosen.law is not None:
             laws = RowLaws(*(self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0))))
         return COMBINE[combine](Rows(self, chosen, laws, postprocess_rows))
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return (Component(self.oracle, Fraction(1)),)
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
+        if through is None:
+            raise ParameterError(f"through: expected for {cls.name}, which reports through an oracle, got nothing")
+        return cls(oracle=through(epsilon, Integers(6)), rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+
+    def seconds(self, n: int, asked: int) -> float:
+        decoding = self.oracle.seconds(0, 0) * self.rows + LOOKUP * asked * self.rows
+        return self.oracle.seconds(n, 0) + decoding
 
     def shrunk(self, size: int) -> Scheme:
         width = min(size, self.oracle.size)
