@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 VENV   := .venv
 PY     := $(VENV)/bin/python
-KERNEL := src/plausibly/kernels/native.c
+KERNEL := src/plausibly/kernels/native.c src/plausibly/kernels/c/*.h src/plausibly/kernels/sources.py
 SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
 # What the demo needs. In a variable: a comma would end an argument of $(call).

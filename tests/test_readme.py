@@ -14,7 +14,7 @@ import plausibly
 from cases import in_turn
 from consoles import agrees, commands, run
 from plausibly import device
-from plausibly.demo.visits import counts, sites
+from plausibly.demo import counts, sites
 from plausibly.postprocess import STEPS
 
 ROOT = Path(__file__).resolve().parent.parent
