@@ -96,8 +96,10 @@ class PartDecoder:
         return self._decoder.history
 
     @property
-    def law(self) -> VarianceLaw:
-        return thinned(self._decoder.law, self.share)
+    def law(self) -> VarianceLaw | None:
+        # Averaged: the law of the part's oracle is about its items, and not about those of the domain.
+        law = self._decoder.law
+        return None if law is None else thinned(law.averaged, self.share)
 
     def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
         own: PartEvidence = evidence[self.number]
@@ -135,6 +137,5 @@ def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
         law,
         per_report=law.per_report / share,
         per_holder=(law.per_holder + 1 - share) / share,
-        per_mate=law.per_mate / share,
         covariance=covariance,
     )
