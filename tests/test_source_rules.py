@@ -147,7 +147,7 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
         ("kernels/native.py", "unary_response"),
         ("kernels/reference.py", "unary_response"),
         ("kernels/reference.py", "local_hash"),
-        ("oracles/unary.py", "respond"),
+        ("core/unary.py", "respond"),
         ("core/grouped.py", "respond"),
         ("core/domain/symbols.py", "symbol_numbers"),
         ("search/parts.py", "as_bytes"),
