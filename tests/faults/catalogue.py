@@ -139,6 +139,19 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
     return found
 
 
+THRESHOLDED = [
+    fault(
+        f"THE-{threshold}-{way}",
+        "one word in 2^64 more or less sets a bit: private, but not what other implementations compute",
+        Edit("oracles.thresholded_histogram:_thresholds", rounded, f"{change} + {rounded}"),
+        by=detect.tight_thresholds,
+        sees="THE: a threshold is not the defined one",
+    )
+    for threshold, rounded in (("keep", "floor(WORD"), ("flip", "ceil(WORD"))
+    for way, change in (("up", "1"), ("down", "-1"))
+]
+
+
 # --- randomizers, as they run on a device ------------------------------------------------------------------------
 
 CLIENT = [
@@ -1911,6 +1924,7 @@ SKETCH = [
 
 FAULTS: list[Fault] = [
     *_one_part_in_2_to_the_64(),
+    *THRESHOLDED,
     *CLIENT,
     *COIN,
     *BULK_PATH,
