@@ -5,8 +5,8 @@ The library knows nothing of Python (it is opened with ctypes), so one wheel ser
 package computes the same numbers with NumPy.
 """
 
-import hashlib
 import os
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -17,6 +17,10 @@ from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
+
+KERNELS = Path("src/plausibly/kernels")
+# Run and not imported: importing the package needs NumPy, and the build must do without.
+SOURCES = runpy.run_path(str(KERNELS / "sources.py"))
 
 # -O3 is explicit because the kernels are several times slower under -O2 (gcc 12).
 FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-Wall"]
@@ -56,12 +60,12 @@ def understood(command: list[str]) -> list[str]:
 
 
 def compile_library(source: Path, target: Path) -> None:
-    """Compile `source` into the shared library `target`, with the digest of the source inside."""
+    """Compile `source` into the shared library `target`, with the digest of all source files inside."""
     target.parent.mkdir(parents=True, exist_ok=True)
     # A failed build must not ship the library of an earlier source.
     target.unlink(missing_ok=True)
     try:
-        digest = hashlib.sha256(source.read_bytes()).hexdigest()
+        digest = SOURCES["digest"](source.parent)
         flags = [*FLAGS, *understood(compiler()), f'-DPLAUSIBLY_DIGEST="{digest}"']
         command = [*compiler(), *flags, "-o", str(target), str(source)]
         print(shlex.join(command), flush=True)
@@ -101,7 +105,12 @@ class PortableWheel(bdist_wheel):
 setup(
     ext_modules=[
         # Optional: setuptools turns a CompileError into a warning.
-        Extension("plausibly.kernels.libplausibly", ["src/plausibly/kernels/native.c"], optional=True)
+        Extension(
+            "plausibly.kernels.libplausibly",
+            [str(KERNELS / "native.c")],
+            depends=[str(file) for file in SOURCES["source_files"](KERNELS)],
+            optional=True,
+        )
     ],
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PortableWheel},
 )

@@ -22,7 +22,7 @@ import pyarrow.dataset  # or the first table that is read would import it
 from pyarrow import parquet
 
 import plausibly
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 from plausibly.files import report_writer
 
 from .peak import high_water

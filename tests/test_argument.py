@@ -146,7 +146,11 @@ def test_a_registered_client_leaves_the_others_covered_and_a_replaced_one_does_n
 ) -> None:
     scheme = make("DE", epsilon=1, domain_size=4)
     monkeypatch.setitem(device.RANDOMIZERS, "MORE", Client)
+    monkeypatch.setitem(device.DOMAINS, "more", device.Integers)
     assert argued(scheme)
+    with monkeypatch.context() as patch:
+        patch.setitem(device.DOMAINS, "integers", device.Labels)
+        assert not argued(scheme)
     monkeypatch.setitem(device.RANDOMIZERS, "DE", Client)
     assert not argued(scheme)
 

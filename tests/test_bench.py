@@ -77,12 +77,12 @@ def test_the_crowd_has_the_frequencies_it_claims() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_shares_of_a_job_add_up_and_the_kernels_are_put_back(name: str) -> None:
-    before = {kernel: getattr(jobs.kernels, kernel) for kernel in jobs.kernels.__all__}
+    before = {kernel: getattr(jobs.kernels, kernel) for kernel in jobs.kernels.NAMES}
     cipher = jobs.randomness.Cipher
     share = jobs.Job(name, 64).shares(2000)
     assert share["keystream"] + share["kernels"] + share["outside"] == pytest.approx(1)
     assert min(share.values()) > 0
-    assert before == {kernel: getattr(jobs.kernels, kernel) for kernel in jobs.kernels.__all__}
+    assert before == {kernel: getattr(jobs.kernels, kernel) for kernel in jobs.kernels.NAMES}
     assert jobs.randomness.Cipher is cipher
 
 

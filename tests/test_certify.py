@@ -18,7 +18,7 @@ from faults.detectors import make as make_with_every_decoder
 from plausibly import Integers, Keys, Scheme, SeededRandom, Strings, audit, audit_statistically
 from plausibly.certify import StatisticalAudit, clopper_pearson
 from plausibly.core.arguments import from_decimal
-from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_outcomes, worst_ratio
+from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_law, public_outcomes, worst_ratio
 from plausibly.core.probability import WORD, within_exp
 from plausibly.search.base import Search
 
@@ -403,6 +403,20 @@ def test_mixtures_weigh_laws_alike_whatever_their_denominators() -> None:
     law = mixture(laws)
     assert Fraction(law.weights[b"\0"], law.denominator) == Fraction(5, 12)
     assert sum(law.weights.values()) == law.denominator
+
+
+def test_mixtures_of_groups_have_the_weights_of_the_groups() -> None:
+    oracle = plausibly.make("DE", epsilon=1, domain_size=9)
+    scheme = plausibly.make("PEM", oracle=oracle, domain=Strings("ab", 2), start=1, step=1, weights=(2, 5))
+    chances = public_law(scheme.randomizer, 2)
+    assert chances == {(0,): Fraction(2, 7), (1,): Fraction(5, 7)}
+    law = mixture([output_law(scheme.randomizer, 4, public) for public in chances], list(chances.values()))
+    for report in law.weights:
+        record = np.frombuffer(report, dtype=scheme.report_dtype)[0]
+        expected = chances[(int(record["group"]),)] * scheme.likelihood(record, 4)
+        assert Fraction(law.weights[report], law.denominator) == expected
+    assert sum(law.weights.values()) == law.denominator
+    assert public_law(scheme.randomizer, 1) is None
 
 
 def test_public_coins_are_enumerated_if_few_and_equally_likely() -> None:

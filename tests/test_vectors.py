@@ -172,7 +172,7 @@ class TapeRandom(SeededRandom):
 @pytest.fixture(params=sorted(KERNELS))
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Bulk code on one kind of kernels."""
-    for name in set(kernels.__all__) - {"active", "reason"}:
+    for name in kernels.NAMES:
         monkeypatch.setattr(kernels, name, getattr(KERNELS[request.param], name))
     return str(request.param)
 

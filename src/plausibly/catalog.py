@@ -3,30 +3,84 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from types import MappingProxyType
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeGuard, TypeVar
 
-from . import oracles, search, sketches
+from . import oracles, plugins, search, sketches
 from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
-from .core.domain import make_domain
+from .core.domain import is_domain_kind, make_domain
 from .core.errors import ParameterError
 from .core.scheme import Scheme, required
 from .core.wording import nearest, shown
 
-CATALOG: Mapping[str, type[Scheme]] = MappingProxyType(
-    {
-        kind.name: kind
-        for layer in (oracles, sketches, search)
-        for kind in vars(layer).values()
-        if isinstance(kind, type) and issubclass(kind, Scheme)
-    }
-)
-"""Every scheme by its name."""
+Kind = TypeVar("Kind", bound=type[Scheme])
 
+
+class _Catalog(Mapping[str, type[Scheme]]):
+    """Every scheme by its name. Those of other packages are loaded when a name is unknown, or all are listed."""
+
+    def __init__(self, layers: tuple[ModuleType, ...]) -> None:
+        kinds = (kind for layer in layers for kind in vars(layer).values())
+        self._kinds: dict[str, type[Scheme]] = {kind.name: kind for kind in kinds if _is_scheme(kind)}
+        self._loaded = False
+        self.failures: list[str] = []
+        """Why plug-ins could not be loaded."""
+
+    def __getitem__(self, name: str) -> type[Scheme]:
+        if name not in self._kinds:
+            self.load_plugins()
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.load_plugins()
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        self.load_plugins()
+        return len(self._kinds)
+
+    def __repr__(self) -> str:
+        return f"<catalogue of {', '.join(self)}>"
+
+    def load_plugins(self) -> None:
+        """Load the schemes of other packages, once."""
+        if not self._loaded:
+            self._loaded = True  # before: what is loaded may ask for a scheme
+            self.failures = plugins.load(self._take)
+
+    def _take(self, found: object) -> None:
+        # A module has registered its schemes while it was loaded.
+        if not isinstance(found, ModuleType):
+            self.add(found)
+
+    def add(self, kind: object) -> None:
+        """Make a scheme known under its name, unless another has it."""
+        if not _is_scheme(kind):
+            raise ParameterError(f"expected a subclass of Scheme with a name, got {shown(kind)}")
+        taken = self._kinds.get(kind.name, kind)
+        # A module that is imported anew defines the same class anew.
+        if (taken.__module__, taken.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise ParameterError(f"name: {kind.name} is the name of {taken.__module__}.{taken.__qualname__} already")
+        self._kinds[kind.name] = kind
+
+
+def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
+    return isinstance(kind, type) and issubclass(kind, Scheme) and isinstance(getattr(kind, "name", None), str)
+
+
+_CATALOG = _Catalog((oracles, sketches, search))
+CATALOG: Mapping[str, type[Scheme]] = _CATALOG
+"""Every scheme by its name, those of other packages included."""
 
 _MOST_BRACKETS = 2**20
+
+
+def register(kind: Kind) -> Kind:
+    """Make a scheme known to ``make``, ``from_json`` and ``CATALOG``; a decorator for its class."""
+    _CATALOG.add(kind)
+    return kind
 
 
 def make(name: str, **parameters: Any) -> Scheme:
@@ -71,14 +125,29 @@ def _from_fields(given: object) -> Scheme:
     if not isinstance(given, dict) or not isinstance(given.get("scheme"), str):
         raise ParameterError('expected a JSON object with the name of a "scheme"')
     kind = _kind(given["scheme"])
+    domain = given.get("domain")
+    if isinstance(domain, dict) and not is_domain_kind(domain.get("type")):
+        _CATALOG.load_plugins()  # a domain of another package
     own = {field.name for field in fields(kind)} - {"domain"}
-    parts = {name: _from_fields(part) for name, part in given.items() if name in own and isinstance(part, dict)}
+    parts = {name: _parts(written) for name, written in given.items() if name in own and _is_nested(written)}
     return kind.from_dict(given, parts)
+
+
+def _is_nested(written: object) -> bool:
+    # A scheme, or a list of schemes; numbers and texts may be listed as well.
+    return isinstance(written, dict) or (
+        isinstance(written, list) and bool(written) and all(isinstance(part, dict) for part in written)
+    )
+
+
+def _parts(written: Any) -> Scheme | tuple[Scheme, ...]:
+    return tuple(map(_from_fields, written)) if isinstance(written, list) else _from_fields(written)
 
 
 def _kind(name: str) -> type[Scheme]:
     if not isinstance(name, str) or name not in CATALOG:
-        raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, CATALOG)}")
+        failures = "".join(f"; {failure}" for failure in _CATALOG.failures)
+        raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, CATALOG)}{failures}")
     return CATALOG[name]
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from contract.entries import other_than, reports_of, tally_of
 from files.making import SMALL, small_file
 from plausibly.cli import app
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 from plausibly.files import Collected, read_tally, write_tally
 
 

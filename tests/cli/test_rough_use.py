@@ -18,7 +18,7 @@ from cases import in_turn
 from files.making import SMALL, small_file
 from plausibly.cli import app
 from plausibly.device import DeviceError
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 
 PLAN = ["plan", "--items", "10", "--users", "100", "--epsilon", "1"]
 

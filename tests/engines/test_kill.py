@@ -14,16 +14,16 @@ import pytest
 from contract.entries import tally_of
 from files.making import SMALL, group_size, small_file
 from plausibly import Accumulator
-from plausibly.engines.local import Segment, fold
+from plausibly.engines import Segment, fold
 from plausibly.files import Collected, ReportFile
 
 # One task for each row group, and a state saved after each: as many moments as there can be.
 COLLECT = """
 import sys
-from plausibly.engines import local
-local._TASKS_EACH, local._REPORTS_PER_CELL = 10**6, 0
+from plausibly.engines import collect, survey
+survey._TASKS_EACH, survey._REPORTS_PER_CELL = 10**6, 0
 print("begun", flush=True)
-local.collect([sys.argv[1]], sys.argv[2], save_every=0)
+collect([sys.argv[1]], sys.argv[2], save_every=0)
 """
 
 

@@ -1724,14 +1724,14 @@ SKETCH = [
     fault(
         "mean-debiased-by-the-wrong-width",
         "c for c - 1",
-        Edit("sketches.combining:MeanOfRows.estimate", "rows.sketch.width - 1)", "rows.sketch.width)"),
+        Edit("core.laws:CountMean.decoded", "scale * self.scale", "scale"),
         by=detect.sketches_as_defined,
         sees="the mean of the rows of CM is not the defined one",
     ),
     fault(
         "minimum-without-debiasing",
         "what collides stays in every row",
-        Edit("sketches.combining:Rows.debiased", "n[:, None] / width", "0"),
+        Edit("sketches.combining:Rows.debiased", "n[:, None])", "0)"),
         by=detect.sketches_as_defined,
         sees="the min of the rows of CM is not the defined one",
     ),
@@ -1808,7 +1808,7 @@ SKETCH = [
     fault(
         "collisions-forgotten-in-the-variance",
         "intervals speak of the oracle's noise alone",
-        Edit("sketches.count_min:CM.row_law", "together * (met + law.collision)", "together * law.collision"),
+        Edit("core.laws:CountMean.law", "together * (met + law.collision)", "together * law.collision"),
         by=CM_CROWD,
         sees="the spread of estimates is not the stated one",
     ),

@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 import plausibly
 from plausibly import PlausiblyError
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 from plausibly.files import Collected, Key, ReportFile, reports, values, write_reports
 
 SMALL = plausibly.make("DE", epsilon=1, domain_size=11)

@@ -16,7 +16,7 @@ from cases import in_turn
 from files import hostile
 from files.hostile import SMALL, of_pages, page, replaced, resealed, varint, zeros, zigzag
 from plausibly import PlausiblyError
-from plausibly.engines.local import collect
+from plausibly.engines import collect
 from plausibly.files import DamagedError, ReportFile, ValuesError, reports, values, write_reports
 from plausibly.files.parquet_footer import FooterError, check_footer
 from plausibly.files.parquet_pages import read_page, usual_page

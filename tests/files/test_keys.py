@@ -22,8 +22,7 @@ from contract.entries import flips, reports_of, tally_of
 from files.making import SMALL, flip, group_size, pages, small_file, users_reports
 from plausibly import ParameterError, StateError
 from plausibly.cli import app
-from plausibly.engines import local
-from plausibly.engines.local import collect, fold, merge_files
+from plausibly.engines import Segment, collect, collecting, fold, merge_files
 from plausibly.files import (
     Collected,
     DamagedError,
@@ -254,13 +253,13 @@ def test_what_is_collected_with_a_key_has_it_throughout(
     keyed_file(path)
     out, unfinished = tmp_path / "x.tally", tmp_path / "x.tally.unfinished"
     seen: list[bytes] = []
-    save = local._Saver._save
+    save = collecting._Saver._save
 
     def saved(self: object) -> None:
         save(self)  # type: ignore[arg-type]
         seen.append(unfinished.read_bytes())
 
-    monkeypatch.setattr(local._Saver, "_save", saved)
+    monkeypatch.setattr(collecting._Saver, "_save", saved)
     collect([path], out, key=KEY, save_every=0)
     assert seen
     for content in seen:
@@ -296,7 +295,7 @@ def test_files_without_the_key_are_skipped_as_damaged_and_a_forgotten_key_is_not
 
 def test_fold_takes_the_key(path: Path) -> None:
     keyed_file(path)
-    segment = local.Segment(str(path), ReportFile(path, key=KEY).identity, 0, 1)
+    segment = Segment(str(path), ReportFile(path, key=KEY).identity, 0, 1)
     assert len(fold(SMALL, [segment], key=KEY)) == 25
     with pytest.raises(KeyNeededError):
         fold(SMALL, [segment], skip_bad=True)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import handed
 from cases import in_turn
 from drawn import drawn
 from plausibly.core.galois import tables as field_tables
@@ -43,8 +44,11 @@ each_set = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _restore_the_best_instruction_set() -> Iterator[None]:
-    yield
+def _with_checked_arguments() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(native, "_call", handed.checked(native._call))
+        yield
+    # Back to the best instruction set.
     native.load()
 
 

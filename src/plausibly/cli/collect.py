@@ -11,8 +11,8 @@ from rich.table import Table
 
 from ..core.skipped import left_out
 from ..core.wording import visible
-from ..engines.local import Collection
-from ..engines.local import collect as collected
+from ..engines.collecting import Collection
+from ..engines.collecting import collect as collected
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
 _KEPT = "Interrupted. What was collected is kept; the same command goes on from there."

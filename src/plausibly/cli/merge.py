@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import StateError
-from ..engines.local import merge_files
+from ..engines.merging import merge_files
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 

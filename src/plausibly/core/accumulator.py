@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bytes
-from .domain import listed
+from .domain import listed, named
 from .errors import ReportError, StateError
 from .estimates import Estimates
 from .laws import Cells, Codes, choose_estimator
@@ -180,9 +180,7 @@ class Accumulator(ABC):
         codes = domain.encode(given)
         if domain.size is not None:
             return codes, domain.decode(codes)  # an unlisted label is answered for under the name of "other"
-        names = np.empty(len(given), dtype=object)
-        names[:] = given
-        return codes, names
+        return codes, named(given)
 
     def to_bytes(self) -> bytes:
         """Everything this accumulator holds, with the scheme's fingerprint and a checksum."""

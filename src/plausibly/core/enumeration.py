@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 """The draws of one path: 0 for a bernoulli, m for a below(m)."""
 
 _MOST_PUBLIC_PATHS = 4_096
-"""How many tickets of a search are tried at most to list the outcomes that they lead to."""
+"""How many tickets of a grouped scheme are tried at most to list the outcomes that they lead to."""
 
 
 class DrawsError(Exception):
@@ -134,10 +134,15 @@ def output_law(client: Randomizer, item: int, public: Public, most: int = WORD) 
     return Law(total.weights, total.denominator, frozenset(weights), paths)
 
 
-def mixture(laws: Sequence[Law]) -> Law:
-    """The law of a record that follows each of these laws with equal probability."""
-    total = _sum(laws)
-    return Law(total.weights, total.denominator * len(laws))
+def mixture(laws: Sequence[Law], chances: Sequence[Fraction] | None = None) -> Law:
+    """The law of a record that follows each of these laws with its chance; with equal ones for None."""
+    chances = [Fraction(1, len(laws))] * len(laws) if chances is None else chances
+    return _sum([_weighed(law, chance) for law, chance in zip(laws, chances, strict=True)])
+
+
+def _weighed(law: Law, chance: Fraction) -> Law:
+    weights = {record: weight * chance.numerator for record, weight in law.weights.items()}
+    return Law(weights, law.denominator * chance.denominator)
 
 
 def _sum(laws: Sequence[Law]) -> Law:
@@ -207,12 +212,12 @@ def private_paths(client: Randomizer, most: int = WORD) -> int:
 
 
 def one_of_each_group(client: Randomizer) -> list[Public]:
-    """An outcome of the public coins for each group of a search; for other schemes just one."""
+    """An outcome of the public coins for each group of users; for schemes without groups just one."""
     return [client.public(Branching(ticket)) for ticket in _tickets(client)]
 
 
 def count_public_outcomes(client: Randomizer) -> int:
-    """The number of outcomes of a client's public draws. Those of a search are counted ticket by ticket."""
+    """The number of outcomes of a client's public draws. Those of grouped schemes are counted by ticket."""
     total = 0
     for ticket, weight in zip(_tickets(client), client.weights if isinstance(client, Grouped) else [1], strict=True):
         probe = Branching(list(ticket))
@@ -222,25 +227,28 @@ def count_public_outcomes(client: Randomizer) -> int:
 
 
 def public_outcomes(client: Randomizer, most: int) -> list[Public] | None:
-    """All outcomes of a client's public coins; None if there are more than ``most``.
+    """All outcomes of a client's public coins; None if there are more than ``most``."""
+    law = public_law(client, most)
+    return None if law is None else list(law)
 
-    They are equally likely, but for those of a search: many tickets lead to one group, which is listed once.
+
+def public_law(client: Randomizer, most: int) -> dict[Public, Fraction] | None:
+    """All outcomes of a client's public coins with their chances; None if there are more than ``most``.
+
+    Different draws may have the same outcome: many tickets lead to one group of users.
     """
-    grouped = isinstance(client, Grouped)
-    if count_public_outcomes(client) > (max(most, _MOST_PUBLIC_PATHS) if grouped else most):
+    if count_public_outcomes(client) > (max(most, _MOST_PUBLIC_PATHS) if isinstance(client, Grouped) else most):
         return None
-    outcomes = []
+    law: dict[Public, Fraction] = {}
     for public, source in _every_path(client.public):
-        # A biased coin in public would make the outcomes unequally likely.
-        if not all(source.shape):
-            return None
-        outcomes.append(public)
-    outcomes = list(dict.fromkeys(outcomes)) if grouped else outcomes
-    return outcomes if len(outcomes) <= most else None
+        # A path has the product of its coins' weights, and its uniform draws are equally likely.
+        chance = Fraction(source.weight, math.prod(kind or WORD for kind in source.shape))
+        law[public] = law.get(public, Fraction(0)) + chance
+    return law if len(law) <= most else None
 
 
 def _tickets(client: Randomizer) -> list[list[int]]:
-    # The first draw that leads to each group of a search; nothing for other schemes.
+    # The first draw that leads to each group of users; nothing for schemes without groups.
     if not isinstance(client, Grouped):
         return [[]]
     return [[sum(client.weights[:number])] for number in range(len(client.weights))]

@@ -50,9 +50,17 @@ class Grouped(Scheme):
 
     def validate(self) -> None:
         self.check_domain()
+        self._check_groups()
         object.__setattr__(self, "epsilon", self.spent)
         super().validate()
         self.places  # noqa: B018  refuses parts that do not fit together
+
+    def _check_groups(self) -> None:
+        if not self.groups or not all(self.groups):
+            raise ParameterError("groups: expected at least one, and at least one part in each")
+        for part in self.parts:
+            if isinstance(part.scheme, Grouped):
+                raise ParameterError(f"{part.label}: expected an oracle, got a scheme whose users are in groups")
 
     @property
     @abstractmethod

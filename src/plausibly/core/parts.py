@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .arguments import whole_number
+from .errors import ParameterError
 from .history import History
 from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator
 from .scheme import Encoded, Scheme
@@ -32,6 +34,36 @@ class Part(Protocol):
     def items(self, values: Encoded, /) -> Encoded:
         """What the oracle is given of encoded values: items that the oracle's domain has encoded."""
         ...
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A part that reports one digit of an encoded value: ``value // step % base``, as ``device.Digit`` does.
+
+    With a step that is a power, it is a level of a hierarchy; with the sizes of attributes, one of several attributes.
+    """
+
+    label: str
+    scheme: Scheme
+    step: int
+    base: int
+    role: str = "oracle"
+    """The parameter of the grouped scheme that the scheme was given as."""
+
+    def __post_init__(self) -> None:
+        whole_number("step", self.step, 1, 2**64 - 1)
+        whole_number("base", self.base, 1, 2**64 - 1)
+        if not isinstance(self.scheme, Scheme):
+            got = type(self.scheme).__name__
+            raise ParameterError(f"{self.role}: expected a scheme with domain_size={self.base}, got {got}")
+        if (self.scheme.domain.cells or 0) < self.base:
+            raise ParameterError(
+                f"{self.role}: expected a scheme with domain_size= at least the {self.base} of {self.label}"
+            )
+
+    def items(self, values: Encoded) -> Encoded:
+        """The digit of each value."""
+        return values // np.uint64(self.step) % np.uint64(self.base)
 
 
 class PartEvidence(NamedTuple):
@@ -64,8 +96,10 @@ class PartDecoder:
         return self._decoder.history
 
     @property
-    def law(self) -> VarianceLaw:
-        return thinned(self._decoder.law, self.share)
+    def law(self) -> VarianceLaw | None:
+        # Averaged: the law of the part's oracle is about its items, and not about those of the domain.
+        law = self._decoder.law
+        return None if law is None else thinned(law.averaged, self.share)
 
     def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
         own: PartEvidence = evidence[self.number]
@@ -103,6 +137,5 @@ def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
         law,
         per_report=law.per_report / share,
         per_holder=(law.per_holder + 1 - share) / share,
-        per_mate=law.per_mate / share,
         covariance=covariance,
     )

@@ -24,7 +24,7 @@ from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes take both from here
 from .errors import DomainError, ParameterError, ReportError, StateError
-from .laws import Cells, Decoder, Estimator
+from .laws import Cells, Decoder, Estimator, law_of
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
@@ -191,11 +191,7 @@ class Scheme(ABC):
         possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
         if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
             raise ParameterError("variance: expected numbers with 0 <= f <= n and f2 >= 0, got others")
-        return self.estimator().law.at(n, f, f2=f2)
-
-    def share_a_block(self, x: int, y: int) -> bool:
-        """Whether users of encoded item x count into the block of item y (VarianceLaw.per_mate)."""
-        return True
+        return law_of(self.estimator()).at(n, f, f2=f2)
 
     def privatize(self, items: object, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report for each item.
@@ -428,7 +424,7 @@ class Scheme(ABC):
     @property
     def linear(self) -> bool:
         """Whether its estimates are sums over reports, with a variance in closed form; a regression's are not."""
-        return not self.estimator().history
+        return self.estimator().law is not None
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         """The least and the most that one report, whatever is in it, adds to an estimated count.
@@ -461,10 +457,12 @@ class Scheme(ABC):
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any], parts: Mapping[str, Scheme] = MappingProxyType({})) -> Scheme:
+    def from_dict(
+        cls, given: Mapping[str, Any], parts: Mapping[str, Scheme | tuple[Scheme, ...]] = MappingProxyType({})
+    ) -> Scheme:
         """The scheme of JSON fields; what is derived is recomputed and must agree.
 
-        ``parts`` holds the fields that are schemes themselves, already made.
+        ``parts`` holds the fields that are schemes, or lists of schemes, already made.
         """
         own = {f.name for f in fields(cls) if f.init} - {"domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):

@@ -1,1 +1,12 @@
-"""Engines: the same two functions, fold and merge, wherever the reports are."""
+"""Collecting files of reports into tallies, on all cores of this machine or on an engine of your own.
+
+``collect`` and ``merge_files`` work on files. An `Engine` decides where the reports are read; ``fold`` and ``merge``
+are all that it runs. Described in docs/files.md.
+"""
+
+from .collecting import Collection, collect
+from .folding import Segment, fold, merge
+from .merging import merge_files
+from .running import Engine, Threads
+
+__all__ = ["Collection", "Engine", "Segment", "Threads", "collect", "fold", "merge", "merge_files"]

@@ -2,6 +2,7 @@
 
 from ..core.skipped import Skipped
 from .keys import Key, KeyNeededError
+from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .tallies import Collected, SimulatedError, read_tally, write_tally
@@ -13,6 +14,8 @@ __all__ = [
     "DamagedError",
     "Key",
     "KeyNeededError",
+    "LocalFile",
+    "Opener",
     "Privatized",
     "ReportFile",
     "ReportWriter",

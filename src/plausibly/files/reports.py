@@ -26,8 +26,10 @@ from ..catalog import from_json
 from ..core.atomic import replacing
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
 from .keys import NOT_AUTHENTICATED, Key, KeyNeededError
+from .openers import BinaryFile, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, records
 
@@ -53,7 +55,7 @@ _PURPOSE = b"plausibly reports 2\n"
 
 
 class DamagedError(ReportError):
-    """A report file, or one row group of it, that cannot be taken; says which, and why."""
+    """A report file, or one of its row groups, that cannot be read: which one, and why."""
 
     def __init__(self, path: str, group: int | None, reason: str, reports: int | None = None) -> None:
         self.path, self.group, self.reason, self.reports = path, group, reason, reports
@@ -63,15 +65,21 @@ class DamagedError(ReportError):
         place = self.path if self.group is None else f"{self.path}, row group {self.group}"
         return f"{place}: {self.reason}"
 
+    @property
+    def skipped(self) -> Skipped:
+        """The entry of a tally's list of what was left out."""
+        return Skipped(self.path, self.group, self.reports, self.reason)
+
 
 @contextmanager
 def report_writer(
     path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd", key: Key | None = None
 ) -> Iterator[ReportWriter]:
-    """A writer of reports of one scheme; the file gets its name when the ``with`` block has ended well.
+    """A writer of reports of one scheme; the file appears when the ``with`` block ends without an error.
 
-    ``simulated=True`` says that the reports are no users' own; those of a seeded source say so by themselves. With a
-    ``key`` the file is read only by those who have it, too. Only the owner of the file may read it: mode 0600.
+    ``simulated=True`` marks reports that are not from real users; those drawn from a seeded source carry the mark
+    already. With a ``key``, only those who have the key can read the file through plausibly. The file has mode 0600:
+    readable by its owner alone.
     """
     expect_scheme(scheme)
     if compression not in COMPRESSIONS:
@@ -95,13 +103,13 @@ def report_writer(
 def write_reports(
     path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False, key: Key | None = None
 ) -> None:
-    """A file of these reports."""
+    """Write a new file with these reports."""
     with report_writer(path, scheme, simulated=simulated, key=key) as writer:
         writer.write(reports)
 
 
 class ReportWriter:
-    """Takes reports in batches of any size and writes them in row groups of one size."""
+    """Writes reports that come in batches of any size to row groups of equal size."""
 
     def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str, keyed: bool) -> None:
         self.scheme, self.simulated = scheme, simulated
@@ -125,7 +133,7 @@ class ReportWriter:
         )
 
     def write(self, reports: object) -> None:
-        """Adds reports; refuses all of them if one is not the scheme's."""
+        """Add reports, or refuse all of them if one is not a report of the scheme."""
         if not self._sink.own or not self._parquet.is_open:
             raise StateError("this file of reports is not open for writing here")
         accepted = self.scheme.accept(reports)
@@ -135,9 +143,9 @@ class ReportWriter:
         self._failed = failed
 
     def finish(self) -> None:
-        """Writes what is left, and what the file says of itself."""
+        """Write the remaining reports and the metadata."""
         if self._failed:
-            raise StateError("an earlier write failed, and which reports are missing is not known")
+            raise StateError("an earlier write failed, and it is not known which reports are missing")
         if self._buffered:
             self._flush(self._buffer[: self._buffered])
         self._parquet.add_key_value_metadata(
@@ -155,7 +163,7 @@ class ReportWriter:
         self._parquet.close()
 
     def abandon(self) -> None:
-        """Ends the writing; without ``finish`` nothing of use has been written."""
+        """Close the file; without ``finish`` before it, the file is unusable."""
         self._parquet.close()
 
     def _take(self, reports: Reports) -> None:
@@ -188,12 +196,15 @@ class ReportWriter:
 class ReportFile:
     """A report file whose metadata have been checked; its row groups are checked as they are read.
 
-    ``identity`` names the content: a copy has the same, and no other file has. With a ``key`` only files are taken that
-    were written with it; a file that was written with one is refused without it.
+    ``source`` is a path, or an `Opener` of a file that is stored elsewhere. ``identity`` names the content: a copy has
+    the same identity, and no other file has it. With a ``key``, only files written with that key are accepted; without
+    one, files written with a key are refused.
     """
 
-    def __init__(self, path: str | Path, *, key: Key | None = None) -> None:
-        self.path = str(path)
+    def __init__(self, source: Source, *, key: Key | None = None) -> None:
+        self._opener = opener_of(source)
+        self.name = self._opener.name
+        """The name in messages: the path, or what the opener calls the file."""
         self._arrow, _ = _pyarrow()
         footer, start, self.identity = self._footer(key)
         self._keyed = key is not None
@@ -218,17 +229,17 @@ class ReportFile:
         return map(self.read, range(len(self.groups)))
 
     def read(self, group: int) -> Reports:
-        """The reports of a row group as Arrow has them in memory; they cannot be written to, and are not yet checked.
+        """The reports of a row group, in read-only memory that Arrow owns.
 
-        That these are the bytes that were written is certain; ``add`` looks whether they are reports.
+        Their bytes are verified to be those that were written. ``Accumulator.add`` checks whether they are reports.
         """
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         try:
-            # Once, and as a whole: what is checked is what is used, whatever becomes of the file meanwhile.
-            with open(self.path, "rb") as file:
+            # Read once, as a whole: what is checked is what is used, even if the file changes meanwhile.
+            with self._opener.open() as file:
                 file.seek(chunk.start)
                 stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
-                length = file.readinto(stored)
+                length = _fill(stored, file)
             content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
@@ -241,7 +252,7 @@ class ReportFile:
         return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Do nothing, since the file is open only while it is read; for callers that close what they open."""
+        """Do nothing: the file is open only while it is being read. For callers that close what they open."""
 
     def __enter__(self) -> ReportFile:
         return self
@@ -250,13 +261,13 @@ class ReportFile:
         self.close()
 
     def damaged(self, reason: str, group: int | None = None) -> DamagedError:
-        """The error that says what is wrong with this file, or with one row group of it."""
-        return DamagedError(self.path, group, reason, None if group is None else self.groups[group])
+        """The error that says what is wrong with this file, or with one of its row groups."""
+        return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # With its checksum, which is looked at before anything interprets the rest.
         try:
-            with open(self.path, "rb") as file:
+            with self._opener.open() as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(0)
                 first = file.read(len(_PARQUET))
@@ -278,7 +289,7 @@ class ReportFile:
         if place is None:
             raise self.damaged("a Parquet file, but not of reports")
         if keyed and key is None:
-            raise KeyNeededError(self.path)
+            raise KeyNeededError(self.name)
         if key is not None and not keyed:
             raise self.damaged(NOT_AUTHENTICATED)
         checksum = _checksum(footer, place, start, key)
@@ -287,13 +298,21 @@ class ReportFile:
         return footer, start, checksum
 
 
+def _fill(buffer: memoryview, file: BinaryFile) -> int:
+    # A file that comes over a network may deliver less at a time than was asked for.
+    length = 0
+    while length < len(buffer) and (piece := file.readinto(buffer[length:])):
+        length += piece
+    return length
+
+
 def group_reports(scheme: Scheme) -> int:
-    """How many reports a row group has: a few megabytes of them."""
+    """The number of reports in a row group: a few megabytes of records."""
     return max(1, min(_GROUP_REPORTS, _GROUP_BYTES // scheme.report_dtype.itemsize))
 
 
 class _Sink(io.FileIO):
-    """A file that only the process that opened it writes to: what a forked copy of a writer does has no effect."""
+    """A file that only the process that opened it can write to: a forked copy of a writer has no effect."""
 
     def __init__(self, path: Path, mode: str) -> None:
         super().__init__(path, mode)

@@ -1,25 +1,52 @@
 """The hot loops: arrays in, arrays out, exact; no randomness, no validation.
 
 Each name is the C function if its library loads, else its NumPy twin, which gives the same bits. `active`
-says which ("c" or "numpy") and `reason` why. The environment variable PLAUSIBLY_KERNELS=numpy asks for the
-twins.
+says which ("c" or "numpy") and `reason` why; `NAMES` lists the kernels. The environment variable
+PLAUSIBLY_KERNELS=numpy asks for the twins.
 """
 
 import os
 import warnings
 
 from . import native as _native
+from .reference import affine_gather as affine_gather
+from .reference import affine_response as affine_response
+from .reference import column_sums as column_sums
+from .reference import direct_response as direct_response
+from .reference import extremes as extremes
+from .reference import gray_scatter as gray_scatter
+from .reference import hadamard_response as hadamard_response
+from .reference import histogram as histogram
+from .reference import keyed_hash as keyed_hash
+from .reference import local_hash as local_hash
+from .reference import local_hash_response as local_hash_response
+from .reference import parity_response as parity_response
+from .reference import promising_children as promising_children
+from .reference import row_sums as row_sums
+from .reference import settle_ties as settle_ties
+from .reference import sign_sums as sign_sums
+from .reference import stretched_histogram as stretched_histogram
+from .reference import subset_response as subset_response
+from .reference import support_counts as support_counts
+from .reference import support_of as support_of
+from .reference import table_support as table_support
+from .reference import table_support_of as table_support_of
+from .reference import toeplitz_response as toeplitz_response
+from .reference import toeplitz_scatter as toeplitz_scatter
+from .reference import toeplitz_support_of as toeplitz_support_of
+from .reference import unary_response as unary_response
+from .reference import walsh_hadamard as walsh_hadamard
 
 
 def _choose() -> tuple[str, str]:
-    """Which kernels to use, and why."""
+    """The kernels to use, and the reason; those in C replace the twins in this module."""
     wish = os.environ.get("PLAUSIBLY_KERNELS", "")
     if wish == "numpy":
         return "numpy", "PLAUSIBLY_KERNELS=numpy"
     if wish:
         raise ValueError(f"PLAUSIBLY_KERNELS must be 'numpy' or unset, not {wish!r}")
     try:
-        _native.load()
+        globals().update(_native.load())
     except _native._UnavailableError as error:
         warnings.warn(
             f"plausibly uses its slower NumPy kernels: {error}; rebuild: pip install -e .",
@@ -30,97 +57,5 @@ def _choose() -> tuple[str, str]:
     return "c", "the library matches its source"
 
 
+NAMES = tuple(sorted(_native.declared))
 active, reason = _choose()
-
-if active == "c":
-    from .native import (
-        affine_gather,
-        affine_response,
-        column_sums,
-        direct_response,
-        extremes,
-        gray_scatter,
-        hadamard_response,
-        histogram,
-        keyed_hash,
-        local_hash,
-        local_hash_response,
-        parity_response,
-        promising_children,
-        row_sums,
-        settle_ties,
-        sign_sums,
-        stretched_histogram,
-        subset_response,
-        support_counts,
-        support_of,
-        table_support,
-        table_support_of,
-        toeplitz_response,
-        toeplitz_scatter,
-        toeplitz_support_of,
-        unary_response,
-        walsh_hadamard,
-    )
-else:
-    from .reference import (
-        affine_gather,
-        affine_response,
-        column_sums,
-        direct_response,
-        extremes,
-        gray_scatter,
-        hadamard_response,
-        histogram,
-        keyed_hash,
-        local_hash,
-        local_hash_response,
-        parity_response,
-        promising_children,
-        row_sums,
-        settle_ties,
-        sign_sums,
-        stretched_histogram,
-        subset_response,
-        support_counts,
-        support_of,
-        table_support,
-        table_support_of,
-        toeplitz_response,
-        toeplitz_scatter,
-        toeplitz_support_of,
-        unary_response,
-        walsh_hadamard,
-    )
-
-__all__ = [
-    "active",
-    "affine_gather",
-    "affine_response",
-    "column_sums",
-    "direct_response",
-    "extremes",
-    "gray_scatter",
-    "hadamard_response",
-    "histogram",
-    "keyed_hash",
-    "local_hash",
-    "local_hash_response",
-    "parity_response",
-    "promising_children",
-    "reason",
-    "row_sums",
-    "settle_ties",
-    "sign_sums",
-    "stretched_histogram",
-    "subset_response",
-    "support_counts",
-    "support_of",
-    "table_support",
-    "table_support_of",
-    "toeplitz_response",
-    "toeplitz_scatter",
-    "toeplitz_support_of",
-    "unary_response",
-    "walsh_hadamard",
-]

@@ -7,64 +7,35 @@ where they lie. Calls through ctypes drop the interpreter lock, so threads run s
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable
 from math import isqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count, refuse_outside
+from .sources import digest
 
-_SOURCE = Path(__file__).with_name("native.c")
-_LIBRARY = Path(__file__).with_name("libplausibly.so")
+_FOLDER = Path(__file__).parent
+_LIBRARY = _FOLDER / "libplausibly.so"
 
 
 class _Record(ctypes.Structure):
-    """A field as native.c knows it: its address in the first record, the size of a record, and its own."""
+    """A field as C knows it: its address in the first record, the size of a record, and its own."""
 
     _fields_ = (("at", ctypes.c_void_p), ("stride", ctypes.c_int64), ("width", ctypes.c_int64))
 
 
-# Result and arguments of each kernel, in the order of native.c: p pointer, f field, l int64, q uint64, w uint32, i int.
-_TYPES: dict[str, Any] = {
-    "p": ctypes.c_void_p,
-    "f": _Record,
-    "l": ctypes.c_int64,
-    "q": ctypes.c_uint64,
-    "w": ctypes.c_uint32,
-    "i": ctypes.c_int,
-}
-_SIGNATURES = {
-    "direct_response": ("l", "pplqqfpl"),
-    "local_hash": ("", "pplqwp"),
-    "support_counts": ("i", "fflqqwp"),
-    "support_of": ("", "fflplqwp"),
-    "table_support": ("i", "pplwqqp"),
-    "table_support_of": ("", "pplwplqp"),
-    "unary_response": ("l", "ppllqqfppl"),
-    "column_sums": ("", "pllp"),
-    "walsh_hadamard": ("", "pli"),
-    "parity_response": ("l", "pplllqffpl"),
-    "gray_scatter": ("", "fflllpp"),
-    "hadamard_response": ("l", "pplqqqfpl"),
-    "subset_response": ("l", "ppllqqfpl"),
-    "toeplitz_response": ("l", "pplllqqffpl"),
-    "toeplitz_scatter": ("", "fflllpp"),
-    "toeplitz_support_of": ("", "fflplllqp"),
-    "affine_response": ("l", "ppllllqqqqfffpl"),
-    "affine_gather": ("i", "plllqp"),
-    "keyed_hash": ("", "plplpp"),
-    "local_hash_response": ("l", "pplplqqwffpl"),
-    "settle_ties": ("", "flplppplqq"),
-    "row_sums": ("", "pllp"),
-    "histogram": ("l", "fflqqp"),
-    "stretched_histogram": ("l", "ffflqqppqp"),
-    "sign_sums": ("l", "ffllqp"),
-    "extremes": ("", "fllp"),
-    "promising_children": ("l", "pllppllpllpplippl"),
+_SCALARS: dict[str, Any] = {
+    "void": None,
+    "i64": ctypes.c_int64,
+    "u64": ctypes.c_uint64,
+    "u32": ctypes.c_uint32,
+    "i32": ctypes.c_int32,
+    "int": ctypes.c_int,
+    "Field": _Record,
 }
 _NO_FIELD = _Record(None, 0, 0)
 
@@ -76,19 +47,41 @@ class _UnavailableError(Exception):
     """The library is absent, does not load, or was built from another source."""
 
 
-def _open(library: Path = _LIBRARY, source: Path = _SOURCE) -> ctypes.CDLL:
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+declared: dict[str, str] = {}
+"""The C prototype of each kernel."""
+
+
+def _kernel(prototype: str) -> Callable[[_Function], _Function]:
+    """Declare the C function that has the name of the decorated one; a test compares the prototype with the source."""
+
+    def declare(function: _Function) -> _Function:
+        declared[function.__name__] = prototype
+        return function
+
+    return declare
+
+
+def _types_of(prototype: str) -> tuple[Any, list[Any]]:
+    """The ctypes of the result and of the arguments; an array is passed by its address."""
+    result, _, arguments = prototype.rstrip(")").partition(" (")
+    named = [argument.split() for argument in arguments.split(", ")]
+    return _SCALARS[result], [ctypes.c_void_p if words[-1][0] == "*" else _SCALARS[words[0]] for words in named]
+
+
+def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
     """The library, checked to have been built from the source that lies beside it."""
     if not library.exists():
         raise _UnavailableError(f"{library.name} was not built")
     try:
         opened = ctypes.CDLL(str(library))
         opened.plausibly_digest.restype = ctypes.c_char_p
-        digest: bytes = opened.plausibly_digest()
-        expected = hashlib.sha256(source.read_bytes()).hexdigest()
+        built_from: bytes = opened.plausibly_digest()
+        expected = digest(folder)
     except (OSError, AttributeError) as error:
         raise _UnavailableError(f"{library.name} does not load ({error})") from error
-    if digest.decode() != expected:
-        raise _UnavailableError(f"{library.name} was built from another {source.name}")
+    if built_from.decode() != expected:
+        raise _UnavailableError(f"{library.name} was built from another version of its source")
     return opened
 
 
@@ -102,10 +95,9 @@ def _best(opened: ctypes.CDLL) -> str:
 def _bind(opened: ctypes.CDLL, instruction_set: str) -> dict[str, Callable[..., int]]:
     """The C function of each kernel for one instruction set."""
     functions: dict[str, Callable[..., int]] = {}
-    for name, (result, arguments) in _SIGNATURES.items():
+    for name, prototype in declared.items():
         function = opened[f"plausibly_{name}_{instruction_set}"]
-        function.restype = _TYPES[result] if result else None
-        function.argtypes = [_TYPES[letter] for letter in arguments]
+        function.restype, function.argtypes = _types_of(prototype)
         functions[name] = function
     return functions
 
@@ -113,10 +105,11 @@ def _bind(opened: ctypes.CDLL, instruction_set: str) -> dict[str, Callable[..., 
 _functions: dict[str, Callable[..., int]] = {}
 
 
-def load() -> None:
-    """Nothing: afterwards the kernels of this module work, or `_UnavailableError` has said why not."""
+def load() -> dict[str, Any]:
+    """Bind the C functions, and return the kernels of this module by name; raises `_UnavailableError` if it cannot."""
     opened = _open()
     _functions.update(_bind(opened, _best(opened)))
+    return {name: globals()[name] for name in declared}
 
 
 def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64] | _Record | int) -> int:
@@ -128,6 +121,11 @@ def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64]
 def _field(array: Field) -> _Record:
     """Where C finds a field; several numbers in one field follow each other."""
     return _Record(array.ctypes.data, array.strides[0], array.itemsize)
+
+
+def _wrapping(array: I64) -> U64:
+    """The same numbers for sums that C makes without a sign, where an overflow on the way is defined."""
+    return array.view(np.uint64)
 
 
 def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
@@ -147,11 +145,13 @@ def _check_memory(status: int) -> None:
         raise MemoryError("no memory for the tables of a kernel")
 
 
+@_kernel("i64 (const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out, i64 *reports, i64 room)")
 def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
     """The reports to redo; what each user reports is written to the field."""
     return _respond("direct_response", values, words, len(values), keep, size, _field(out))
 
 
+@_kernel("void (const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out)")
 def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
     """Hash of each value under its seed, in range(size)."""
     out = np.empty(len(seeds), dtype=np.uint32)
@@ -159,6 +159,7 @@ def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
     return out
 
 
+@_kernel("int (Field seeds, Field hashes, i64 n, u64 domain_size, u64 split, u32 size, i64 *counts)")
 def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, size: int) -> I64:
     """Number of reports that support each value of the domain."""
     counts = np.zeros(domain_size, dtype=np.int64)
@@ -167,6 +168,7 @@ def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, si
     return counts
 
 
+@_kernel("void (Field seeds, Field hashes, i64 n, const u64 *candidates, i64 k, u64 split, u32 size, i64 *counts)")
 def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: int) -> I64:
     """Number of reports that support each candidate, which may be any 64-bit number."""
     counts = np.zeros(len(candidates), dtype=np.int64)
@@ -175,22 +177,30 @@ def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: i
     return counts
 
 
+@_kernel("int (const u64 *seeds, const u64 *table, i64 k, u32 size, u64 domain_size, u64 split, u64 *sums)")
 def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
     """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
     k, size = table.shape
     sums = np.zeros(domain_size, dtype=np.int64)
-    _check_memory(_call("table_support", seeds, table, k, size, domain_size, split, sums))
+    _check_memory(_call("table_support", seeds, _wrapping(table), k, size, domain_size, split, _wrapping(sums)))
     return sums
 
 
+@_kernel(
+    "void (const u64 *seeds, const u64 *table, i64 k, u32 size, const u64 *candidates, i64 c, u64 split, u64 *sums)"
+)
 def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64:
     """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
     k, size = table.shape
     sums = np.zeros(len(candidates), dtype=np.int64)
-    _call("table_support_of", seeds, table, k, size, candidates, len(candidates), split, sums)
+    _call("table_support_of", seeds, _wrapping(table), k, size, candidates, len(candidates), split, _wrapping(sums))
     return sums
 
 
+@_kernel(
+    "i64 (const u64 *values, const u8 *head, i64 n, i64 d, u64 true_threshold, u64 other_threshold, Field "
+    "bitmaps, i64 *tie_report, i64 *tie_bit, i64 capacity)"
+)
 def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
     """Report and bit numbers of the ties that the head bytes leave open; the other bits are written to the bitmaps."""
     n, d = head.shape
@@ -206,6 +216,7 @@ def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: 
         capacity = ties
 
 
+@_kernel("void (const u8 *bitmaps, i64 n, i64 size, i64 *counts)")
 def column_sums(bitmaps: U8, size: int) -> I64:
     """Number of ones in each of the first `size` columns of the bitmaps."""
     counts = np.zeros(size, dtype=np.int64)
@@ -213,12 +224,17 @@ def column_sums(bitmaps: U8, size: int) -> I64:
     return counts
 
 
+@_kernel("void (u64 *a, i64 rows, int m)")
 def walsh_hadamard(a: I64) -> None:
     """Nothing: each row of `a`, of length 2^m, is replaced by its unnormalised transform in natural order."""
     rows, length = a.shape
-    _call("walsh_hadamard", a, rows, length.bit_length() - 1)
+    _call("walsh_hadamard", _wrapping(a), rows, length.bit_length() - 1)
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, i64 t, i64 bits, u64 keep, Field rows, Field hashes, i64 "
+    "*reports, i64 room)"
+)
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
     """The reports to redo; rows and hash of each user are written to the fields."""
     rows, hashes = out
@@ -226,25 +242,37 @@ def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) 
     return _respond("parity_response", values, words, *sizes, keep, _field(rows), _field(hashes))
 
 
+@_kernel("void (Field rows, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights, u64 *out)")
 def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^bits frequencies."""
     n, t = rows.shape
     out = np.zeros(1 << bits, dtype=np.int64)
-    _call("gray_scatter", _field(rows), _field(hashes), n, bits, t, weights, out)
+    _call("gray_scatter", _field(rows), _field(hashes), n, bits, t, weights, _wrapping(out))
     return out
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, u64 keep, u64 blocks, u64 order, Field out, i64 *reports, "
+    "i64 room)"
+)
 def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
     """The reports to redo; the cell of each user is written to the field."""
     return _respond("hadamard_response", values, words, len(values), keep, blocks, order, _field(out))
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size, Field bitmaps, i64 *reports, i64 room)"
+)
 def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
     """The reports to redo; the subset of each user is written to the bitmaps."""
     n, columns = words.shape
     return _respond("subset_response", values, words, n, columns - 1, keep, size, _field(bitmaps))
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, i64 hash_bits, i64 item_bits, u64 keep, u64 window, Field "
+    "matrices, Field hashes, i64 *reports, i64 room)"
+)
 def toeplitz_response(
     values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
 ) -> I64:
@@ -256,14 +284,19 @@ def toeplitz_response(
     )
 
 
+@_kernel("void (Field matrices, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights, u64 *out)")
 def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I64) -> I64:
     """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
     t = len(weights).bit_length() - 1
-    _call("toeplitz_scatter", _field(matrices), _field(hashes), len(matrices), item_bits, t, weights, out)
+    _call("toeplitz_scatter", _field(matrices), _field(hashes), len(matrices), item_bits, t, weights, _wrapping(out))
     return out
 
 
+@_kernel(
+    "void (Field matrices, Field hashes, i64 n, const u64 *candidates, i64 k, i64 hash_bits, i64 item_bits, u64 "
+    "window, i64 *counts)"
+)
 def toeplitz_support_of(
     matrices: Field, hashes: Field, candidates: U64, hash_bits: int, item_bits: int, window: int
 ) -> I64:
@@ -277,6 +310,10 @@ def toeplitz_support_of(
     return counts
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, i64 columns, i64 t, i64 dimension, u64 modulus, u64 lines, "
+    "u64 keep, u64 window, Field line_out, Field stretch_out, Field hash_out, i64 *reports, i64 room)"
+)
 def affine_response(
     values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
 ) -> I64:
@@ -290,21 +327,28 @@ def affine_response(
     )
 
 
+@_kernel("int (const u64 *rows, i64 t, i64 dimension, i64 item_bits, u64 modulus, u64 *out)")
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
     """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
-    _check_memory(_call("affine_gather", rows, hash_bits, dimension, item_bits, POLYNOMIALS[hash_bits - 1], out))
+    sizes = hash_bits, dimension, item_bits, POLYNOMIALS[hash_bits - 1]
+    _check_memory(_call("affine_gather", _wrapping(rows), *sizes, _wrapping(out)))
     return out
 
 
+@_kernel("void (const u8 *content, i64 bytes, const i64 *ends, i64 n, const u32 *parameters, u64 *out)")
 def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number."""
-    parameters = np.frombuffer(tag.ljust(8, b"\0") + hash_seed.to_bytes(8, "little"), dtype=np.uint8)
+    parameters = np.frombuffer(tag.ljust(8, b"\0") + hash_seed.to_bytes(8, "little"), dtype=np.uint32)
     out = np.empty(len(ends), dtype=np.uint64)
     _call("keyed_hash", content, len(content), ends, len(ends), parameters, out)
     return out
 
 
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, const u64 *seeds, i64 functions, u64 keep, u64 split, u32 "
+    "size, Field public_out, Field hash_out, i64 *reports, i64 room)"
+)
 def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
     """The reports to redo; what tells the hash function, and the answer, are written to the fields."""
     return _respond(
@@ -314,6 +358,10 @@ def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: i
     )
 
 
+@_kernel(
+    "void (Field bitmaps, i64 row_bytes, const u64 *values, i64 n, const i64 *tie_report, const i64 *tie_bit, "
+    "const u64 *tails, i64 ties, u64 true_threshold, u64 other_threshold)"
+)
 def settle_ties(
     bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
@@ -325,6 +373,7 @@ def settle_ties(
     )
 
 
+@_kernel("void (const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums)")
 def row_sums(bitmaps: U8) -> I64:
     """Number of ones in each bitmap."""
     sums = np.empty(len(bitmaps), dtype=np.int64)
@@ -332,6 +381,7 @@ def row_sums(bitmaps: U8) -> I64:
     return sums
 
 
+@_kernel("i64 (Field first, Field second, i64 n, u64 size, u64 total, i64 *cells)")
 def histogram(fields: Fields, cells: I64) -> None:
     """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
     first, second, *_ = *map(_field, fields), _NO_FIELD
@@ -339,6 +389,10 @@ def histogram(fields: Fields, cells: I64) -> None:
     refuse_outside(_call("histogram", first, second, *sizes, cells))
 
 
+@_kernel(
+    "i64 (Field lines, Field stretches, Field hashes, i64 n, u64 window, u64 size, const i64 *powers, const i64 "
+    "*logarithms, u64 total, i64 *cells)"
+)
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
     """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports."""
     sizes = len(fields[0]), window, cells.shape[-1]
@@ -346,11 +400,13 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
     refuse_outside(outside)
 
 
+@_kernel("i64 (Field rows, Field hashes, i64 n, i64 t, u64 total, i64 *cells)")
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
     """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
     refuse_outside(_call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells.size, cells))
 
 
+@_kernel("void (Field field, i64 n, i64 columns, u64 *found)")
 def extremes(field: Field) -> tuple[int, int]:
     """The least and the largest number in a field of at least one record."""
     found = np.array([2**64 - 1, 0], dtype=np.uint64)
@@ -358,6 +414,11 @@ def extremes(field: Field) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
+@_kernel(
+    "i64 (const i16 *tables, i64 cohorts, i64 cells, const i64 *starts, const i64 *rotations, i64 parents, i64 "
+    "block, const u8 *kinds, i64 kind_rows, i64 children, const i64 *rows, const i32 *needs, i64 kind_count, i32 "
+    "slack, i32 *found_parents, i32 *found_children, i64 room)"
+)
 def promising_children(
     tables: I16,
     places: tuple[I64, I64],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.domain import Keys
 from ..core.wording import size_text
 from ..sketches.rows import RowSketch
 from .options import ALIKE, Aim, Option
@@ -73,14 +72,14 @@ def why_not(option: Option, best: Option, aim: Aim) -> str:
 
 def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
     """What the paper would have said, where newer protocols overturn it, and what to keep in mind."""
-    found = _open_notes(best) if isinstance(aim.domain, Keys) else _listed_notes(best, options, aim)
+    found = _open_notes(best) if aim.domain.size is None else _listed_notes(best, options, aim)
     if best.prediction.assumes:
         found.append(
             "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
             "plan has drawn: take a new plan for every collection."
         )
-    if best.prediction.law.per_mate:
-        found.append("HR in blocks: an item that shares a block with a very common one is less exact than stated.")
+    if best.prediction.law.caveat:
+        found.append(best.prediction.law.caveat)
     found.append("ε is for one report of a user; several reports add up.")
     return tuple(found)
 

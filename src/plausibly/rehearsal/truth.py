@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Integers, Keys, Labels, Strings
+from ..core.domain import Domain, Strings, named
 from ..core.errors import DomainError, ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
@@ -55,101 +55,55 @@ class Truth:
 
 
 def truth_of(scheme: Scheme, found: Labelled) -> Truth:
-    """The counts of a file as the scheme sees them; refuses what no client could report, by line and not by name."""
+    """The counts of a file as the scheme sees them. Values that no client could report are refused by line."""
     held = found.counts > 0
     if not 1 <= int(found.counts.sum()) <= _MOST:
         raise DomainError(f"{found.name}: expected 1 to {_MOST:,} users, got {int(found.counts.sum()):,}")
-    items = [item for item, any_user in zip(found.items, held, strict=True) if any_user]
-    lines = [line for line, any_user in zip(found.lines, held, strict=True) if any_user]
-    counts, domain = found.counts[held], scheme.domain
-    if isinstance(domain, Integers | Labels):
-        codes = _codes(domain, items)
-        _refuse([line for line, code in zip(lines, codes, strict=True) if code < 0], found.name, _expected(domain))
-        whole = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
-        names = domain.decode(np.arange(domain.size, dtype=np.uint64))
-        listed = set(domain.labels) if isinstance(domain, Labels) else set()
-        others = sum(int(c) for item, c in zip(items, counts, strict=True) if listed and item not in listed)
-        return Truth(found.name, names, whole, complete=True, others=others)
-    if isinstance(domain, Keys):
-        return Truth(found.name, _names(items), counts, complete=False)
-    assert isinstance(domain, Strings)
-    return _texts(found.name, domain, items, counts, lines)
+    texts = [text for text, any_user in zip(found.items, held, strict=True) if any_user]
+    try:
+        return _seen(scheme.domain, found.name, texts, found.counts[held])
+    except DomainError as error:
+        if error.position is None:
+            raise
+        lines = [line for line, any_user in zip(found.lines, held, strict=True) if any_user]
+        more = f" (and {error.more:,} other items)" if error.more else ""
+        place = f"{found.name}, line {lines[error.position]}{more}"
+        raise DomainError(f"{place}: {error.reason}") from None
 
 
 def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
     """A made-up crowd as the scheme sees it: of its whole domain, or of strings where that cannot be listed."""
     domain = scheme.domain
     if domain.size is not None:
-        return Truth(
-            data,
-            domain.decode(np.arange(domain.size, dtype=np.uint64)),
-            crowd(data, users, domain.size, seed),
-            complete=True,
-        )
-    length = domain.length if isinstance(domain, Strings) else MAX_LENGTH
+        return Truth(data, _all_items(domain), crowd(data, users, domain.size, seed), complete=True)
     if data in STRINGS:
+        # By type: only Strings have a length, and made-up strings that are longer would be cut.
+        length = domain.length if isinstance(domain, Strings) else MAX_LENGTH
         found = STRINGS[data](users, min(length, MAX_LENGTH), seed)
-        items, counts = [str(text) for text in found.strings.tolist()], found.counts
-        if isinstance(domain, Strings):
-            return _texts(data, domain, items, counts, None)
-        return Truth(data, _names(items), counts, complete=False)
-    if data in CROWDS and isinstance(domain, Keys):
-        counts = crowd(data, users, _NAMED, seed)
-        return Truth(data, _names([f"item {i + 1}" for i in range(_NAMED)]), counts, complete=False)
+        try:
+            return _seen(domain, data, [str(text) for text in found.strings.tolist()], found.counts)
+        except DomainError:
+            raise DomainError(
+                f"{data}: these strings have characters, or a length, that the scheme does not take; other=True in its "
+                "domain would take them"
+            ) from None
+    if data in CROWDS and not domain.searchable:
+        return Truth(data, domain.examples(_NAMED), crowd(data, users, _NAMED, seed), complete=False)
     raise ParameterError(f"unknown data {shown(data)}; {nearest(data, STRINGS)}")
 
 
-def _codes(domain: Integers | Labels, items: list[str]) -> npt.NDArray[np.int64]:
-    # −1 for what is not in the domain.
-    if isinstance(domain, Labels):
-        index = {label: i for i, label in enumerate(domain.labels)}
-        missing = domain.size - 1 if domain.other else -1
-        return np.array([index.get(item, missing) for item in items], dtype=np.int64)
-    numbers = [int(item) if item.isascii() and item.isdigit() and len(item) <= 10 else -1 for item in items]
-    return np.array([number if number < domain.size else -1 for number in numbers], dtype=np.int64)
+def _seen(domain: Domain, name: str, texts: list[str], counts: Counts) -> Truth:
+    # Different texts may be one item: what is cut becomes equal, and many are "other".
+    if domain.size is None:
+        merged: Counter[Any] = Counter()
+        for item, count in zip(domain.normalize(domain.parse(texts)), counts.tolist(), strict=True):
+            merged[item] += count
+        return Truth(name, named(merged), np.array([*merged.values()], dtype=np.int64), complete=False)
+    codes = domain.codes_of(texts).astype(np.int64)
+    whole = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
+    others = int(whole[-1]) if domain.other else 0
+    return Truth(name, _all_items(domain), whole, complete=True, others=others)
 
 
-def _expected(domain: Integers | Labels) -> str:
-    if isinstance(domain, Integers):
-        return f"an item that is a whole number below {domain.size:,}, as the scheme has no names"
-    return f"one of the {domain.size:,} labels of the scheme (other=True would take any text)"
-
-
-def _texts(name: str, domain: Strings, items: list[str], counts: Counts, lines: list[int] | None) -> Truth:
-    # What is cut may become equal.
-    texts: list[Any] = items if isinstance(domain.alphabet, str) else [item.encode() for item in items]
-    try:
-        seen = domain.decode(domain.encode(texts)).tolist()
-    except DomainError:
-        if lines is None:
-            raise DomainError(
-                f"{name}: these strings have characters, or a length, that the scheme does not take; other=True in its "
-                "domain would take them"
-            ) from None
-        expected = "characters of the alphabet only, and no more of them than the scheme takes"
-        _refuse([line for line, text in zip(lines, texts, strict=True) if not _fits(domain, text)], name, expected)
-        raise
-    merged: Counter[Any] = Counter()
-    for text, count in zip(seen, counts.tolist(), strict=True):
-        merged[text] += count
-    return Truth(name, _names(list(merged)), np.array([*merged.values()], dtype=np.int64), complete=False)
-
-
-def _fits(domain: Strings, text: Any) -> bool:
-    try:
-        domain.encode([text])
-    except DomainError:
-        return False
-    return True
-
-
-def _names(items: list[Any]) -> npt.NDArray[Any]:
-    names = np.empty(len(items), dtype=object)
-    names[:] = items
-    return names
-
-
-def _refuse(lines: list[int], name: str, expected: str) -> None:
-    if lines:
-        more = f" (and {len(lines) - 1:,} other items)" if len(lines) > 1 else ""
-        raise DomainError(f"{name}, line {lines[0]}{more}: expected {expected}")
+def _all_items(domain: Domain) -> npt.NDArray[Any]:
+    return domain.decode(domain.spread(domain.code_count))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.accumulator import Accumulator
 from ..core.arguments import whole_number
-from ..core.domain import Keys, Strings
+from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.grouped import Grouped
 from ..core.grouped_accumulator import GroupedAccumulator
@@ -25,6 +25,8 @@ from .result import HeavyHitters
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Search(Grouped):
     """Heavy hitters among strings that nobody can list: every user reports once, the search comes afterwards."""
+
+    domain: Strings
 
     accepts = (Strings,)
 
@@ -50,7 +52,6 @@ class Search(Grouped):
     @property
     def strings(self) -> Strings:
         """The domain."""
-        assert isinstance(self.domain, Strings)
         return self.domain
 
     @property
@@ -86,7 +87,7 @@ class Search(Grouped):
         return replace(self, **changes)
 
     def _shrunk_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:
-        if not isinstance(oracle.domain, Keys):
+        if oracle.domain.hash_seed is None:
             own = [part for part in self.parts if part.scheme is oracle]
             return oracle.shrunk(max(part.count_of(symbols) for part in own))
         # A sketch has the coins of its cells; others over Keys() have few.

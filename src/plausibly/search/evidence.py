@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..core.domain.symbols import symbol_numbers, symbol_rows
+
 Floats = npt.NDArray[np.float64]
 Floats32 = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -99,14 +101,10 @@ class Evidence:
 
 
 def numbers(strings: Symbols, first: int, last: int, symbols: int) -> Numbers:
-    """Symbols first..last−1 of each string as a number in base A."""
-    number = np.zeros(len(strings), dtype=np.int64)
-    for position in range(first, last):
-        number = number * symbols + strings[:, position]
-    return number
+    """Symbols first..last−1 of each string as a number in base ``symbols``."""
+    return symbol_numbers(strings[:, first:last], symbols).view(np.int64)
 
 
 def digits(number: Numbers, count: int, symbols: int) -> Symbols:
-    """The inverse of ``numbers``: so many symbols of each number."""
-    powers = symbols ** np.arange(count - 1, -1, -1, dtype=np.int64)
-    return (number[:, None] // powers % symbols).astype(np.uint16)
+    """The inverse of ``numbers``: the ``count`` symbols of each number."""
+    return symbol_rows(number, symbols, count, np.uint16)

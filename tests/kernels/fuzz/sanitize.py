@@ -10,8 +10,8 @@ Three programs, each made in a temporary folder, so that the library of the inst
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -65,7 +65,7 @@ def sanitized_package(folder: Path, gcc: str) -> Path:
     """A folder for PYTHONPATH with a copy of the package whose library is sanitized."""
     package = folder / "plausibly"
     shutil.copytree(ROOT / "src" / "plausibly", package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
+    digest = runpy.run_path(str(SOURCE.with_name("sources.py")))["digest"](SOURCE.parent)
     library = str(package / "kernels" / "libplausibly.so")
     flags = [*COMPILED, "-shared", "-fPIC", f'-DPLAUSIBLY_DIGEST="{digest}"']
     run([gcc, *flags, "-o", library, str(SOURCE)], "the sanitized library could not be compiled")

@@ -6,7 +6,7 @@ from .items import listed, named, refuse
 from .keys import Keys
 from .labels import Labels
 from .making import as_domain, expect_domain, make_domain
-from .registry import domain_from_dict, register_domain
+from .registry import domain_from_dict, is_domain_kind, register_domain
 from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "as_domain",
     "domain_from_dict",
     "expect_domain",
+    "is_domain_kind",
     "listed",
     "make_domain",
     "named",

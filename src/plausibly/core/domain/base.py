@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as dataclass_fields
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ... import kernels
+from ... import device, kernels
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
 from ..wording import shown
@@ -43,6 +43,8 @@ class Domain(ABC):
 
     size: int | None
     """Number of items, or None where they cannot be listed."""
+    other: bool = False
+    """Whether the last item, or the last character of strings, takes all values that are not listed."""
     hash_seed: int | None = None
     """Seed of the keyed hash that makes the codes; None where codes are no hashes."""
 
@@ -88,10 +90,12 @@ class Domain(ABC):
         """Up to ``count`` evenly spaced codes, the first and the last among them."""
         return np.array(self.ranks(count), dtype=np.uint64)
 
-    def ranks(self, count: int) -> list[int]:
+    def ranks(self, count: int) -> Sequence[int]:
         """Up to ``count`` evenly spaced numbers below ``code_count``, the first and the last among them."""
         last = self.code_count - 1
-        return sorted({i * last // (count - 1) for i in range(count)})
+        if count > last:
+            return range(last + 1)
+        return sorted({i * last // max(1, count - 1) for i in range(count)})
 
     def normalize(self, items: object) -> Items:
         """The items as estimates name them: cut where the domain cuts, as "other" where it takes all others."""
@@ -153,20 +157,20 @@ class Domain(ABC):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """The domain of the fields that ``to_dict`` wrote: here, one for each parameter of a dataclass."""
+        """The domain of the fields that ``to_dict`` wrote: here, one field for each parameter of the class."""
         return cls(**cls.expect_fields(fields))
 
     @classmethod
     def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields apart from ``"type"``; refuses others than the parameters of the dataclass."""
-        names = {field.name for field in dataclass_fields(cls) if field.init}  # type: ignore[arg-type]
+        """The fields without ``"type"``; refuses fields that are not the parameters of the class."""
+        names = signature(cls).parameters
         if fields.keys() != {"type", *names}:
             expected, got = sorted({"type", *names}), shown(sorted(fields))
             raise ParameterError(f"domain: expected the fields {expected}, got {got}")
         return {name: fields[name] for name in names}
 
     def client_fields(self) -> dict[str, Any]:
-        """JSON-ready fields of a domain with the same codes that ``device.py`` knows."""
+        """JSON-ready fields of a domain that ``device.py`` knows and that has the same codes."""
         return self.to_dict()
 
 
@@ -176,8 +180,6 @@ class Listable(Domain):
     title = "items that can be listed (domain_size=, or a list of labels)"
 
     size: int
-    other: bool = False
-    """Whether the last item takes all values that are not listed."""
 
     @property
     def code_count(self) -> int:
@@ -191,5 +193,6 @@ class Listable(Domain):
         return f"a list of {self.size:,} items"
 
     def client_fields(self) -> dict[str, Any]:
-        # A kind that ``device.py`` knows by itself overrides this.
-        return {"type": "integers", "size": self.size}
+        # To a randomizer an item is its number. Which value has which number matters to the client of a device only.
+        own = self.to_dict()
+        return own if own["type"] in device.DOMAINS else {"type": "integers", "size": self.size}

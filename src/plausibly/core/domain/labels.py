@@ -86,9 +86,6 @@ class Labels(Listable):
             raise ParameterError(f"domain: expected a list of labels, got {type(given['labels']).__name__}")
         return cls(**given)
 
-    def client_fields(self) -> dict[str, Any]:
-        return self.to_dict()
-
     def describe(self) -> str:
         if self.other:
             return f"a list of {plural(self.size - 1, 'item')} and all others"

@@ -14,14 +14,27 @@ _KINDS: dict[str, type[Domain]] = {}
 
 
 def register_domain(kind: Kind) -> Kind:
-    """Make a kind of domain known to ``from_json``; a decorator for its class. Its names must not be taken."""
+    """Make a kind of domain known to ``from_json``; a decorator for its class. Its names must not be taken.
+
+    A client on a device also needs its own ``device.register_domain``.
+    """
     if not (isinstance(kind, type) and issubclass(kind, Domain)):
         raise ParameterError(f"expected a subclass of Domain, got {shown(kind)}")
     for name in kind.kinds:
-        if _KINDS.get(name, kind) is not kind:
-            raise ParameterError(f"kinds: {name!r} is the name of {_KINDS[name].__name__} already; choose another")
+        if _origin(_KINDS.get(name, kind)) != _origin(kind):
+            raise ParameterError(f"kinds: {name!r} is taken by {_KINDS[name].__name__}; choose another name")
     _KINDS.update(dict.fromkeys(kind.kinds, kind))
     return kind
+
+
+def is_domain_kind(name: object) -> bool:
+    """Whether a kind of domain of this name is known."""
+    return isinstance(name, str) and name in _KINDS
+
+
+def _origin(kind: type[Domain]) -> tuple[str, str]:
+    # A module that is imported anew defines the same class anew.
+    return kind.__module__, kind.__qualname__
 
 
 def domain_from_dict(fields: object) -> Domain:
@@ -29,6 +42,6 @@ def domain_from_dict(fields: object) -> Domain:
     if not isinstance(fields, dict):
         raise ParameterError(f"domain: expected an object, got {type(fields).__name__}")
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in _KINDS:
+    if not isinstance(kind, str) or not is_domain_kind(kind):
         raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, _KINDS)}")
     return _KINDS[kind].from_dict(fields)

@@ -30,7 +30,8 @@ def symbol_numbers(rows: Rows, symbols: int) -> Numbers:
     """The number of each row, for rows whose numbers fit into 64 bits."""
     numbers = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
-        numbers = numbers * np.uint64(symbols) + column.astype(np.uint64)
+        numbers *= np.uint64(symbols)
+        numbers += column
     return numbers
 
 

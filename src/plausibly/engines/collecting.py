@@ -1,0 +1,200 @@
+"""Collecting report files into a tally file: every report once, even if the call is killed and repeated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+
+from ..core.accumulator import Accumulator
+from ..core.atomic import held, sweep
+from ..core.errors import StateError
+from ..core.scheme import Scheme
+from ..core.skipped import Skipped
+from ..files.keys import Key
+from ..files.openers import Source
+from ..files.tallies import Collected, SimulatedError
+from .folding import fold, merge
+from .running import Engine, Progress, Threads
+from .survey import Survey, Task, survey
+
+_SAVING_SHARE = 10
+_THREADS = Threads()
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The result of a call of ``collect``."""
+
+    state: Collected
+    files: int
+    """The number of report files, not counting copies."""
+    added: int
+    """Reports that this call has added; the others were there from earlier calls."""
+    resumed: int
+    """Reports that an interrupted call had read, and that are in the output only now."""
+    copies: tuple[str, ...]
+    """Files with the same content as another one, which is counted once."""
+
+    @property
+    def tally(self) -> Accumulator:
+        """The accumulator of all reports."""
+        return self.state.tally
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was left out as damaged."""
+        return self.state.skipped
+
+
+def collect(
+    inputs: Iterable[Source],
+    output: str | Path,
+    *,
+    engine: Engine = _THREADS,
+    scheme: Scheme | None = None,
+    skip_bad: bool = False,
+    allow_simulated: bool = False,
+    save_every: float = 5.0,
+    progress: Progress | None = None,
+    key: Key | None = None,
+) -> Collection:
+    """Add report files to the tally file ``output``, which is created if it does not exist.
+
+    ``inputs`` are report files, folders that contain some, and openers of files that are stored elsewhere. Reports
+    that the tally has already are not added again: files are recognised by their content, whatever their names.
+    Calling again with more files adds those. A call that was killed resumes from the last saved state when it is
+    repeated with the same files; the state is saved beside the output every ``save_every`` seconds.
+
+    Files of another scheme are refused before any report is read, and so are simulated reports unless
+    ``allow_simulated``. A damaged file or row group is refused by name; with ``skip_bad`` it is left out and listed.
+    With a ``key``, all files are read and written with it: reports, the tally, and the saved state.
+
+    The ``engine`` decides where the reports are read; the result does not depend on it. ``progress`` is called with
+    the number of reports that are done, skipped ones included, and of all reports.
+    """
+    output = Path(output)
+    with held(output):
+        sweep(output)
+        unfinished = output.with_name(f"{output.name}.unfinished")
+        sweep(unfinished)
+        earlier = _earlier(output, unfinished, key)
+        found = survey(inputs, earlier.expected(scheme, output), skip_bad=skip_bad, key=key)
+        if earlier.begun - found.files.keys():
+            raise StateError(
+                f"{unfinished}: begun with files that are not among these; name them, too, or remove it to start anew"
+            )
+        state = found.begin(earlier.state)
+        if not allow_simulated:
+            if state.simulated:
+                raise SimulatedError(output)
+            found.refuse_simulated()
+        saver = _Saver(state, unfinished, earlier.state, save_every, key)
+        with saver:
+            _run(engine, partial(fold, found.scheme, skip_bad=skip_bad, key=key), found, saver, progress)
+        if saver.state is not earlier.state or unfinished.exists() or not output.exists():
+            saver.state.write(output, key=key)
+        unfinished.unlink(missing_ok=True)
+        added = len(saver.state) - len(state)
+        return Collection(saver.state, len(found.files), added, earlier.resumed, found.copies)
+
+
+def _run(
+    engine: Engine, work: Callable[[Task], Collected], found: Survey, saver: _Saver, progress: Progress | None
+) -> None:
+    # Have the engine read what is missing, and see to it that nothing gets lost.
+    missing = found.missing(saver.state)
+    done = len(saver.state)
+    total = done + found.count(missing)
+    for part in engine.reduce(work, merge, found.tasks(missing)):
+        saver.add(part)
+        done += len(part) + sum(each.reports or 0 for each in part.skipped)
+        if progress is not None:
+            progress(done, total)
+    found.expect_complete(saver.state)
+    if progress is not None and done < total:  # how many reports a file had that became unreadable is not known
+        progress(total, total)
+    skipped = found.in_order(saver.state.skipped)
+    if skipped != saver.state.skipped:
+        saver.state = replace(saver.state, skipped=skipped)
+
+
+class _Saver:
+    """The state so far, saved beside the output from time to time, and when collecting ends early."""
+
+    def __init__(self, state: Collected, path: Path, before: Collected | None, every: float, key: Key | None) -> None:
+        self.state, self._path, self._before, self._every, self._key = state, path, before, every, key
+        self._saved = state
+        self._next = time.monotonic() + every
+
+    def add(self, part: Collected) -> None:
+        self.state = merge(self.state, part)
+        if time.monotonic() >= self._next:
+            self._save()
+
+    def _save(self) -> None:
+        start = time.monotonic()
+        self.state.write(self._path, complete=False, begun_with=self._begun_with, key=self._key)
+        self._saved = self.state
+        # A large state takes long to write, and most of the time should go into reading.
+        now = time.monotonic()
+        self._next = now + max(self._every, _SAVING_SHARE * (now - start))
+
+    @cached_property
+    def _begun_with(self) -> str:
+        # The output that this call started from; if it resumes an interrupted call, the one that call started from.
+        if self._before is None:
+            return ""
+        return self._before.digest if self._before.begun_with is None else self._before.begun_with
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None and self.state is not self._saved:
+            self._save()
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    """What earlier calls have left behind."""
+
+    state: Collected | None = None
+    begun: Set[str] = frozenset()
+    """Files that an interrupted call has begun to read, and that are not in the output."""
+    resumed: int = 0
+    """Reports that an interrupted call has read, and that are not in the output."""
+
+    def expected(self, scheme: Scheme | None, output: Path) -> Scheme | None:
+        """The scheme that all reports must have, if it is known before they are looked at."""
+        if self.state is None:
+            return scheme
+        if scheme is not None and scheme != self.state.scheme:
+            expected, got = scheme.fingerprint()[:12], self.state.scheme.fingerprint()[:12]
+            raise StateError(f"{output}: expected scheme {expected}, got {got}")
+        return self.state.scheme
+
+
+def _earlier(output: Path, unfinished: Path, key: Key | None) -> _Earlier:
+    done = Collected.read(output, key=key) if output.exists() else None
+    begun = Collected.read(unfinished, complete=False, key=key) if unfinished.exists() else None
+    if begun is None:
+        return _Earlier(done)
+    if done is None:
+        return _Earlier(begun, begun.files.keys(), len(begun))
+    if done.scheme == begun.scheme and _goes_on_from(begun, done):
+        return _Earlier(begun, begun.files.keys() - done.files.keys(), len(begun) - len(done))
+    if done.scheme == begun.scheme and done.covers(begun) and len(done) >= len(begun):
+        # A call that was killed between its last two steps leaves both files, and the output is complete.
+        return _Earlier(done)
+    raise StateError(f"{unfinished}: begun for another file than {output} is now; move one of them away")
+
+
+def _goes_on_from(begun: Collected, done: Collected) -> bool:
+    # Whether a saved state contains all that the output contains. Row groups alone do not tell: a tally may have
+    # reports of files that it does not list.
+    if begun.begun_with is None:  # saved by an earlier version
+        return bool(done.files) and begun.covers(done) and len(begun) > len(done)
+    return begun.begun_with == done.digest

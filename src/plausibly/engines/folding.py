@@ -1,0 +1,103 @@
+"""Fold and merge: row groups of report files to a state, and two states to one.
+
+These two functions are all that an engine has to run. A state lists the row groups it is made of, so that none can be
+counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
+
+from ..core.accumulator import Accumulator, ChangedError
+from ..core.errors import ReportError, StateError
+from ..core.scheme import Scheme
+from ..core.skipped import Skipped
+from ..files.keys import Key
+from ..files.openers import Source
+from ..files.reports import DamagedError, ReportFile
+from ..files.tallies import Collected, normal
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive row groups [first, last) of a report file, whose content must still be the same when it is read."""
+
+    source: Source
+    identity: str
+    first: int
+    last: int
+
+
+def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False, key: Key | None = None) -> Collected:
+    """The state of these segments, computed on the calling thread.
+
+    A damaged file or row group is refused; with ``skip_bad`` it is left out and listed.
+    """
+    tally = scheme.accumulator()
+    simulated = False
+    files: dict[str, list[tuple[int, int]]] = {}
+    skipped: list[Skipped] = []
+    for segment in segments:
+        try:
+            file = _unchanged(segment, scheme, key)
+        except DamagedError as error:
+            skipped.append(_left_out(error, skip_bad))
+            continue
+        with file:
+            for group in range(segment.first, segment.last):
+                try:
+                    _add(tally, file, group)
+                except DamagedError as error:
+                    skipped.append(_left_out(error, skip_bad))
+                    continue
+                files.setdefault(segment.identity, []).append((group, group + 1))
+                simulated |= file.simulated
+    found = {identity: normal(ranges) for identity, ranges in files.items()}
+    return Collected(tally, simulated, found, tuple(skipped))
+
+
+def merge(one: Collected, other: Collected) -> Collected:
+    """The state of both; neither is changed. Refuses another scheme, and a row group that is in both."""
+    tally = copy(one.tally)
+    files = dict(one.files)
+    for identity, ranges in other.files.items():
+        try:
+            files[identity] = normal([*files.get(identity, ()), *ranges])
+        except StateError as error:
+            raise StateError(f"merge: {error} (file {identity[:12]})") from None
+    tally.merge(other.tally)
+    skipped = tuple(dict.fromkeys([*one.skipped, *other.skipped]))
+    return Collected(tally, one.simulated or other.simulated, files, skipped)
+
+
+def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "") -> None:
+    """Refuse a file of another scheme; ``whose`` says where the expected one comes from."""
+    if file.scheme != scheme:
+        expected, got = scheme.fingerprint()[:12], file.scheme.fingerprint()[:12]
+        raise StateError(f"{file.name}: expected scheme {expected}{whose}, got {got}")
+
+
+def _unchanged(segment: Segment, scheme: Scheme, key: Key | None) -> ReportFile:
+    file = ReportFile(segment.source, key=key)
+    if file.identity != segment.identity:
+        raise DamagedError(file.name, None, "the file has been replaced meanwhile")
+    expect_scheme_of(file, scheme)
+    return file
+
+
+def _add(tally: Accumulator, file: ReportFile, group: int) -> None:
+    reports = file.read(group)
+    try:
+        tally.add_single_threaded(reports)
+    except ChangedError:  # cannot be skipped: a part of the row group may be in the tally
+        raise
+    except ReportError as error:
+        raise file.damaged(str(error), group) from None
+
+
+def _left_out(error: DamagedError, skip_bad: bool) -> Skipped:
+    if not skip_bad:
+        raise error
+    return error.skipped

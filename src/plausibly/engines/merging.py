@@ -1,0 +1,76 @@
+"""Merging tally files into a new one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..core.atomic import held, sweep
+from ..core.errors import ParameterError, StateError
+from ..files.keys import Key
+from ..files.tallies import Collected, SimulatedError
+from .folding import merge
+from .running import Progress
+
+
+def merge_files(
+    inputs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    allow_simulated: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    key: Key | None = None,
+) -> Collected:
+    """Merge tally files into a new one, ``output``; the inputs stay as they are.
+
+    Refuses different schemes, reports that are in two of the files, simulated reports unless ``allow_simulated``, and
+    an existing output unless ``overwrite``. The output must not be one of the inputs: if the call were repeated, their
+    reports would be counted twice. With a ``key``, all inputs must have been written with it, and so is the output.
+    ``progress`` is called with the number of files merged so far, and of all.
+    """
+    output, paths = Path(output), [Path(path) for path in inputs]
+    if not paths:
+        raise ParameterError("expected tally files to merge, got none")
+    for place, path in enumerate(paths):
+        if path.resolve() == output.resolve():
+            raise ParameterError(f"{path}: expected another name for the result than that of a file to merge")
+        if path.resolve() in [earlier.resolve() for earlier in paths[:place]]:
+            raise ParameterError(f"{path}: named twice, and would be counted twice")
+    with held(output):
+        sweep(output)
+        if output.exists() and not overwrite:
+            raise StateError(f"{output}: there is a file of this name already")
+        whole: Collected | None = None
+        seen: dict[str, Path] = {}
+        for done, path in enumerate(paths, 1):
+            part = Collected.read(path, key=key)
+            if part.simulated and not allow_simulated:
+                raise SimulatedError(path)
+            whole = part if whole is None else _merged(whole, part, path, paths[0])
+            _refuse_copy(part, path, seen)
+            if progress is not None:
+                progress(done, len(paths))
+        assert whole is not None
+        whole.write(output, key=key)
+        return whole
+
+
+def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
+    if part.scheme != whole.scheme:
+        expected, got = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
+        raise StateError(f"{path}: expected scheme {expected} as in {first}, got {got}")
+    try:
+        return merge(whole, part)
+    except StateError as error:
+        raise StateError(f"{path}: {str(error).removeprefix('merge: ')}") from None
+
+
+def _refuse_copy(part: Collected, path: Path, seen: dict[str, Path]) -> None:
+    # A tally that was not collected from files lists no row groups, but an exact copy can still be recognised.
+    if len(part) and not part.files:
+        digest = hashlib.sha256(part.tally.to_bytes()).hexdigest()
+        if digest in seen:
+            raise StateError(f"{path}: has the same reports as {seen[digest]}, which would be counted twice")
+        seen[digest] = path

@@ -1,0 +1,175 @@
+"""Which report files there are, which row groups of them are still to be read, and how these are cut into tasks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..core.errors import ParameterError, ReportError, StateError
+from ..core.parallel import thread_count
+from ..core.scheme import Scheme
+from ..core.skipped import Skipped
+from ..files.keys import Key
+from ..files.openers import Source
+from ..files.reports import DamagedError, ReportFile
+from ..files.tallies import Collected, SimulatedError, without
+from .folding import Segment, expect_scheme_of
+
+_TASK_REPORTS = 1 << 22
+_TASK_BYTES = 1 << 26
+_TASKS_EACH = 8
+_REPORTS_PER_CELL = 4
+_BYTES_PER_CELL = 64
+
+Task = tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A report file, as its metadata describe it."""
+
+    source: Source
+    name: str
+    groups: tuple[int, ...]
+    """The number of reports in each row group."""
+    simulated: bool
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All report files that were named or found, by the identity of their content."""
+
+    scheme: Scheme
+    files: dict[str, Found]
+    copies: tuple[str, ...]
+    """Files with the same content as another one."""
+    names: frozenset[str]
+    skipped: tuple[Skipped, ...]
+
+    def begin(self, before: Collected | None) -> Collected:
+        """The state to start from. What was skipped earlier is tried again if its file is here."""
+        if before is None:
+            return Collected(self.scheme.accumulator(), skipped=self.skipped)
+        skipped = (*(each for each in before.skipped if each.file not in self.names), *self.skipped)
+        return before if skipped == before.skipped else replace(before, skipped=skipped)
+
+    def refuse_simulated(self) -> None:
+        """Refuse simulated reports."""
+        for found in self.files.values():
+            if found.simulated:
+                raise SimulatedError(found.name)
+
+    def missing(self, state: Collected) -> list[Segment]:
+        """The row groups that are not in the state."""
+        return [
+            Segment(found.source, identity, first, last)
+            for identity, found in self.files.items()
+            if found.groups
+            for first, last in without(((0, len(found.groups)),), state.files.get(identity, ()))
+        ]
+
+    def count(self, segments: Iterable[Segment]) -> int:
+        """The number of reports in these segments."""
+        return sum(sum(self.files[each.identity].groups[each.first : each.last]) for each in segments)
+
+    def expect_complete(self, state: Collected) -> None:
+        """Refuse a state that lacks row groups and does not list them as skipped: an engine has lost them."""
+        skipped = {(each.file, each.group) for each in state.skipped}
+        for segment in self.missing(state):
+            name = self.files[segment.identity].name
+            for group in range(segment.first, segment.last):
+                if (name, None) not in skipped and (name, group) not in skipped:
+                    raise StateError(f"{name}, row group {group}: the engine has not returned its reports")
+
+    def in_order(self, skipped: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
+        """What was skipped in the order of the files, whatever order an engine worked in; other files come first."""
+        places = {found.name: place for place, found in enumerate(self.files.values())}
+
+        def key(each: Skipped) -> tuple[int, int]:
+            place = places.get(each.file, -1)
+            return place, -1 if place < 0 or each.group is None else each.group
+
+        return tuple(sorted(skipped, key=key))
+
+    def tasks(self, segments: Sequence[Segment]) -> list[Task]:
+        """The segments, cut and put together into tasks of about the same size."""
+        total = self.count(segments)
+        cells = self.scheme.accumulator().cells
+        # Enough tasks to occupy all threads, few enough that creating and merging states costs little beside folding,
+        # and none so large that nothing is saved for minutes: large reports are few to a task.
+        size = max(min(_TASK_REPORTS, -(-total // (_TASKS_EACH * thread_count()))), _REPORTS_PER_CELL * cells)
+        most = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
+        return list(self._packed(segments, min(size, most)))
+
+    def _packed(self, segments: Sequence[Segment], size: int) -> Iterator[Task]:
+        task: list[Segment] = []
+        reports = 0
+        for segment in segments:
+            first = segment.first
+            for group in range(segment.first, segment.last):
+                reports += self.files[segment.identity].groups[group]
+                if reports >= size:
+                    yield (*task, replace(segment, first=first, last=group + 1))
+                    task, reports, first = [], 0, group + 1
+            if first < segment.last:
+                task.append(replace(segment, first=first))
+        if task:
+            yield tuple(task)
+
+
+def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, key: Key | None = None) -> Survey:
+    """What the metadata of all report files say. Refuses files of different schemes."""
+    files: dict[str, Found] = {}
+    copies: list[str] = []
+    names: list[str] = []
+    skipped: list[Skipped] = []
+    whose = ""
+    for source in report_files(inputs):
+        try:
+            file = ReportFile(source, key=key)
+        except DamagedError as error:
+            if not skip_bad:
+                raise
+            names.append(error.path)
+            skipped.append(error.skipped)
+            continue
+        names.append(file.name)
+        if scheme is None:
+            scheme, whose = file.scheme, f" as in {file.name}"
+        expect_scheme_of(file, scheme, whose)
+        if file.identity in files:
+            copies.append(file.name)
+        else:
+            files[file.identity] = Found(source, file.name, file.groups, file.simulated)
+    if scheme is None:
+        raise ReportError(f"{skipped[0].file}: {skipped[0].reason}; not one file of reports can be read")
+    return Survey(scheme, files, tuple(copies), frozenset(names), tuple(skipped))
+
+
+def report_files(inputs: Iterable[Source]) -> list[Source]:
+    """The files among these, and the Parquet files in the folders among them, at any depth, except hidden ones.
+
+    Openers are taken as they are: only folders of this machine are searched.
+    """
+    found: list[Source] = []
+    for given in inputs:
+        if not isinstance(given, str | Path):
+            found.append(given)
+        elif os.path.isdir(given):
+            # Files only: some tools name folders this way, and opening a pipe would wait.
+            inside = sorted(path for path in Path(given).rglob("*.parquet") if path.is_file())
+            found += [path for path in inside if not _hidden(path.relative_to(given))]
+        elif os.path.exists(given):
+            found.append(Path(given))
+        else:
+            raise StateError(f"{given}: there is no such file or folder")
+    if not found:
+        raise ParameterError("expected files of reports, or folders with some, got none")
+    return found
+
+
+def _hidden(path: Path) -> bool:
+    # Programs that write Parquet mark unfinished files in this way.
+    return any(part.startswith((".", "_")) for part in path.parts)

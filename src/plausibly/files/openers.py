@@ -1,0 +1,67 @@
+"""Where report files are read from: a path of this machine, or any storage that can open a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+
+class BinaryFile(Protocol):
+    """A binary file that is open for reading and can seek, as ``open(path, "rb")`` returns it."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to ``size`` bytes: fewer only at the end of the file."""
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Read into the buffer and return the number of bytes read, which is 0 only at the end of the file."""
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Move to another place and return it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> object: ...
+
+
+class Opener(Protocol):
+    """A stored file: the name that messages and tallies give it, and how to open it.
+
+    An opener is plain data, so that it can be sent to the machine that reads the file. Its name need not be a path:
+    ``s3://bucket/monday.parquet`` says more.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+
+    def open(self) -> BinaryFile:
+        """The file, open at its beginning. Raises `OSError` if it cannot be read."""
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file of this machine."""
+
+    name: str
+
+    def open(self) -> BinaryFile:
+        """The file, open at its beginning."""
+        return open(self.name, "rb")
+
+
+Source = str | Path | Opener
+"""A path of this machine, or an opener of a file that is elsewhere."""
+
+
+def opener_of(source: Source) -> Opener:
+    """The opener of a path, or the opener itself.
+
+    >>> opener_of("monday.parquet")
+    LocalFile(name='monday.parquet')
+    """
+    return LocalFile(os.fspath(source)) if isinstance(source, str | Path) else source

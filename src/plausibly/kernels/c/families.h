@@ -1,0 +1,24 @@
+/* All kernels for one instruction set. native.c includes this file once for each, with LANES (bytes in a vector), TARGET
+ * and SET (the suffix of the exported names) defined. A family may use what those above it define. */
+
+#include "vectors.h"
+#include "direct.h"
+#include "counting.h"
+#include "local_hashing.h"
+#include "bitmaps.h"
+#include "hadamard.h"
+#include "linear_hashing.h"
+#include "keys.h"
+#include "search.h"
+
+#undef v8
+#undef v16
+#undef v32
+#undef v64
+#undef v32_at
+#undef v64_at
+#undef WORDS
+#undef LONGS
+#undef LANES
+#undef SET
+#undef TARGET

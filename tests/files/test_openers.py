@@ -1,0 +1,87 @@
+"""Report files that are not on this machine's disk: everything is read through an opener."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from files.making import SMALL, damage_group, group_size, small_file
+from plausibly.engines import Segment, collect, fold
+from plausibly.files import DamagedError, LocalFile, ReportFile
+
+
+class Slow(io.BytesIO):
+    """A file that delivers at most seven bytes at a time into a buffer."""
+
+    def readinto(self, buffer: Any) -> int:
+        return super().readinto(memoryview(buffer)[:7])
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object in a store."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+    def open(self) -> io.BytesIO:
+        return Slow(self.content)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """An object that its store cannot deliver."""
+
+    name: str
+
+    def open(self) -> io.BytesIO:
+        raise OSError("timed out")
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stored:
+    """A file of 25 reports that is on no disk."""
+    group_size(monkeypatch, 10)
+    small_file(tmp_path / "a.parquet", 25)
+    content = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").unlink()
+    return Stored("store://bucket/a.parquet", content)
+
+
+def test_an_opened_file_reads_as_one_on_the_disk_does(stored: Stored, tmp_path: Path) -> None:
+    (tmp_path / "b.parquet").write_bytes(stored.content)
+    on_disk, elsewhere = ReportFile(tmp_path / "b.parquet"), ReportFile(stored)
+    assert ReportFile(LocalFile(str(tmp_path / "b.parquet"))).identity == on_disk.identity == elsewhere.identity
+    assert [group.tobytes() for group in elsewhere] == [group.tobytes() for group in on_disk]
+    assert (elsewhere.name, on_disk.name) == (stored.name, str(tmp_path / "b.parquet"))
+
+
+def test_stored_files_are_collected_beside_those_of_folders(stored: Stored, tmp_path: Path) -> None:
+    small_file(tmp_path / "b.parquet", 7, seed=2)
+    found = collect([stored, tmp_path], tmp_path / "out")
+    assert (found.added, found.files) == (32, 2)
+    (tmp_path / "c.parquet").write_bytes(stored.content)
+    assert collect([tmp_path, stored], tmp_path / "out").copies == (stored.name,), "known by content, wherever it is"
+
+
+def test_damage_is_named_as_the_opener_names_its_file(stored: Stored, tmp_path: Path) -> None:
+    (tmp_path / "b").write_bytes(stored.content)
+    damage_group(tmp_path / "b", 0)
+    broken = Stored(stored.name, (tmp_path / "b").read_bytes())
+    with pytest.raises(DamagedError, match=r"store://bucket/a\.parquet, row group 0: "):
+        ReportFile(broken).read(0)
+    with pytest.raises(DamagedError, match=r"store://gone: cannot be read"):
+        ReportFile(Lost("store://gone"))
+    found = collect([broken, Lost("store://gone")], tmp_path / "out", skip_bad=True)
+    assert [(each.file, each.group) for each in found.skipped] == [("store://gone", None), (stored.name, 0)]
+
+
+def test_segments_of_stored_files_are_plain_data(stored: Stored) -> None:
+    segment = Segment(stored, ReportFile(stored).identity, 1, 3)
+    assert pickle.loads(pickle.dumps(segment)) == segment
+    assert len(fold(SMALL, [segment])) == 15
