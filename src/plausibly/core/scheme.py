@@ -78,8 +78,6 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
-    spends_less: ClassVar[str] = ""
-    """Why the epsilon delivered may lie well below the one asked for, where it may: a sentence."""
     advice: ClassVar[str] = ""
     """What a plan says when it recommends this scheme, if anything."""
 
@@ -361,6 +359,11 @@ class Scheme(ABC):
     def components(self) -> tuple[Component, ...]:
         """The schemes that it reports through, each with the share of the users who do; none for an oracle."""
         return ()
+
+    @property
+    def spends_less(self) -> str:
+        """Why the epsilon delivered may lie well below the one asked for, as a clause; empty if it may not."""
+        return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
