@@ -78,8 +78,6 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
-    spends_less: ClassVar[str] = ""
-    """Why the epsilon delivered may lie well below the one asked for, where it may: a sentence."""
     advice: ClassVar[str] = ""
     """What a plan says when it recommends this scheme, if anything."""
 
@@ -173,6 +171,15 @@ class Scheme(ABC):
         if self.domain.size is None:
             raise ParameterError(f"{type(self.domain).__name__}() has no size")
         return self.domain.size
+
+    @property
+    def answers(self) -> Domain:
+        """What estimates are about: the values themselves, unless a scheme only estimates something of them."""
+        return self.domain
+
+    def counts_towards(self, value: int, answer: int) -> bool:
+        """Whether a user who holds this encoded value counts towards this encoded answer."""
+        return value == answer
 
     @cached_property
     def randomizer(self) -> device.Randomizer:
@@ -352,6 +359,11 @@ class Scheme(ABC):
     def components(self) -> tuple[Component, ...]:
         """The schemes that it reports through, each with the share of the users who do; none for an oracle."""
         return ()
+
+    @property
+    def spends_less(self) -> str:
+        """Why the epsilon delivered may lie well below the one asked for, as a clause; empty if it may not."""
+        return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:

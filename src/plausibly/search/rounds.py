@@ -24,7 +24,8 @@ from .base import Search, SearchTally, levels_of
 from .multiple_testing import adjusted, least_score
 from .parts import Part, as_bytes, content_keys
 from .prefixes import Choices, inner_pads
-from .result import HeavyHitters, Step
+from .result import HeavyHitters
+from .trace import Step
 
 _MOST_PREFIXES = 2**20
 

@@ -28,8 +28,9 @@ from .letter_prior import ordinary_text
 from .multiple_testing import significance_level
 from .parts import Part
 from .prefixes import prefix_part
-from .result import HeavyHitters, Step
+from .result import HeavyHitters
 from .significance import adjusted_p_values
+from .trace import Step
 
 MOST_FOUND = 1000
 
