@@ -172,6 +172,15 @@ class Scheme(ABC):
             raise ParameterError(f"{type(self.domain).__name__}() has no size")
         return self.domain.size
 
+    @property
+    def answers(self) -> Domain:
+        """What estimates are about: the values themselves, unless a scheme only estimates something of them."""
+        return self.domain
+
+    def counts_towards(self, value: int, answer: int) -> bool:
+        """Whether a user who holds this encoded value counts towards this encoded answer."""
+        return value == answer
+
     @cached_property
     def randomizer(self) -> device.Randomizer:
         """The scalar client: the code that runs on a device, and that the audit enumerates."""
