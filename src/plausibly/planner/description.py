@@ -275,7 +275,7 @@ class Description:
     def _fakes(self) -> Facts:
         fakes = self.fakes
         if self.influence is None or fakes is None:
-            return [("one fake report", "no bound: the regression weighs all reports together")]
+            return [("one fake report", "no bound is known: its estimates are not plain sums over reports")]
         most, searched = self.influence, isinstance(self.scheme, Search)
         counted = "a string that you name (estimate)" if searched else "an item"
         more = "; for what a search finds, see the line on forged strings" if searched else ""
