@@ -118,7 +118,7 @@ class Attributes:
 @extend.register
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PAIR(extend.Grouped):
-    """Two attributes; a public coin with ``weights`` chooses the one that a user reports, through ``first`` or ``second``.
+    """Two attributes, of which a user reports one, through ``first`` or ``second``: a public coin with ``weights``.
 
     Privacy: the larger of the two oracles': a user reports through one of them.
     Variance: that of the attribute's oracle, scaled up from its users.

@@ -89,7 +89,8 @@ def _bounded(scheme: Scheme) -> Fakes | None:
     ends = scheme.contribution()
     if ends is None:
         return None
-    return Fakes(float(ends[1]), float(-ends[0]), float(max(ends[1], 0)), False, None, False)
+    low, high = ends
+    return Fakes(float(high), float(-low), max(float(high), 0.0), every_exact=False, total=None, total_exact=False)
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
