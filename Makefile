@@ -58,7 +58,7 @@ fuzz: $(VENV)/.dev  ## Let libFuzzer search the kernels for five minutes (FUZZED
 
 bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: two minutes)
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'
-	@$(PY) -m bench.run $(if $(QUICK),--quick)
+	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 
 # From scratch each time: what was read before would not warn again.
 docs: $(VENV)/.dev $(VENV)/.kernels  ## Execute the examples of all pages and build the site: docs/_build/html/index.html

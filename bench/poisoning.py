@@ -16,7 +16,7 @@ import numpy as np
 import plausibly
 from plausibly import SeededRandom, Strings
 from plausibly.core.scheme import Encoded, Reports
-from plausibly.demo import visits
+from plausibly.demo import counts, sites
 from plausibly.planner.fakes import fakes_for_share, raise_of_part
 from plausibly.planner.search_power import nats_per_character, smallest_share
 from plausibly.search.base import Search, SearchTally
@@ -92,7 +92,7 @@ class Outcome:
 def crowd(users: int) -> dict[str, int]:
     """Names of made-up sites, cut at their dot, and how many users visit each."""
     found: dict[str, int] = {}
-    for site, count in zip(visits.sites(), visits.counts(users).tolist(), strict=True):
+    for site, count in zip(sites(), counts(users).tolist(), strict=True):
         name = site.partition(".")[0][:LENGTH]
         found[name] = found.get(name, 0) + count
     assert found.keys().isdisjoint(TARGETS)

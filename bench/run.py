@@ -296,10 +296,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.run", description="Measure every oracle and sketch.")
     parser.add_argument("--quick", action="store_true", help="one domain size and short measurements: two minutes")
     parser.add_argument("--peers", type=Path, default=PEERS_PYTHON, help="the Python of the peers' environment")
-    parser.add_argument("--output", type=Path, help="folder of the results (default: bench/results)")
+    parser.add_argument("--output", type=Path, help="folder of the results (default: bench/results/full or quick)")
     options = parser.parse_args(arguments)
     plan = QUICK if options.quick else FULL
-    folder = options.output or (RESULTS / "quick" if options.quick else RESULTS)
+    folder = options.output or RESULTS / ("quick" if options.quick else "full")
     write(measure(plan, options.peers), folder)
 
 

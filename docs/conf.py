@@ -21,7 +21,7 @@ version = release = plausibly.__version__
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/results/*.md"]
 # Folders that need not be looked through.
-exclude_patterns = [".*", "build", "dist", "src", "tests", "docs/_build", "bench/results/quick"]
+exclude_patterns = [".*", "build", "dist", "src", "tests", "docs/_build", "bench/results/full", "bench/results/quick"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "catalogue"]
 
 myst_heading_anchors = 3

@@ -17,9 +17,7 @@ import numpy as np
 
 from plausibly.core.domain import make_domain
 from plausibly.core.probability import WORD, keep_threshold
-from plausibly.experiments.cells import SCHEMES
-from plausibly.experiments.crowds import CROWDS
-from plausibly.experiments.figure import Figure, Panel, Sweep, line
+from plausibly.experiments import CROWDS, SCHEMES, Figure, Panel, Sweep, line
 from plausibly.oracles.unary import Unary
 
 # --- a scheme: any subclass of Scheme, entered with a function that makes it ------------------------------------

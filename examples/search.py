@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 import plausibly
-from plausibly.experiments.datasets import ALPHABET, URL_CLICKS_N, Crowd, url_clicks
+from plausibly.experiments import ALPHABET, URL_CLICKS_N, Crowd, url_clicks
 
 LENGTH = 24
 

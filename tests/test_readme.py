@@ -14,8 +14,9 @@ import plausibly
 from cases import in_turn
 from consoles import agrees, commands, run
 from plausibly import device
-from plausibly.demo.visits import counts, sites
+from plausibly.demo import counts, sites
 from plausibly.postprocess import STEPS
+from tree import not_ignored
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -77,6 +78,7 @@ def test_the_demo_prints_the_shown_table(tmp_path: Path) -> None:
     shown = [line.rstrip() for line in blocks("text")[0].splitlines()]
     assert len(shown) == 4
     assert [line for line in shown if line not in printed] == []
+    assert not_ignored(tmp_path) == []
 
 
 @pytest.mark.full
@@ -102,6 +104,7 @@ def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp
         assert line["high"] - line["low"] == pytest.approx(2 * 1.959964 * line["standard_error"], rel=1e-6)
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
     assert "amber-atlas.example" in (tmp_path / "found.html").read_text(encoding="utf-8")
+    assert not_ignored(tmp_path) == []
 
 
 def test_shown_make_targets_exist() -> None:

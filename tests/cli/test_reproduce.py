@@ -22,15 +22,16 @@ from cases import in_turn
 from plausibly.cli import app
 from plausibly.core.errors import ParameterError
 from plausibly.core.steps import STEPS
-from plausibly.experiments import aol, findings, reproduction
+from plausibly.experiments import aol, planning
 from plausibly.experiments.cells import SCHEMES, SOURCES, view
 from plausibly.experiments.crowds import CROWDS
+from plausibly.experiments.experiment import Experiment
 from plausibly.experiments.figure import Figure, wanted
-from plausibly.experiments.figures import FIGURES
 from plausibly.experiments.findings import Finding, Outcome, Verdict
-from plausibly.experiments.own import load
-from plausibly.experiments.reproduction import plan, verdicts_on
+from plausibly.experiments.loading import load
+from plausibly.experiments.planning import find_folder, plan, verdicts_on
 from plausibly.experiments.results import Results
+from reproduction import EXPERIMENT, FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,10 +39,8 @@ OWN = """
 import time
 from dataclasses import dataclass
 import numpy as np
-from plausibly.catalog import make
-from plausibly.experiments.cells import SCHEMES
-from plausibly.experiments.crowds import CROWDS
-from plausibly.experiments.figure import Figure, Panel, Sweep, line
+from plausibly import make
+from plausibly.experiments import CROWDS, SCHEMES, Figure, Panel, Sweep, line
 
 @dataclass
 class Pause:
@@ -160,8 +159,8 @@ def test_an_experiment_of_ones_own_is_measured_drawn_and_told(tmp_path: Path, mo
     own(tmp_path)
     code, shown, _ = run("mine.py", "--jobs", 1)
     assert code == 0
-    assert shown.strip() == "Report: reproduction/report.html"
-    out = tmp_path / "reproduction"
+    assert shown.strip() == "Report: reproduced/report.html"
+    out = tmp_path / "reproduced"
     assert {path.name for path in out.iterdir()} == {"rows.jsonl", "own.png", "own.svg", "report.html"}
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "plausibly reproduce mine.py" in page
@@ -176,7 +175,7 @@ def test_an_experiment_of_ones_own_is_measured_drawn_and_told(tmp_path: Path, mo
 
 def test_a_changed_scheme_is_another_and_a_changed_sweep_is_not(tmp_path: Path) -> None:
     def keys(text: str) -> set[str]:
-        return {cell.key for cell in wanted(load(own(tmp_path, 2, text)))}
+        return {cell.key for cell in wanted(load(own(tmp_path, 2, text)).figures)}
 
     first = keys(OWN)
     assert keys(OWN.replace("[4, 8, 16]", "[4, 8, 16, 32]")) > first
@@ -186,8 +185,7 @@ def test_a_changed_scheme_is_another_and_a_changed_sweep_is_not(tmp_path: Path) 
 
 STEP = """
 from plausibly.core.steps import register
-from plausibly.experiments.cells import view
-from plausibly.experiments.figure import Figure, Sweep, line
+from plausibly.experiments import Figure, Sweep, line, view
 
 register("half", lambda values: values / 2)
 FIGURE = Figure(name="own", title="", sweeps=[Sweep(name="s", lines=[line("OLH", view=view("norm-sub", "half"))])])
@@ -196,7 +194,7 @@ FIGURE = Figure(name="own", title="", sweeps=[Sweep(name="s", lines=[line("OLH",
 
 def test_a_changed_step_is_another_while_reports_stay_the_same(tmp_path: Path) -> None:
     def keys(text: str) -> tuple[set[str], set[str]]:
-        found = wanted(load(own(tmp_path, 2, text)))
+        found = wanted(load(own(tmp_path, 2, text)).figures)
         return {cell.key for cell in found}, {view.key for views in found.values() for view in views}
 
     cells, views = keys(STEP)
@@ -219,7 +217,6 @@ def test_a_changed_step_is_another_while_reports_stay_the_same(tmp_path: Path) -
         ("import sys\nsys.exit(0)\n", "mine.py, line 2: SystemExit"),
         ("x = 1\ny = (\n", "mine.py, line 2: SyntaxError"),
         ("x = 1\n\n1 / 0\n", "mine.py, line 3: ZeroDivisionError"),
-        (OWN.replace('"own"', '"fig1"'), "another figure fig1"),
         (OWN.replace('"own"', '"../own"'), "name of a figure"),
         (OWN + "\nFIGURES = [FIGURE, FIGURE]\n", "another figure own"),
     ],
@@ -239,11 +236,20 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_several_figures_and_files(tmp_path: Path) -> None:
     text = OWN + '\nfrom dataclasses import replace\nFIGURES = {"a": FIGURE, "b": replace(FIGURE, name="second")}\n'
-    asked = plan(["fig1", str(own(tmp_path, 2, text))])
+    mine = own(tmp_path, 2, text)
+    asked = plan(["fig1", str(mine)])
     assert [figure.name for figure in asked.figures] == ["fig1", "own", "second"]
-    assert asked.title == ""
-    assert asked.setup is not None
-    assert plan([str(own(tmp_path))]).title == "One's own <b>"
+    assert list(asked.experiments) == [find_folder(), mine]
+    assert asked.heading().citation == EXPERIMENT.citation
+    assert plan([str(own(tmp_path))]).heading().title == "One's own <b>"
+
+
+def test_names_of_the_papers_figures_are_taken(tmp_path: Path) -> None:
+    mine = own(tmp_path, 2, OWN.replace('"own"', '"fig1"'))
+    code, _, told = run("fig2", mine, "--out", tmp_path / "out")
+    assert code == 2
+    assert "another figure fig1" in told.replace("\n", " ")
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_runs_on_one_file_are_refused(tmp_path: Path) -> None:
@@ -259,15 +265,13 @@ def test_two_runs_on_one_file_are_refused(tmp_path: Path) -> None:
 def test_findings_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = replace(FIGURES["fig1"].sweeps[0], lines=FIGURES["fig1"].sweeps[0].lines[:1], n=100, d=4, repeats=1)
     small = replace(FIGURES["fig1"], sweeps=[replace(sweep, vary={"epsilon": [1]})], panels=FIGURES["fig1"].panels[:1])
-    monkeypatch.setattr(reproduction, "FIGURES", {"fig1": small, "fig2": replace(small, name="fig2")})
     told = Verdict(Outcome.NOT_REPRODUCED, "1 < 2", "so")
     known = [
         Finding("the [red]first[/]", "7", "A claim.", ("fig1",), lambda rows: told),
         Finding("elsewhere", "7", "Another.", ("fig2",), lambda rows: told),
         Finding("of both", "7", "A third.", ("fig1", "fig3"), lambda rows: told),
     ]
-    for module in (findings, reproduction):
-        monkeypatch.setattr(module, "FINDINGS", known)
+    declares(monkeypatch, Experiment(figures=[small, replace(small, name="fig2")], findings=known))
     code, shown, _ = run("fig1", "--out", tmp_path, "--jobs", "1")
     assert code == 0
     table = [" ".join(row.split()) for row in shown.splitlines()]
@@ -289,7 +293,7 @@ def test_without_matplotlib_nothing_is_measured(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.full
 def test_all_figures_and_tables_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As `plausibly reproduce --quick`, with fewer users, items and points still.
-    monkeypatch.setattr(reproduction, "FIGURES", {name: tiny(figure) for name, figure in FIGURES.items()})
+    declares(monkeypatch, replace(EXPERIMENT, figures=[tiny(figure) for figure in EXPERIMENT.figures]))
     code, _, told = run("--out", tmp_path)
     assert code == 0, told
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -298,7 +302,7 @@ def test_all_figures_and_tables_in_small(tmp_path: Path, monkeypatch: pytest.Mon
         assert (tmp_path / f"{name}.png").exists() == bool(figure.panels)
         assert (tmp_path / f"{name}.md").exists() == (figure.table is not None)
     verdicts = verdicts_on(plan([]), Results(tmp_path / "rows.jsonl"))
-    assert len(verdicts) == len(findings.FINDINGS)
+    assert len(verdicts) == len(EXPERIMENT.findings)
     # Enough points are left for most of them to be decided, one way or the other.
     assert sum(verdict.outcome is not Outcome.OPEN for _, verdict in verdicts) > 40
     assert all(verdict.numbers for _, verdict in verdicts if verdict.outcome is not Outcome.OPEN)
@@ -312,7 +316,7 @@ def test_a_log_of_ones_own_takes_the_place_of_the_model(tmp_path: Path, monkeypa
     log = tmp_path / "log.txt"
     clicks = [f"7\tsecret words\t2006-03-01\t1\thttp://www.site{i % 9}.com" for i in range(300)]
     log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "\n".join(clicks) + "\nsecret\trow\n")
-    monkeypatch.setattr(reproduction, "FIGURES", {"fig10": tiny(FIGURES["fig10"]), "fig1": tiny(FIGURES["fig1"])})
+    declares(monkeypatch, replace(EXPERIMENT, figures=[tiny(FIGURES["fig10"]), tiny(FIGURES["fig1"])]))
     code, _, told = run("fig10", "fig1a", "--aol", log, "--out", tmp_path / "out")
     assert code == 0, told
     assert "1 rows of the log could not be read: log.txt, line 302" in told
@@ -328,6 +332,11 @@ def test_a_log_of_ones_own_takes_the_place_of_the_model(tmp_path: Path, monkeypa
     code, _, told = run("fig10", "--aol", tmp_path / "absent")
     assert code == 2
     assert "expected a file or a folder" in told
+
+
+def declares(monkeypatch: pytest.MonkeyPatch, experiment: Experiment) -> None:
+    """Have the paper's package declare this in the process that plans; those that measure load the package itself."""
+    monkeypatch.setattr(planning, "load", lambda path: load(path) if path.suffix == ".py" else experiment)
 
 
 def tiny(figure: Figure) -> Figure:
@@ -358,7 +367,7 @@ def test_the_example_runs_from_the_shell(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "plausibly", "reproduce", ROOT / "examples" / "own_experiment.py", "--quick"]
     shown = subprocess.run([*command, "--out", tmp_path], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == f"Report: {tmp_path / 'report.html'}"
-    (figure,) = load(ROOT / "examples" / "own_experiment.py")
+    (figure,) = load(ROOT / "examples" / "own_experiment.py").figures
     rows = list(figure.quick().rows(Results(tmp_path / "rows.jsonl")))
     at_three = [row for row in rows if row["metric"] == "mse" and row["epsilon"] == 3]
     errors = {share: np.mean([row["value"] for row in at_three if row["percent"] == share]) for share in (0, 90)}

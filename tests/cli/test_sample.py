@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from plausibly.cli import app
 from plausibly.cli.plan import spelled_out
-from plausibly.demo.visits import ALPHABET, LENGTH, counts, sites
+from plausibly.demo.data import ALPHABET, LENGTH, counts, sites
 
 
 def run(*arguments: object) -> tuple[int, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import naive
 from cases import in_turn
 from drawn import drawn
-from plausibly import DomainError, Integers, Keys, Labels, ParameterError, from_json, make
+from plausibly import DomainError, Integers, Keys, Labels, ParameterError, Strings, from_json, make
 from plausibly.core.domain import Domain, domain_from_dict, make_domain
 
 deterministic = drawn(60)
@@ -271,6 +272,27 @@ def test_damaged_fields_of_a_domain_are_refused(domain: Domain) -> None:
     for wrong in (None, 5, "integers", [good]):
         with pytest.raises(ParameterError, match="domain: expected an object"):
             domain_from_dict(wrong)
+
+
+@in_turn(
+    ("domain", "texts", "items"),
+    [
+        (Integers(10), ["3", "07"], [3, 7]),
+        (Strings("abc", 3), ["ab"], ["ab"]),
+        (Strings(b"abc", 3), ["ab"], [b"ab"]),
+        (Keys(), ["3", "ü"], ["3", "ü"]),
+    ],
+)
+def test_texts_become_items_of_the_domain(domain: Any, texts: list[str], items: list[Any]) -> None:
+    assert domain.parse(texts) == items
+
+
+def test_texts_that_are_no_items_are_named_by_position() -> None:
+    for word in ("x", "-1", "1.0", "٣", "1" * 30):
+        with pytest.raises(DomainError, match=r"^item 1: expected integers in \[0, 10\), .*, got another text$"):
+            Integers(10).parse(["1", word])
+    with pytest.raises(DomainError, match="item 0: expected text that has a UTF-8 form"):
+        Keys().parse(["\udcff"])
 
 
 def test_a_domain_is_given_once() -> None:

@@ -17,8 +17,9 @@ from plausibly.experiments import aol
 from plausibly.experiments.cells import PLAIN, Cell, view
 from plausibly.experiments.crowds import crowd, strings
 from plausibly.experiments.figure import wanted
-from plausibly.experiments.figures import FIGURES, on_log
 from plausibly.experiments.measures import measure
+from plausibly.experiments.planning import on_log
+from reproduction.figures import FIGURES
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 SECRET = "my secret question"

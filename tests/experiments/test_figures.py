@@ -2,163 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from matplotlib.figure import Figure as Canvas
 
+from invented import rows_of
 from plausibly.core.errors import ParameterError
 from plausibly.experiments.cells import PLAIN, Cell
-from plausibly.experiments.crowds import crowd
-from plausibly.experiments.figure import Dots, Figure, Panel, Row, Sweep, Table, line, wanted
-from plausibly.experiments.figures import FIGURES
-from plausibly.experiments.figures.shapes import published_t
-from plausibly.experiments.figures.sketches import CLICKED, CLICKS
-from plausibly.experiments.figures.table2 import PAPER
-from plausibly.experiments.measures import CEILINGS
-from plausibly.experiments.plots import draw, draw_panel
+from plausibly.experiments.figure import Dots, Figure, Panel, Sweep, Table, line, wanted
+from plausibly.experiments.plots import draw_panel
 from plausibly.experiments.results import Results
 from plausibly.experiments.tables import sheet
 
 OPTIMUM = "optimum of large domains"
-
-
-def rows_of(figure: Figure) -> list[Row]:
-    """Rows as if all had been measured, by way of JSON; an error falls with ε and grows with the repeat."""
-    results = Results()
-    for cell, views in wanted([figure]).items():
-        error = (1 + cell.repeat) / cell.epsilon
-        metrics = {"mse": error, "mse_clipped": error, "k_mse": error, "k_mse_clipped": error, "mse_theory": error}
-        metrics |= {"seconds": 1.0, "estimate_seconds": 0.25, "mse_optimum": 0.5}
-        metrics |= {"precision": 0.5, "recall": 0.5, "f1": cell.repeat / 4}
-        results.add(cell, {"server_seconds": 0.5, "report_bytes": 3}, {str(view): metrics for view in views})
-    rows: list[Row] = json.loads(json.dumps(list(figure.rows(results))))
-    return rows
-
-
-def test_names_are_those_of_the_files_and_panels_find_their_sweeps() -> None:
-    for name, figure in FIGURES.items():
-        assert figure.name == name
-        names = [sweep.name for sweep in figure.sweeps]
-        assert len(set(names)) == len(names)
-        assert all(set(panel.sweeps) <= set(names) for panel in figure.panels)
-
-
-def test_the_papers_grids() -> None:
-    epsilons = [0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]
-    for name, lines in {
-        "fig1": {"DE", "SUE", "OUE"},
-        "fig3": {"BLH", "OLH", *(f"FLH (k′ = {hashes:,})" for hashes in (100, 500, 1000, 5000, 10_000))},
-        "fig4": {"HR", *(f"HM (t = {t})" for t in range(1, 6))},
-        "fig5": {"OUE", "OLH", "FLH (k′ = 10,000)", "HR", "HM (best t)"},
-    }.items():
-        by_epsilon, by_domain = FIGURES[name].sweeps[-2:]
-        assert {one.label for one in by_epsilon.lines if not one.ours} == lines
-        cells = [cell for _, cell in by_epsilon.cells()]
-        assert {(cell.n, cell.d, cell.data) for cell in cells} == {(100_000, 1024, "zipf-1.1")}
-        assert sorted({cell.epsilon for cell in cells}) == epsilons
-        cells = [cell for _, cell in by_domain.cells()]
-        assert {(cell.n, cell.epsilon) for cell in cells} == {(100_000, 3.0)}
-        assert sorted({cell.d for cell in cells}) == [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]
-        assert {cell.repeat for cell in cells} == set(range(5))
-    hashes = [cell for _, cell in FIGURES["fig2"].sweeps[0].cells() if cell.repeat == 0]
-    assert [cell.parameters["hashes"] for cell in hashes] == [*range(100, 20_001, 100)]
-    assert {(cell.n, cell.d, cell.epsilon) for cell in hashes} == {(1_000_000, 500, 3.0)}
-
-
-def test_the_papers_grids_of_large_domains() -> None:
-    domains = list(range(10_000, 100_001, 10_000))
-    for name in ("fig8", "fig9", "fig11", "extra3"):
-        (sweep,) = FIGURES[name].sweeps
-        cells = [cell for _, cell in sweep.cells()]
-        assert {(cell.n, cell.epsilon, cell.data) for cell in cells} == {(1_000_000, 3.0, "zipf-1.1")}
-        assert sorted({cell.d for cell in cells}) == domains
-    six = {f"{name} ({way})" for name in ("CM", "CS") for way in ("Mean", "Median", "Min")}
-    assert paper_lines("fig7") == six
-    assert paper_lines("fig8") == {"Bloom filter", *six}
-    oracles = {"CM (Mean) OUE", "CM (Mean) HM (t = 1)", "CM (Median) FLH", "CM (Median) HR"}
-    assert paper_lines("fig9") == {*oracles, "CM (Mean) HM (t = 3)", "CM (Median) HM (t = 3)"}
-    assert paper_lines("fig10") == {*oracles, "CM (Mean) FLH", "CM (Mean) HM (best t)", "CM (Median) HM (best t)"}
-    widths, rows = ([cell for _, cell in sweep.cells()] for sweep in FIGURES["fig7"].sweeps)
-    assert {cell.parameters["width"] for cell in widths} == {32, 64, 128, 256, 512, 1024, 2048}
-    assert {cell.parameters["rows"] for cell in rows} == {2, 4, 8, 16, 32, 64, 128, 256, 512}
-    assert {(cell.parameters["rows"], cell.n) for cell in widths} == {(32, 1_935_614)}
-    assert {(cell.parameters["width"], cell.data) for cell in rows} == {(1024, "url-clicks")}
-
-
-def test_the_papers_rappor() -> None:
-    asked = wanted([FIGURES["fig6"]])
-    cells = [cell for cell in asked if "oracle" not in cell.parameters and cell.repeat == 0]
-    assert {(cell.n, cell.d, cell.epsilon) for cell in cells} == {(1_000_000, 100_000, 3.0)}
-    assert [cell.parameters for cell in cells] == [{"bits": bits, "hashes": 2, "cohorts": 8} for bits in (32, 64, 128)]
-    # One tally for all α.
-    assert {0.005, 0.01} < {dict(view.options)["alpha"] for view in asked[cells[0]]}
-
-
-def paper_lines(name: str) -> set[str]:
-    return {one.label for sweep in FIGURES[name].sweeps for one in sweep.lines if not one.ours}
-
-
-@pytest.mark.full
-def test_every_clicked_address_of_figure_7_was_clicked() -> None:
-    assert crowd("url-clicks", CLICKS, CLICKED, 0).min() == 1
-
-
-@pytest.mark.full
-def test_schemes_are_made_with_every_parameter_that_figures_give() -> None:
-    # Sketches of the same parameters differ in nothing that making depends on but these.
-    kinds = {(cell.scheme, repr(cell.parameters), cell.epsilon): cell for cell in wanted(FIGURES.values())}
-    for cell in kinds.values():
-        if cell.scheme not in CEILINGS:
-            scheme = cell.make()
-            assert scheme.domain.size == (cell.d or None)
-            assert float(scheme.epsilon) == cell.epsilon
-
-
-def test_parameters_of_oracles_may_depend_on_epsilon() -> None:
-    lines = [line("x", "CM", oracle={"scheme": "HM", "coefficients": published_t}, width=8, rows=2)]
-    cells = [cell for _, cell in Sweep(name="s", lines=lines, vary={"epsilon": [1, 5]}, repeats=1).cells()]
-    assert [cell.parameters["oracle"]["coefficients"] for cell in cells] == [1, 5]
-
-
-def test_tables_say_words_and_means_of_what_was_measured() -> None:
-    figure = FIGURES["table1"]
-    assert figure.table is not None
-    assert figure.table.said.keys() == {one.label for one in figure.sweeps[0].lines}
-    made = sheet(figure, figure.table, rows_of(figure))
-    assert [cells[0] for cells in made.lines] == list(figure.table.said)
-    # Half a second and a quarter; errors are too small to be seen.
-    assert made.lines[2] == ("OUE", "E/(E − 1)²", "0.000", "0.000", "nd", "750.0", "d", "3")
-    columns = {"word": None, "errors": lambda mean: f"{mean['mse'] * mean['epsilon']:g}"}
-    own = Table(sweeps=["costs"], said={"OUE": ["unary"]}, columns=columns)
-    assert sheet(figure, own, rows_of(figure)).lines == (("OUE", "unary", "3"),)  # the mean of 1 to 5
-    assert made.caption == "n = 100,000, d = 1,024, epsilon = 3"
-    assert all(len(cells) == len(made.header) for cells in made.lines)
-    assert sheet(figure, figure.table, []).lines == ()
-
-
-def test_the_papers_searches() -> None:
-    figure = FIGURES["table2"]
-    assert figure.table is not None
-    labels = [one.label for sweep in figure.sweeps for one in sweep.lines if not one.ours]
-    assert len(labels) == len(set(labels)) == 54
-    assert set(PAPER) <= set(labels) <= set(figure.table.said)
-    asked = wanted([figure])
-    assert {(cell.n, cell.d, cell.data, cell.epsilon) for cell in asked} == {(1_935_614, 0, "url-clicks/6", 3.0)}
-    collected = {cell: views for cell, views in asked.items() if cell.scheme in ("PEM", "SFP", "TH")}
-    # T is how a tally is read: half as many are collected, five times each.
-    assert len(collected) == 27 * 5
-    assert {tuple(dict(view.options)["keep"] for view in views) for views in collected.values()} == {(10, 20)}
-    combined = {
-        (cell.parameters["oracle"]["scheme"], dict(views[0].options)["oracle.combine"])
-        for cell, views in collected.items()
-    }
-    assert combined == {("OUE", "mean"), ("HM", "mean"), ("FLH", "median")}
-    # Printed is their harmonic mean, or nearly: of five runs that of the means is not the mean.
-    for precision, recall, f1, _ in PAPER.values():
-        assert f1 == pytest.approx(2 / (1 / precision + 1 / recall), abs=0.016)
 
 
 def test_tables_may_be_sorted_and_show_standard_deviations() -> None:
@@ -194,18 +51,6 @@ def test_dots_are_sorted_beside_what_the_paper_prints() -> None:
     assert legend["C1"].get_xdata() == [0.9, 0.9]
 
 
-@pytest.mark.full
-def test_figures_share_their_cells() -> None:
-    shared = wanted([FIGURES["fig1"]]).keys() & wanted([FIGURES["fig5"]]).keys()
-    assert {cell.scheme for cell in shared} == {"OUE", "SS"}
-    # The same users, once by ε and once by d; and HM read in one way here and in another there.
-    assert len(shared) == 2 * 5 * (10 + 10 - 1)
-    together = wanted(FIGURES.values())
-    assert len(together) < sum(len(wanted([figure])) for figure in FIGURES.values())
-    three = Cell("HM", {"coefficients": 3}, n=100_000, d=1024, epsilon=3, rounds=4)
-    assert [str(view) for view in together[three]] == ["decoder=paper", "plain"]
-
-
 def test_a_panel_of_what_no_row_has_is_refused() -> None:
     sweep = Sweep(name="s", lines=[line("DE")], vary={"epsilon": [1, 2]})
     right = {"title": "", "sweeps": ["s"], "x": "epsilon", "xlabel": ""}
@@ -224,30 +69,6 @@ def test_views_of_one_tally_are_one_cell() -> None:
     assert len(wanted([Figure(name="x", title="x", sweeps=[sweep], panels=[])])) == 1
 
 
-@pytest.mark.full
-def test_quick_is_the_same_figure_made_smaller() -> None:
-    for figure in FIGURES.values():
-        quick = figure.quick()
-        assert quick.panels == figure.panels
-        whole, fewer = wanted([figure]), wanted([quick])
-        costs = [sum(cell.n * len(views) for cell, views in asked.items()) for asked in (whole, fewer)]
-        assert costs[0] > 4 * costs[1]
-        for sweep, small in zip(figure.sweeps, quick.sweeps, strict=True):
-            assert small.lines == sweep.lines
-            assert small.vary.keys() == sweep.vary.keys()
-            for name, values in small.vary.items():
-                # The same ends, or both by the same factor.
-                assert values[0] * sweep.vary[name][-1] == values[-1] * sweep.vary[name][0]
-                assert len(set(values)) == len(values) == min(6, len(sweep.vary[name]))
-    sweep = Sweep(name="large", lines=[line("TLH")], n=1_000_000, d=100_000, vary={"n": [10**4, 10**6]}).quick()
-    assert (sweep.n, sweep.d, sweep.vary) == (100_000, 10_000, {"n": [1000, 100_000]})
-
-
-def test_the_published_number_of_coefficients() -> None:
-    # Section 7.3: 1 for low ε, 3 for ε = 3.
-    assert [published_t(epsilon) for epsilon in (0.5, 1, 2, 3, 4, 5)] == [1, 1, 2, 3, 4, 5]
-
-
 def test_rows_are_tidy_and_leave_out_what_is_missing() -> None:
     sweep = Sweep(name="s", lines=[line("F", "FLH")], vary={"hashes": [2, 4]}, n=10, d=4, repeats=1)
     figure = Figure(name="f", title="f", sweeps=[sweep], panels=[])
@@ -261,50 +82,6 @@ def test_rows_are_tidy_and_leave_out_what_is_missing() -> None:
         about | {"metric": "report_bytes", "value": 2},
         about | {"metric": "mse", "value": 3.0},
     ]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_declared_line_is_drawn_from_rows_alone(name: str) -> None:
-    figure = FIGURES[name].quick()
-    rows = rows_of(figure)
-    for panel in figure.panels:
-        axes = Canvas().subplots()
-        legend = draw_panel(axes, panel, rows)
-        assert axes.get_xlabel() == panel.xlabel
-        if isinstance(panel, Dots):
-            declared = {
-                panel.names(one.label) for sweep in figure.sweeps if sweep.name in panel.sweeps for one in sweep.lines
-            }
-            assert {text.get_text() for text in axes.get_yticklabels()} == declared
-            continue
-        sweeps = [sweep for sweep in figure.sweeps if sweep.name in panel.sweeps]
-        if panel.lines == "label":
-            declared = {one.label for sweep in sweeps for one in sweep.lines}
-        else:
-            declared = {f"ε = {value:g}" for sweep in sweeps for value in sweep.vary["epsilon"]}
-        assert legend.keys() == declared | ({OPTIMUM} if panel.optimum else set())
-        assert axes.get_ylabel() == panel.ylabel
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.panels])
-def test_every_figure_is_drawn(name: str, tmp_path: Path) -> None:
-    figure = FIGURES[name].quick()
-    picture, drawing = draw(figure, rows_of(figure), tmp_path)
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert figure.title in drawing.read_text(encoding="utf-8")
-
-
-@pytest.mark.full
-def test_lines_of_a_panel_are_told_apart() -> None:
-    for figure in FIGURES.values():
-        rows = rows_of(figure.quick())
-        for panel in [each for each in figure.panels if isinstance(each, Panel)]:
-            drawn = draw_panel(Canvas().subplots(), panel, rows).values()
-            first = [getattr(each, "lines", [each])[0] for each in drawn]
-            styles = {(str(one.get_color()), one.get_linestyle(), one.get_marker()) for one in first}
-            assert len(styles) == len(first)
 
 
 def test_points_are_means_with_one_standard_error() -> None:
@@ -321,11 +98,3 @@ def test_points_are_means_with_one_standard_error() -> None:
     assert points.get_linestyle() == "-"
     assert legend["TLH"][0].get_linestyle() == "--"
     assert legend[OPTIMUM].get_ydata().tolist() == [0.5, 0.5]
-
-
-@pytest.mark.full
-def test_the_same_rows_give_the_same_drawing_and_none_an_empty_one(tmp_path: Path) -> None:
-    figure = FIGURES["fig2"].quick()
-    rows = rows_of(figure)
-    first, again, empty = (draw(figure, given, tmp_path)[1].read_bytes() for given in (rows, rows, []))
-    assert first == again != empty

@@ -1,4 +1,4 @@
-"""Findings: predicates over rows that can go either way, and the verdicts on rows whose story is known."""
+"""Findings: curves seen in rows, their means, and what is below what."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import Any
 import pytest
 
 from plausibly.experiments.figure import Row
-from plausibly.experiments.figures import FIGURES
-from plausibly.experiments.findings import FINDINGS, Outcome, judged
-from plausibly.experiments.findings.verdict import (
+from plausibly.experiments.findings import (
     Curves,
+    Finding,
+    Findings,
     Mean,
     MissingError,
-    clipped_or_not,
-    everywhere_below,
-    listed,
-    lowest,
+    Outcome,
+    Verdict,
+    judged,
     number,
-    slope,
-    span,
-    typical,
+    verdict,
 )
 
 
@@ -36,35 +33,23 @@ def line(figure: str, sweep: str, label: str, values: dict[Any, float], x: str, 
         yield row(figure, sweep, label, value * 1.001, metric, **{x: at})
 
 
-def test_names_are_unique_and_figures_exist() -> None:
-    assert len({finding.name for finding in FINDINGS}) == len(FINDINGS) >= 30
-    for finding in FINDINGS:
-        assert finding.claim.endswith(".")
-        assert finding.figures
-        assert set(finding.figures) <= set(FIGURES), finding.name
+def test_findings_are_judged_by_the_rows_of_their_figures() -> None:
+    own = Findings()
 
+    @own.about("2", "A is below B.", "f")
+    def a_below_b(rows: Curves) -> Verdict:
+        return verdict(rows.level("f", "s", "A").below(rows.level("f", "s", "B")), "1 < 2")
 
-def test_without_rows_nothing_is_claimed() -> None:
-    verdicts = [verdict for _, verdict in judged({})]
-    assert {verdict.outcome for verdict in verdicts} == {Outcome.OPEN}
-    assert len(verdicts) == len(FINDINGS)
-
-
-@pytest.mark.parametrize(("oue", "outcome"), [(1.0, Outcome.REPRODUCED), (9.0, Outcome.NOT_REPRODUCED)])
-def test_a_finding_goes_either_way(oue: float, outcome: Outcome) -> None:
-    rows = [
-        *line("fig1", "epsilon", "DE", {1.0: 8.0, 5.0: 4.0}, "epsilon"),
-        *line("fig1", "epsilon", "OUE", {1.0: oue, 5.0: oue / 2}, "epsilon"),
-    ]
-    found = {finding.name: verdict for finding, verdict in judged({"fig1": rows})}
-    assert found["optimised-unary-beats-direct"].outcome is outcome
-    assert found["symmetric-unary-beats-direct"].outcome is Outcome.OPEN  # no rows of SUE
-
-
-def test_what_holds_only_of_clipped_estimates_is_reversed() -> None:
-    assert clipped_or_not(lambda suffix: (suffix == "_clipped", "x")).outcome is Outcome.REVERSED
-    assert clipped_or_not(lambda suffix: (suffix == "", "x")).outcome is Outcome.REPRODUCED
-    assert clipped_or_not(lambda suffix: (False, "x")).outcome is Outcome.NOT_REPRODUCED
+    assert [(each.name, each.section, each.figures) for each in own] == [("a-below-b", "2", ("f",))]
+    for rows, outcome in (
+        ([row("f", "s", "A", 1.0), row("f", "s", "B", 2.0)], Outcome.REPRODUCED),
+        ([row("f", "s", "A", 3.0), row("f", "s", "B", 2.0)], Outcome.NOT_REPRODUCED),
+        ([row("f", "s", "A", 1.0)], Outcome.OPEN),
+        ([], Outcome.OPEN),
+    ):
+        [(finding, told)] = judged(own, {"f": rows})
+        assert isinstance(finding, Finding)
+        assert told.outcome is outcome
 
 
 def test_curves() -> None:
@@ -73,8 +58,6 @@ def test_curves() -> None:
     assert list(curve) == [2, 8]
     assert curve[2].value == pytest.approx(1.0005)
     assert curve[2].error == pytest.approx(0.0005)
-    assert slope(curve) == pytest.approx(1.0)
-    assert lowest(curve) == 2
     assert curves.level("f", "levels", "B") == Mean(3.0)
     assert curves.labels("f", "domain") == ["A"]
     with pytest.raises(MissingError):
@@ -84,8 +67,6 @@ def test_curves() -> None:
 def test_below_needs_three_standard_errors() -> None:
     assert Mean(1.0, 0.3).below(Mean(3.0, 0.4))
     assert not Mean(1.0, 0.3).below(Mean(2.4, 0.4))
-    assert not everywhere_below({1: Mean(1.0), 2: Mean(9.0)}, {1: Mean(2.0), 2: Mean(8.0)})
-    assert everywhere_below({1: Mean(1.0), 2: Mean(8.1, 1.0)}, {1: Mean(2.0), 2: Mean(8.0, 1.0)})
 
 
 def test_numbers_in_words() -> None:
@@ -95,6 +76,3 @@ def test_numbers_in_words() -> None:
         "12,346",
         "12.3 million",
     ]
-    assert span({1: 2.0, 4: 1.0}) == "1 (at 4) to 2 (at 1)"
-    assert listed({"b": 2.0, "a": Mean(1.0)}) == "a 1, b 2"
-    assert typical({1: 2.0, 2: 8.0}) == pytest.approx(4.0)

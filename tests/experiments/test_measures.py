@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -12,9 +13,9 @@ from cases import in_turn
 from plausibly import SeededRandom
 from plausibly.experiments import measures
 from plausibly.experiments.cells import PLAIN, Cell, View, view
-from plausibly.experiments.crowds import crowd, strings
+from plausibly.experiments.crowds import crowd
 from plausibly.experiments.figure import Sweep, line
-from plausibly.experiments.measures import CEILINGS, collect, errors, listed_right, measure, optimum, theory
+from plausibly.experiments.measures import MEASURES, Measured, collect, errors, listed_right, measure, optimum, theory
 
 ORACLES = {
     name: Cell(name, {"hashes": 50} if name == "FLH" else {}, n=3000, d=64)
@@ -136,53 +137,6 @@ def test_the_optimum_is_what_large_domains_allow() -> None:
     assert optimum(cell)["mse_optimum"] == pytest.approx(cell.make().variance(1000), rel=1e-9)
 
 
-STRINGS = {"data": "zipf-1.3/6", "n": 20_000, "d": 0}
-OVER = {"oracle": {"scheme": "DE"}, "rows": 1, "width": 2**17}
-
-
-@pytest.mark.parametrize("search", ["PEM", "TH", "TH, users split"])
-def test_searches_are_scored_once_for_each_view_of_a_tally(search: str) -> None:
-    # Nearly without noise and collisions; ten prefixes are too few for some of the ten best strings, or just enough.
-    views = [view(keep=keep, oracle={"combine": "mean"}) for keep in (1, 20)]
-    collected, found = measure(Cell(search, OVER, epsilon=30, **STRINGS), views)
-    assert list(found) == ["keep=1, oracle.combine=mean", "keep=20, oracle.combine=mean"]
-    few, enough = found.values()
-    assert few["recall"] <= 0.2 < 0.8 <= enough["recall"]
-    assert enough["f1"] == pytest.approx(2 / (1 / enough["precision"] + 1 / enough["recall"]))
-    total = collected["client_seconds"] + collected["server_seconds"]
-    assert enough["seconds"] == pytest.approx(total + enough["search_seconds"])
-    assert collected["report_bytes"] > 0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("search", ["SFP", "SFP, users split"])
-def test_puzzles_are_scored(search: str) -> None:
-    read = view(keep=20, oracle={"combine": "mean"})
-    _, found = measure(Cell(search, OVER, epsilon=30, **STRINGS), [read])
-    assert found[str(read)]["precision"] >= 0.5
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["TRELLIS", *CEILINGS])
-def test_our_search_and_the_ceilings_are_scored_and_repeat_themselves(name: str) -> None:
-    first, again = (measure(Cell(name, **STRINGS), [PLAIN])[1]["plain"] for _ in range(2))
-    assert first["f1"] == again["f1"]
-    assert {"precision", "recall", "f1"} <= first.keys()
-    # The most common of these strings have hundreds of holders, and the noise of a count is 66.
-    assert first["f1"] >= 0.3
-
-
-@pytest.mark.full
-def test_collecting_strings_is_simulating_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "_CHUNK_BYTES", 5000)
-    cell, truth = Cell("PEM", OVER, **STRINGS), strings("url-clicks/6", 3000, 0)
-    scheme = cell.make()
-    tally, _ = collect(scheme, truth.counts, 7, scheme.domain.encode(truth.strings))
-    whole = scheme.accumulator()
-    whole.add(scheme.privatize(np.repeat(truth.strings, truth.counts), SeededRandom(7)))
-    assert tally.to_bytes() == whole.to_bytes()
-
-
 def test_a_repeat_is_the_mean_of_its_rounds() -> None:
     cell = Cell("FLH", {"hashes": 10}, data="uniform", n=500, d=8, epsilon=1, rounds=3)
     truth = crowd("uniform", 500, 8, 0)
@@ -199,3 +153,14 @@ def test_small_domains_are_measured_in_several_rounds() -> None:
     sweep = Sweep(name="s", lines=[line("DE")], vary={"d": [4, 100, 5000]}, errors=1000, repeats=1)
     assert [cell.rounds for _, cell in sweep.cells()] == [250, 10, 1]
     assert {cell.rounds for _, cell in sweep.quick().cells()} == {1}
+
+
+def test_a_measure_of_ones_own_takes_the_place_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steps(cell: Cell, views: Sequence[View], number: int) -> Measured:
+        return {"n": cell.n}, {each.key: {"steps": 10.0 * number} for each in views}
+
+    monkeypatch.setitem(MEASURES, "steps", steps)
+    assert measure(Cell("steps", n=7, rounds=3), [PLAIN, view("norm")]) == (
+        {"n": 7},
+        {"plain": {"steps": 10}, "norm": {"steps": 10}},
+    )

@@ -16,8 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from cases import in_turn
-from plausibly import DomainError, Estimates, Integers, Keys, ParameterError, SeededRandom, StateError, Strings, make
+from plausibly import DomainError, Estimates, Keys, ParameterError, SeededRandom, StateError, Strings, make
 from plausibly.core.history import Applied
 from plausibly.files import Collected, Skipped
 from plausibly.files.items import read_lines
@@ -263,24 +262,3 @@ def test_lines_are_read_once_each_and_bad_ones_named(tmp_path: Path) -> None:
     path.write_bytes(b"\n\n")
     with pytest.raises(DomainError, match="got empty lines only"):
         read_lines(path)
-
-
-@in_turn(
-    ("domain", "texts", "items"),
-    [
-        (Integers(10), ["3", "07"], [3, 7]),
-        (Strings("abc", 3), ["ab"], ["ab"]),
-        (Strings(b"abc", 3), ["ab"], [b"ab"]),
-        (Keys(), ["3", "ü"], ["3", "ü"]),
-    ],
-)
-def test_words_become_items_of_the_domain(domain: Any, texts: list[str], items: list[Any]) -> None:
-    assert domain.parse(texts) == items
-
-
-def test_words_that_are_no_items_are_named_by_position() -> None:
-    for word in ("x", "-1", "1.0", "٣", "1" * 30):
-        with pytest.raises(DomainError, match=r"^item 1: expected integers in \[0, 10\), .*, got another text$"):
-            Integers(10).parse(["1", word])
-    with pytest.raises(DomainError, match="item 0: expected text that has a UTF-8 form"):
-        Keys().parse(["\udcff"])

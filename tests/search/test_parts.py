@@ -11,7 +11,6 @@ import pytest
 import naive
 import plausibly
 from plausibly import Keys, ParameterError, Strings
-from plausibly.core.domain.symbols import symbol_numbers, symbol_rows
 from plausibly.search.parts import Part, Tag
 from search.planted import search_for
 
@@ -65,10 +64,3 @@ def test_an_oracle_with_too_little_room_is_refused_by_its_role(role: str) -> Non
         Part("all", "DE", strings, 0, 3, role=role)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=f"^{role}: expected a scheme over Keys\\(\\) or integers, got .* Labels"):
         Part("all", plausibly.make("DE", epsilon=1, domain=["a", "b"]), strings, 0, 3, role=role)
-
-
-def test_numbers_and_symbols_are_inverse() -> None:
-    numbers = np.arange(4**5)
-    rows = symbol_rows(numbers, 4, 5, np.uint8)
-    assert symbol_numbers(rows, 4).tolist() == numbers.tolist()
-    assert rows[27].tolist() == [0, 0, 1, 2, 3]

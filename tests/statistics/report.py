@@ -22,51 +22,53 @@ from .measure import (
 INTRODUCTION = """\
 # Accuracy and coverage, measured
 
-What the laws in [ADR 3](adr/0003-variance-laws.md) promise, compared with simulations through the real randomizers,
-accumulators and decoders. The same cells, from the same seeds, are asserted by `tests/statistics`.
+This page compares the variance laws of [ADR 3](adr/0003-variance-laws.md) with simulations through the real
+randomizers, accumulators and decoders. `tests/statistics` asserts the same cells, from the same seeds.
 To reproduce this page (about six minutes on two cores):
 
     make test-fast    # once, for the environment
     .venv/bin/python -m tests.statistics.report > docs/accuracy.md
 
-n = 100,000 users, except for DE at d = 100,000: there it is about 8 million, see below. The true counts are the
-expected ones of the distribution, rounded to add up to n. A cell is simulated many times; the seed of its random
-stream is the CRC-32 of its name, and FLH takes fresh hash functions (`hash_seed`) in every run. Two runs of unary
-encoding at d = 100,000 take 20 GB of keystream, and are enough: its 200,000 intervals are independent of each other.
-SS is left out where the subsets of a run would take more than 12 GB. AGR at d = 128, ε = 5 has twenty times the runs:
-all items lie on one line of its space and share a quarter of their errors, so that a run says less about them.
+There are d items and n = 100,000 users, except for DE at d = 100,000, which has about 8 million users (see below).
+The true counts are the expected counts of the distribution, rounded to add up to n. Each cell is simulated many
+times; the seed of its random stream is the CRC-32 of its name, and FLH draws fresh hash functions (`hash_seed`) in
+every run. Unary encoding at d = 100,000 has only two runs, which take 20 GB of keystream; they are enough, because
+its 200,000 intervals are independent of each other. SS is left out where the subsets of a run would take more than
+12 GB. AGR at d = 128, ε = 5 has twenty times the runs: all items lie on one line of its space and share a quarter
+of their errors, so that one run says less about them.
 """
 
 ACCURACY = """
 ## Mean squared error: measured / predicted
 
-Zipf(1.1) data. ± is one standard error, from the spread of the runs. The prediction is the closed form with the true
-counts put in (for FLH with their sum of squares, for HR with the users of each block).
+The data are Zipf(1.1). The number after ± is one standard error, from the spread of the runs. The prediction is the
+closed form, evaluated at the true counts (for FLH also at their sum of squares, for HR at the users of each block).
 """
 
 LARGE = """
-One million users and d = 100,000, ten runs: measured / predicted, and in brackets the predicted variance of an item
-that nobody holds over the least possible one, 4e^ε/(e^ε − 1)².
+The next table is for one million users, d = 100,000 and ten runs. It shows measured / predicted, and in brackets the
+predicted variance of an item that nobody has, divided by the smallest possible one, 4e^ε/(e^ε − 1)².
 """
 
 COVERAGE = """
 ## Coverage of 95 % intervals
 
-Percentage of intervals that contain the true count, with one standard error; in brackets, of the intervals of the
-ten most frequent items. Intervals are computed from the reports alone.
+The tables show the percentage of intervals that contain the true count, with one standard error, and in brackets the
+same for the ten most frequent items. Intervals are computed from the reports alone.
 """
 
 REMARKS = """
-## Where 95 % is not to be had
+## Where intervals miss 95 %
 
-* **DE in large domains.** At d = 100,000 and n = 100,000 an item that nobody holds is still reported about once. The
+* **DE in large domains.** At d = 100,000 and n = 100,000, about one report names each item that nobody has. The
   estimate is then a multiple of a Poisson count around 1. At ε = 5 the intervals cover {supports:.1f} % of all items,
-  most of which nobody holds, but only {supports_top:.0f} % of the ten most frequent. The table therefore has DE at
-  8 million users, where such an item is reported 80 times. The other oracles do not have this problem.
-* **FLH with few hash functions for its ε, and one giant item.** With `hashes=100` at ε = 5 (g = 149) another item
-  collides with the giant under 0.7 functions on average, and the error is that Poisson count. The interval has the
-  right variance but covers {collisions:.1f} %, as the binomial law of the collisions predicts (asserted by a test).
-* **FLH's intervals are about fresh hash functions.** Given one `hash_seed`, collisions are a fixed bias; repeating a
+  most of which nobody has, but only {supports_top:.0f} % of the ten most frequent. The table therefore has DE at
+  8 million users, where 80 reports name such an item. The other oracles do not have this problem.
+* **FLH with few hash functions for its ε, and one giant item.** With `hashes=100` at ε = 5 (hash values below g = 149)
+  another item collides with the giant under 0.7 functions on average, and the error is that Poisson count. The interval
+  has the right variance but covers {collisions:.1f} %, as the binomial law of the collisions predicts
+  (a test asserts it).
+* **FLH's intervals hold for fresh hash functions.** For a given `hash_seed`, collisions are a fixed bias; a second
   collection with the same seed repeats that part of the error.
 """
 
@@ -86,7 +88,7 @@ def main() -> None:
     epsilons = dict.fromkeys(cell.epsilon for cell in LARGE_CELLS)
     _table(("oracle", "d", *(f"ε = {epsilon}" for epsilon in epsilons)), _rows(LARGE_CELLS, large, epsilons))
     print(COVERAGE, end="")
-    for crowd, title in (("zipf", "Zipf(1.1)"), ("uniform", "Uniform"), ("half", "One item holds half the users")):
+    for crowd, title in (("zipf", "Zipf(1.1)"), ("uniform", "Uniform"), ("half", "Half of the users have one item")):
         print(f"\n### {title}\n")
         chosen = [cell for cell in cells if cell.crowd == crowd]
         _table(header, _rows(chosen, {cell: results[cell][1] for cell in cells}))

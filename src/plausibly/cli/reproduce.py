@@ -1,4 +1,4 @@
-"""plausibly reproduce: measures the paper's figures, or one's own, and says what became of its findings."""
+"""plausibly reproduce: measure the figures of the paper, or your own, and check its findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
 from ..experiments.findings import Outcome
-from ..experiments.reproduction import Plan, plan, written
+from ..experiments.planning import Plan, plan, written
 from ..experiments.results import held
 from ..experiments.runner import run
 from .common import KEPT, echo_json, exit_on_error, messages, need
@@ -36,7 +36,11 @@ def reproduce(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder of pictures and report. Default: reproduction, or reproduction-quick."),
+        typer.Option(help="The folder of pictures and report. Default: reproduced, or reproduced-quick."),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="The paper's experiments. Default: reproduction/ in a clone of the repository."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
     aol: Annotated[
@@ -50,14 +54,15 @@ def reproduce(
 ) -> None:
     """Measure figures and tables of the paper, check its findings, and write a report.
 
-    Everybody is simulated: no data are needed, and nothing leaves this machine. What is measured is kept, and never
-    measured twice: the same command goes on after an interrupt.
+    All users are simulated: no data are needed, and nothing leaves this machine. Measurements are kept and never
+    repeated: after an interrupt, the same command goes on. The paper's figures are in the repository, not in the
+    installed package: run this in a clone. Files of your own are measured anywhere.
 
     Example: plausibly reproduce fig1 fig5c --quick
     """
     console = messages()
     with exit_on_error(console, KEPT):
-        asked = plan(names or [])
+        asked = plan(names or [], folder)
         if aol is not None:
             asked = asked.on_log(aol)
             if (unread := log()).malformed:
@@ -74,7 +79,7 @@ def reproduce(
         need_pictures()
         cells = wanted(asked.figures)
         need_regression(cells)
-        out = out or Path("reproduction-quick" if quick else "reproduction")
+        out = out or Path("reproduced-quick" if quick else "reproduced")
         with held(rows or out / "rows.jsonl") as results:
             run(cells, results, jobs=jobs, console=console, setup=asked.setup)
             report, verdicts = written(asked, results, out)
@@ -95,14 +100,14 @@ def reproduce(
 
 
 def need_pictures() -> None:
-    """Refuses to measure for minutes what cannot be drawn then."""
+    """Fail early if matplotlib is needed and missing."""
     need("matplotlib", "pictures", "matplotlib")
 
 
 def need_regression(cells: Iterable[Cell]) -> None:
-    """Refuses before anything is measured what only scikit-learn can decode."""
+    """Fail early if scikit-learn is needed and missing."""
     if any(cell.scheme == "BLOOM" for cell in cells):
-        need("sklearn", "Bloom filters (figures 6 and 8)", "scikit-learn scipy")
+        need("sklearn", "Bloom filters", "scikit-learn scipy")
 
 
 def _listed(asked: Plan) -> Table:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import StateError
-from ..demo.visits import SITES, counts, sites, write_sites, write_visits
+from ..demo.data import SITES, counts, sites, write_sites, write_visits
 from .common import echo_json, exit_on_error, messages, results
 
 

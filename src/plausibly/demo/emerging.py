@@ -12,7 +12,7 @@ import numpy as np
 from ..core.atomic import replacing
 from ..core.estimates import Estimates
 from ..files.reports import ReportFile
-from .visits import Counts
+from .data import Counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from ..files.reports import ReportFile
 from ..files.tallies import Collected
 from ..pages.html import Html, document, picture, tag
 from ..search.base import SearchTally
-from . import visits
+from . import data
 from .emerging import Known, draw, growing
 
 LISTED, UNLISTED = "1", "3"
@@ -67,7 +67,7 @@ class Story:
     @cached_property
     def known(self) -> Known:
         """The truth."""
-        return Known(visits.sites(), visits.counts(self.users))
+        return Known(data.sites(), data.counts(self.users))
 
     def begin(self) -> None:
         """Makes the folder, and removes from it what an earlier demo has left; others' files are refused."""
@@ -84,10 +84,10 @@ class Story:
         visited = self._path("visits.csv")
         sample = ["sample", visited, "--users", str(self.users), "--sites", self._path("sites.txt")]
         listed = ["--labels", self._path("sites.txt"), "--epsilon", LISTED]
-        unlisted = ["--alphabet", visits.ALPHABET, "--length", str(visits.LENGTH), "--epsilon", UNLISTED]
+        unlisted = ["--alphabet", data.ALPHABET, "--length", str(data.LENGTH), "--epsilon", UNLISTED]
         exact = "2. A list of sites is known: which scheme, and how exact will it be?"
         hidden = "3. Every user's device hides its site in noise; the server adds up what it gets"
-        among = f"6. What is common, found among all strings of up to {visits.LENGTH} characters"
+        among = f"6. What is common, found among all strings of up to {data.LENGTH} characters"
         answer = ["estimate", self._path("listed.tally"), "--top", "10", "--out", self._path("listed.html")]
         return (
             Step("1. Made-up users, each of whom has visited a site", (sample,)),

@@ -1,1 +1,147 @@
-"""Experiments: crowds with known counts, scores of what a search finds among them, and how good it could be."""
+"""Declare experiments, measure them once, and judge claims by their rows.
+
+The names below are promised; the modules behind them are not. A figure is declared with ``Figure``, ``Sweep``, ``line``
+and ``Panel``, an experiment of several figures with ``Experiment``, and a claim with ``Findings``. Schemes, crowds and
+measures of one's own are entered by name in ``SCHEMES``, ``CROWDS``, ``STRINGS`` and ``MEASURES``. The command
+``plausibly reproduce FILE.py`` does the rest; ``load``, ``run``, ``held`` and ``Results`` do it in Python.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cells import PLAIN, SCHEMES, Cell, View, view
+    from .crowds import CROWDS, STRINGS, crowd, domain_of, strings
+    from .csv_files import read_counts, read_values
+    from .datasets import ALPHABET, DATASETS, MAX_LENGTH, MODEL_CLICKS_D, SHAPES, URL_CLICKS_N, Crowd, url_clicks
+    from .experiment import Citation, Experiment
+    from .figure import Dots, Figure, Line, Panel, Row, Sweep, Table, line, wanted
+    from .findings import (
+        Curve,
+        Curves,
+        Finding,
+        Findings,
+        Mean,
+        MissingError,
+        Outcome,
+        Verdict,
+        judged,
+        number,
+        verdict,
+    )
+    from .loading import load
+    from .measures import MEASURES, Measured, Metrics, measure
+    from .metrics import Score, false_items, score
+    from .results import Results, held
+    from .runner import run
+    from .sheets import Sheet
+
+_HOME = {
+    "cells": ("PLAIN", "SCHEMES", "Cell", "View", "view"),
+    "crowds": ("CROWDS", "STRINGS", "crowd", "domain_of", "strings"),
+    "csv_files": ("read_counts", "read_values"),
+    "datasets": (
+        "ALPHABET",
+        "DATASETS",
+        "MAX_LENGTH",
+        "MODEL_CLICKS_D",
+        "SHAPES",
+        "URL_CLICKS_N",
+        "Crowd",
+        "url_clicks",
+    ),
+    "experiment": ("Citation", "Experiment"),
+    "figure": ("Dots", "Figure", "Line", "Panel", "Row", "Sweep", "Table", "line", "wanted"),
+    "findings": (
+        "Curve",
+        "Curves",
+        "Finding",
+        "Findings",
+        "Mean",
+        "MissingError",
+        "Outcome",
+        "Verdict",
+        "judged",
+        "number",
+        "verdict",
+    ),
+    "loading": ("load",),
+    "measures": ("MEASURES", "Measured", "Metrics", "measure"),
+    "metrics": ("Score", "false_items", "score"),
+    "results": ("Results", "held"),
+    "runner": ("run",),
+    "sheets": ("Sheet",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "ALPHABET",
+    "CROWDS",
+    "DATASETS",
+    "MAX_LENGTH",
+    "MEASURES",
+    "MODEL_CLICKS_D",
+    "PLAIN",
+    "SCHEMES",
+    "SHAPES",
+    "STRINGS",
+    "URL_CLICKS_N",
+    "Cell",
+    "Citation",
+    "Crowd",
+    "Curve",
+    "Curves",
+    "Dots",
+    "Experiment",
+    "Figure",
+    "Finding",
+    "Findings",
+    "Line",
+    "Mean",
+    "Measured",
+    "Metrics",
+    "MissingError",
+    "Outcome",
+    "Panel",
+    "Results",
+    "Row",
+    "Score",
+    "Sheet",
+    "Sweep",
+    "Table",
+    "Verdict",
+    "View",
+    "crowd",
+    "domain_of",
+    "false_items",
+    "held",
+    "judged",
+    "line",
+    "load",
+    "measure",
+    "number",
+    "read_counts",
+    "read_values",
+    "run",
+    "score",
+    "strings",
+    "url_clicks",
+    "verdict",
+    "view",
+    "wanted",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Resolved on first use (PEP 562): a rehearsal needs the crowds, and not what draws figures.
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,23 +9,28 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from .. import presets
 from ..catalog import CATALOG, make
 from ..core.arguments import whole_number
+from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from .baselines import SEARCHES
 from .crowds import domain_of
-from .variants import SKETCHES
 
-SCHEMES: dict[str, Callable[..., Scheme]] = {**SEARCHES, **SKETCHES}
+
+def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int) -> Scheme:
+    return presets.TRELLIS(epsilon, domain=domain, users=users, hash_seed=hash_seed)
+
+
+SCHEMES: dict[str, Callable[..., Scheme]] = {"TRELLIS": _recommended}
 """Schemes beside the catalogue's, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
 Searches are called with a domain of strings instead of its size, and with the number of users.
 """
 SOURCES: dict[str, str] = {}
-"""Of schemes and crowds that are somebody's own, what they are made of: under another one their names mean another.
+"""Digests of the source code of schemes, crowds and measures that an experiment enters, by name.
 
-Steps of post-processing are here, too, each after a plus sign.
+Post-processing steps are here as well, each after a plus sign.
 """
 
 
@@ -74,9 +79,10 @@ class Cell:
 
     @property
     def sources(self) -> dict[str, str]:
-        """What of this cell is somebody's own, with what it is made of."""
+        """Digests of the source code that this cell depends on, by the names that an experiment entered."""
         oracle = self.parameters.get("oracle")
-        names = (self.scheme, oracle.get("scheme") if isinstance(oracle, dict) else None, self.data)
+        within = oracle.get("scheme") if isinstance(oracle, dict) else None
+        names = (self.scheme, within, self.data, self.data.partition("/")[0])
         return {name: SOURCES[name] for name in names if name in SOURCES}
 
     def seed(self, purpose: str, number: int = 0) -> int:

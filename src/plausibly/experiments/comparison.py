@@ -95,7 +95,7 @@ def written(figure: Figure, results: Results, folder: Path, command: str) -> tup
     (folder / f"{figure.name}.md").write_text(sheet.markdown(), encoding="utf-8")
     part = report.Part(figure, command, drawing.read_text(encoding="utf-8"), sheet)
     path = folder / "report.html"
-    path.write_text(report.page([part], [], results, title=figure.title), encoding="utf-8")
+    path.write_text(report.page([part], [], results, heading=report.Heading(figure.title)), encoding="utf-8")
     return path, lines, sheet
 
 

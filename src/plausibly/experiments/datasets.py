@@ -41,6 +41,8 @@ MAX_LENGTH = 64
 URL_CLICKS_N = 1_935_614
 URL_CLICKS_D = 383_467
 """Clicks and distinct addresses of the search log that ``url-clicks`` imitates."""
+MODEL_CLICKS_D = 382_586
+"""Distinct addresses of ``url-clicks`` with as many clicks, drawn from seed 0."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from math import exp
@@ -18,9 +18,8 @@ from ..core.laws import choose_estimator
 from ..core.randomness import SeededRandom
 from ..core.scheme import Encoded, Scheme
 from ..search.base import SearchTally
-from .ceilings import exhaustive, known_candidates
 from .cells import Cell, View
-from .crowds import Counts, crowd, domain_of, strings
+from .crowds import Counts, crowd, strings
 from .datasets import Crowd
 from .metrics import score
 
@@ -31,8 +30,13 @@ TOP = 50
 """Items of the k-MSE: those that most users hold."""
 WANTED = 10
 """Heavy hitters that a search is asked for."""
-CEILINGS = ("C1", "C3U")
-"""Not schemes, but how good any search could be: candidates known, and all strings tried."""
+Measured = tuple[Metrics, dict[str, Metrics]]
+"""Metrics of collecting, and the metrics of each view by its key."""
+MEASURES: dict[str, Callable[[Cell, Sequence[View], int], Measured]] = {}
+"""Measures of one's own, by the name that a cell gives as its scheme: called with cell, views and number of the round.
+
+Without one, a cell is measured by the errors of its estimates, or by the F1 of its search.
+"""
 _CHUNK_BYTES = 1 << 26
 """Reports that are held at a time."""
 
@@ -40,15 +44,16 @@ _counts = lru_cache(maxsize=4)(crowd)
 _strings = lru_cache(maxsize=1)(strings)
 
 
-def measure(cell: Cell, views: Iterable[View]) -> tuple[Metrics, dict[str, Metrics]]:
-    """The metrics of collecting, and of each view those of its answers; seconds are of the processor."""
+def measure(cell: Cell, views: Iterable[View]) -> Measured:
+    """The metrics of collecting and of each view's answers; seconds are processor seconds."""
     asked = list(views)
-    rounds = [_measure_round(cell, asked, number) for number in range(cell.rounds)]
+    one_round = MEASURES.get(cell.scheme, _measure_round)
+    rounds = [one_round(cell, asked, number) for number in range(cell.rounds)]
     named = {view.key: _averaged([answers[view.key] for _, answers in rounds]) for view in asked}
     return _averaged([collected for collected, _ in rounds]), named
 
 
-def _measure_round(cell: Cell, views: Iterable[View], number: int) -> tuple[Metrics, dict[str, Metrics]]:
+def _measure_round(cell: Cell, views: Sequence[View], number: int) -> Measured:
     if cell.d == 0:
         return _measure_search(cell, views, number)
     truth = _counts(cell.data, cell.n, cell.d, cell.data_seed)
@@ -62,10 +67,8 @@ def _averaged(rounds: list[Metrics]) -> Metrics:
     return {name: float(np.mean([metrics[name] for metrics in rounds])) for name in rounds[0]}
 
 
-def _measure_search(cell: Cell, views: Iterable[View], number: int) -> tuple[Metrics, dict[str, Metrics]]:
+def _measure_search(cell: Cell, views: Sequence[View], number: int) -> Measured:
     truth = _strings(cell.data, cell.n, cell.data_seed)
-    if cell.scheme in CEILINGS:
-        return {}, {view.key: _scored(_ceiling(cell, truth, number), truth) for view in views}
     scheme = cell.make(number)
     tally, metrics = collect(scheme, truth.counts, cell.seed("noise", number), scheme.domain.encode(truth.strings))
     metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
@@ -110,20 +113,8 @@ def _searched(tally: SearchTally, truth: Crowd, view: View, collected: Metrics) 
     started = time.process_time()
     found = tally.search(k=WANTED, **view.keywords).items.tolist()
     seconds = time.process_time() - started
-    metrics = _scored(found, truth) | {"search_seconds": seconds}
+    metrics = asdict(score(found, truth, WANTED)) | {"search_seconds": seconds}
     return metrics | {"seconds": collected["client_seconds"] + collected["server_seconds"] + seconds}
-
-
-def _scored(found: list[str], truth: Crowd) -> Metrics:
-    return asdict(score(found, truth, WANTED))
-
-
-def _ceiling(cell: Cell, truth: Crowd, number: int) -> list[str]:
-    rng = np.random.default_rng(cell.seed("noise", number))
-    if cell.scheme == "C1":
-        return known_candidates(truth, cell.epsilon, WANTED, rng)
-    domain = domain_of(cell.data)
-    return exhaustive(truth, cell.epsilon, WANTED, domain.length, domain.symbols, rng)
 
 
 def errors(values: Floats, truth: Counts) -> Metrics:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..pages.html import Html, document, picture, tag
 from .agreement import Place, agreement
+from .experiment import Citation
 from .figure import Figure, Sweep, wanted
 from .findings import Finding, Outcome, Verdict
 from .results import Results
@@ -18,9 +19,6 @@ from .sheets import Sheet
 
 Judged = Sequence[tuple[Finding, Verdict]]
 
-_PAPER = "Graham Cormode, Samuel Maddock and Carsten Maple: Frequency Estimation under Local Differential Privacy."
-_VENUE = "Proceedings of the VLDB Endowment 14 (11), 2021."
-_DOI = "https://doi.org/10.14778/3476249.3476261"
 _BADGES = {
     Outcome.REPRODUCED: ("reproduced", "✓ reproduced"),
     Outcome.NOT_REPRODUCED: ("not-reproduced", "✗ not reproduced"),
@@ -43,12 +41,20 @@ class Part:
     table: Sheet | None = None
 
 
-def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: str = "", quick: bool = False) -> str:
-    """The whole page; the same for the same figures and results. Without a title it is the paper's reproduction."""
-    title = title or _TITLE
+@dataclass(frozen=True)
+class Heading:
+    """The head of the page: its title, a paragraph, and the publication it is about."""
+
+    title: str
+    about: str = ""
+    citation: Citation | None = None
+
+
+def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: Heading, quick: bool = False) -> str:
+    """The whole page; the same for the same figures and results."""
     return document(
-        title,
-        _header(title, verdicts, quick=quick),
+        heading.title,
+        _header(heading, verdicts, quick=quick),
         tag(
             "main",
             *([_summary(verdicts, parts)] if verdicts else []),
@@ -57,18 +63,16 @@ def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, title: st
             *_laws(parts, results),
             _method(parts, results),
         ),
-        _footer(title),
+        _footer(heading.citation),
     )
-
-
-_TITLE = "Frequency estimation under local differential privacy, measured again"
 
 
 def markdown(verdicts: Judged, *, quick: bool = False) -> str:
     """The findings as a page of text: the claim, the verdict, the numbers and why."""
     counted = Counter(verdict.outcome for _, verdict in verdicts)
     told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
-    lines = ["# What became of the paper's findings", "", f"{len(verdicts)} claims of sections 7 to 9: {told}.", ""]
+    of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})
+    lines = ["# What became of the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
     if quick:
         lines += [_QUICK, ""]
     for section in dict.fromkeys(finding.section for finding, _ in verdicts):
@@ -87,18 +91,23 @@ _QUICK = (
 )
 
 
+def _chapters(numbers: set[str]) -> str:
+    if not all(number.isdecimal() for number in numbers):
+        return ""
+    first, last = min(map(int, numbers)), max(map(int, numbers))
+    return f" of section {first}" if first == last else f" of sections {first} to {last}"
+
+
 def _sentence(words: str) -> str:
     # With a capital if it begins with a word, and a full stop.
     begun = words[0].upper() + words[1:] if re.match(r"[a-z]{2}", words) else words
     return begun if begun.endswith(".") else f"{begun}."
 
 
-def _header(title: str, verdicts: Judged, *, quick: bool) -> Html:
-    said = [tag("h1", title)]
-    if title == _TITLE:
-        lede = "Figures and tables of the paper by Cormode, Maddock and Maple (VLDB 2021), measured with plausibly: "
-        lede += "what each shows, what the paper says about it, and whether it is so."
-        said.append(tag("p", lede, class_="lede"))
+def _header(heading: Heading, verdicts: Judged, *, quick: bool) -> Html:
+    said = [tag("h1", heading.title)]
+    if heading.about:
+        said.append(tag("p", heading.about, class_="lede"))
     if quick:
         said.append(tag("p", _QUICK, class_="note"))
     if verdicts:
@@ -327,10 +336,11 @@ def _machines(results: Results, origins: Iterable[Any]) -> Mapping[str, str]:
     return told
 
 
-def _footer(title: str) -> Html:
+def _footer(cited: Citation | None) -> Html:
     said = []
-    if title == _TITLE:
-        said.append(tag("p", f"The paper: {_PAPER} {_VENUE} ", tag("a", _DOI.removeprefix("https://"), href=_DOI)))
+    if cited is not None:
+        link = tag("a", cited.link.removeprefix("https://"), href=cited.link)
+        said.append(tag("p", f"The paper: {cited.text} ", link))
     said.append(tag("p", "Drawn by plausibly from its file of measurements, one line each, and from nothing else."))
     return tag("footer", *said)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as dataclass_fields
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -157,13 +157,13 @@ class Domain(ABC):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """The domain of the fields that ``to_dict`` wrote: here, one for each parameter of a dataclass."""
+        """The domain of the fields that ``to_dict`` wrote: here, one field for each parameter of the class."""
         return cls(**cls.expect_fields(fields))
 
     @classmethod
     def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields apart from ``"type"``; refuses others than the parameters of the dataclass."""
-        names = {field.name for field in dataclass_fields(cls) if field.init}  # type: ignore[arg-type]
+        """The fields without ``"type"``; refuses fields that are not the parameters of the class."""
+        names = signature(cls).parameters
         if fields.keys() != {"type", *names}:
             expected, got = sorted({"type", *names}), shown(sorted(fields))
             raise ParameterError(f"domain: expected the fields {expected}, got {got}")

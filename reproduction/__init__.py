@@ -1,0 +1,36 @@
+"""The paper, measured again: Cormode, Maddock and Maple, Frequency Estimation under Local Differential Privacy.
+
+    plausibly reproduce --quick
+
+Everything here is declared with the names that ``plausibly.experiments`` promises, as an experiment of anybody's own
+would be. Importing the package enters its schemes and measures by name.
+"""
+
+from __future__ import annotations
+
+from plausibly.experiments import MEASURES, SCHEMES, Citation, Experiment
+
+from .baselines import SEARCHES
+from .ceilings import CEILINGS
+from .figures import FIGURES
+from .findings import FINDINGS
+from .top_ten import METHODS
+from .variants import SKETCHES
+
+SCHEMES.update({**SEARCHES, **SKETCHES})
+MEASURES.update({**CEILINGS, **METHODS})
+
+EXPERIMENT = Experiment(
+    figures=list(FIGURES.values()),
+    findings=FINDINGS,
+    title="Frequency estimation under local differential privacy, measured again",
+    about="Figures and tables of the paper by Cormode, Maddock and Maple (VLDB 2021), measured with plausibly: what "
+    "each shows, what the paper says about it, and whether it is so.",
+    citation=Citation(
+        "Graham Cormode, Samuel Maddock and Carsten Maple: Frequency Estimation under Local Differential Privacy. "
+        "Proceedings of the VLDB Endowment 14 (11), 2021.",
+        "https://doi.org/10.14778/3476249.3476261",
+    ),
+    # The rows in docs/reproduction are kept under names alone.
+    published=True,
+)

@@ -1,0 +1,157 @@
+"""Searches to compare with: those of the paper's last table, and the best that prefixes alone can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from plausibly import Keys, Scheme, Strings, make
+from plausibly.core.domain.symbols import symbol_numbers, symbol_rows
+from plausibly.search.base import Search, SearchTally
+from plausibly.search.folding import Fold
+from plausibly.search.fragment_puzzle import SFP
+from plausibly.search.prefix_extending import PEM
+from plausibly.search.prefixes import extensions
+from plausibly.search.tree_histogram import TH
+from plausibly.search.trellis import TRELLIS
+
+from .variants import SplitSFP, SplitTH, named_oracle
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OverSketches:
+    """A search of the paper's last table, over Count-Min sketches of an oracle's reports."""
+
+    kind: type[Search]
+    reports: int
+    """How many a user sends; they share the budget."""
+
+    def __call__(
+        self,
+        *,
+        epsilon: float,
+        domain: Strings,
+        users: int,
+        hash_seed: int,
+        oracle: Mapping[str, Any],
+        rows: int,
+        width: int,
+    ) -> Scheme:
+        """The search at this privacy in all; however many users there are."""
+        seed = {"hash_seed": hash_seed}
+        cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
+        sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
+        takes = {each.name for each in fields(self.kind)}
+        parts: dict[str, Any] = {name: sketch for name in ("oracle", "word_oracle") if name in takes}
+        return self.kind(domain=domain, **parts, **(seed if "hash_seed" in takes else {}))
+
+
+SEARCHES: Mapping[str, Callable[..., Scheme]] = {
+    "PEM": OverSketches(PEM, reports=1),
+    "SFP": OverSketches(SFP, reports=2),
+    "TH": OverSketches(TH, reports=2),
+    SplitSFP.name: OverSketches(SplitSFP, reports=1),
+    SplitTH.name: OverSketches(SplitTH, reports=1),
+}
+"""Searches by name: called with epsilon, domain, users, hash_seed and parameters of their own."""
+
+
+# --- prefixes done well -----------------------------------------------------------------------------------------
+
+_KEPT = 500
+_POOL = 400
+_PEELED = 40
+_FIRST_SHARE = 0.4
+_COHORTS = 8
+
+
+def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> TRELLIS:
+    """The prefix extending method with nothing pruned early: a first level that is decoded completely, then the whole.
+
+    Two in five users report the first characters, the others the whole string through tables of 2^20 cells.
+    """
+    symbols, length = strings.symbols, strings.length
+    start = next(size for size in range(length, 0, -1) if symbols**size <= 2**22)
+    text = str(epsilon)
+    first = make("TLH", epsilon=text, domain_size=symbols**start)
+    folded = make("TLH", epsilon=text, domain_size=2**20)
+    letters = make("SS", epsilon=text, domain_size=symbols)
+    million = 10**6
+    each = round((1 - _FIRST_SHARE) * million / _COHORTS)
+    # The scheme wants some users for every group; one in a million are not missed.
+    weights = (*(1,) * length, round(_FIRST_SHARE * million), *(each,) * _COHORTS)
+    scheme = make(
+        "TRELLIS",
+        domain=strings,
+        letters=letters,
+        first=first,
+        folded=folded,
+        start=start,
+        step=length - start,
+        cohorts=_COHORTS,
+        weights=weights,
+        hash_seed=hash_seed,
+    )
+    assert isinstance(scheme, TRELLIS)
+    return scheme
+
+
+def extend_and_peel(tally: SearchTally, k: int) -> list[Any]:
+    """The k best extensions of the 500 most common first parts, one after the other explained away.
+
+    What is found is subtracted from its cells, so that nothing else lives on them. An estimate above that of its own
+    first part is pulled towards it, as far as their variances say.
+    """
+    scheme, n = tally.scheme, len(tally)
+    assert isinstance(scheme, TRELLIS)
+    strings = scheme.strings
+    first_number = scheme.parts.index(scheme.first_part)
+    first, first_variance = _counts(scheme.first_part.scheme, tally.parts[first_number], n)
+    best = np.argpartition(-first, _KEPT)[:_KEPT]
+    prefixes = symbol_rows(best, strings.symbols, scheme.levels[0], strings.symbol_dtype)
+    inside = ((prefixes[:, :-1] == 0) & (prefixes[:, 1:] != 0)).any(axis=1)
+    candidates = extensions(strings, prefixes[~inside], strings.length)
+    users = sum(len(part) for part in tally.parts[first_number + 1 :])
+    tables = [_counts(fold.scheme, part, len(part))[0] for fold, part in _cohorts(scheme, tally)]
+    cells = np.stack([fold.items(candidates).astype(np.int64) for fold, _ in _cohorts(scheme, tally)])
+    estimates = sum(table[cell] for table, cell in zip(tables, cells, strict=True)) - users / len(tables[0])
+    pool = np.argsort(-estimates)[:_POOL]
+    cells, scale = cells[:, pool], n / users
+    values = np.stack([table[cell] for table, cell in zip(tables, cells, strict=True)])
+    found: list[int] = []
+    heights: list[float] = []
+    for _ in range(min(_PEELED, len(pool))):
+        left = values.sum(axis=0) - users / len(tables[0])
+        left[found] = -np.inf
+        top = int(np.argmax(left))
+        found.append(top)
+        heights.append(float(left[top]) * scale)
+        values -= np.where(cells == cells[:, [top]], left[top] / len(tables), 0.0)
+    whole_variance = _counts(scheme.folds[0][0].scheme, tally.parts[-1], users)[1] * scale**2
+    own = candidates[pool[found]]
+    numbers = symbol_numbers(own[:, : scheme.levels[0]], strings.symbols).astype(np.int64)
+    pooled = _constrained(np.array(heights), whole_variance, first[numbers], first_variance)
+    return strings.decode(own[np.argsort(-pooled, kind="stable")[:k]]).tolist()  # type: ignore[no-any-return]
+
+
+def _cohorts(scheme: TRELLIS, tally: SearchTally) -> list[tuple[Fold, Any]]:
+    return list(zip(scheme.folds[0], tally.parts[-len(scheme.folds[0]) :], strict=True))
+
+
+def _counts(scheme: Scheme, tally: Any, n: int) -> tuple[Floats, float]:
+    # Every item's count, scaled up to n users, and the variance of an item nobody has.
+    estimates = tally.estimate()
+    scale = n / max(len(tally), 1)
+    return estimates.values * scale, scheme.variance(len(tally)) * scale**2
+
+
+def _constrained(whole: Floats, whole_variance: float, first: Floats, first_variance: float) -> Floats:
+    # The most likely counts given that a string is not more common than its own beginning.
+    pooled = (whole / whole_variance + first / first_variance) / (1 / whole_variance + 1 / first_variance)
+    return np.where(first < whole, pooled, whole)

@@ -1,0 +1,34 @@
+"""The paper's figures and tables by name, each declared in a file of its own; ``extra`` are what it has not drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plausibly.experiments import Figure
+
+from . import (
+    extra1,
+    extra2,
+    extra3,
+    extra4,
+    extra5,
+    extra6,
+    fig1,
+    fig2,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    fig7,
+    fig8,
+    fig9,
+    fig10,
+    fig11,
+    table1,
+    table2,
+)
+
+_FIGURES = (fig1, fig2, fig3, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11)
+_MODULES = (*_FIGURES, table1, table2, extra1, extra2, extra3, extra4, extra5, extra6)
+
+FIGURES: Mapping[str, Figure] = {module.FIGURE.name: module.FIGURE for module in _MODULES}

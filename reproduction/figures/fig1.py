@@ -1,0 +1,13 @@
+"""Figure 1: direct and unary encoding."""
+
+from plausibly.experiments import line
+
+from .shapes import comparison
+
+FIGURE = comparison(
+    "fig1",
+    "Direct and unary encoding",
+    "A user reports one item (DE), or a bit for each item of the domain (SUE, OUE): the error as privacy gets weaker, "
+    "the error as the domain grows, and the time. SS reports a set of items.",
+    [line("DE"), line("SUE"), line("OUE"), line("SS", ours=True)],
+)

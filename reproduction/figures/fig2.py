@@ -1,0 +1,28 @@
+"""Figure 2: fast local hashing by the number of its hash functions."""
+
+from plausibly.experiments import Figure, Panel, Sweep, line
+
+from .shapes import ERRORS
+
+_USERS, _ITEMS = 1_000_000, 500
+
+FIGURE = Figure(
+    name="fig2",
+    title="Fast local hashing approaches OLH",
+    about="The more hash functions FLH may choose from, the closer it comes to OLH, whose users each have one of their "
+    "own. Methods that have no k′ are level lines.",
+    sweeps=[
+        Sweep(
+            name="hashes",
+            lines=[line("FLH")],
+            vary={"hashes": range(100, 20_001, 100)},
+            n=_USERS,
+            d=_ITEMS,
+            errors=ERRORS,
+        ),
+        Sweep(name="levels", lines=[line("OLH"), line("TLH", ours=True)], n=_USERS, d=_ITEMS, errors=ERRORS),
+    ],
+    panels=[
+        Panel(title="Varying k′ of FLH", sweeps=["hashes", "levels"], x="hashes", xlabel="k′"),
+    ],
+)

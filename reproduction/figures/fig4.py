@@ -1,0 +1,41 @@
+"""Figure 4: the two Hadamard methods."""
+
+from plausibly.experiments import Figure, Panel, Sweep, line, view
+
+from .shapes import BY_DOMAIN, BY_EPSILON, ERRORS, sweeps
+
+_PAPER = view(decoder="paper")
+
+FIGURE = Figure(
+    name="fig4",
+    title="Hadamard methods",
+    about="HM reports t coefficients of a Hadamard transform: how many are best depends on ε. The paper decodes each "
+    "alone; the dashed line also uses their products, which come with the same report.",
+    sweeps=[
+        Sweep(
+            name="coefficients",
+            lines=[line("HM", view=_PAPER)],
+            vary={"coefficients": range(1, 8), "epsilon": (0.1, 0.5, 1, 2, 3, 4)},
+            errors=ERRORS,
+        ),
+        *sweeps(
+            [
+                line("HR"),
+                *(line(f"HM (t = {t})", "HM", view=_PAPER, coefficients=t) for t in range(1, 6)),
+                line("HM (all products)", "HM", ours=True),
+            ]
+        ),
+    ],
+    panels=[
+        Panel(
+            title="Varying t of HM",
+            sweeps=["coefficients"],
+            x="coefficients",
+            lines="epsilon",
+            xlabel="t",
+            optimum=False,
+        ),
+        BY_EPSILON,
+        BY_DOMAIN,
+    ],
+)

@@ -1,0 +1,23 @@
+"""Figure 5: the best of each kind."""
+
+from plausibly.experiments import line, view
+
+from .shapes import comparison, published_t
+
+FIGURE = comparison(
+    "fig5",
+    "Frequency oracles compared",
+    "The best oracle of each kind, unary encoding (OUE), local hashing (OLH, FLH) and Hadamard transforms (HR, HM): "
+    "the error as privacy gets weaker, the error as the domain grows, and the time.",
+    [
+        line("OUE"),
+        line("OLH"),
+        line("FLH (k′ = 10,000)", "FLH", hashes=10_000),
+        line("HR"),
+        line("HM (best t)", "HM", view=view(decoder="paper"), coefficients=published_t),
+        line("HM (all products)", "HM", ours=True),
+        line("SS", ours=True),
+        line("TLH", ours=True),
+        line("AGR", ours=True),
+    ],
+)

@@ -1,0 +1,36 @@
+"""Figure 7: the size of a sketch, and how its rows are combined, on clicked addresses."""
+
+from plausibly.experiments import Figure, Sweep
+
+from .sketches import CLICKED, CLICKS, FLH, errors, six
+
+_LINES = six(oracle=FLH)
+
+FIGURE = Figure(
+    name="fig7",
+    title="Cells and rows of sketches over FLH (k′ = 500)",
+    about="A sketch hashes a large domain into r rows of c cells. The error as cells are added, then as rows are, for "
+    "six ways to combine the rows; of all items and of the 50 most common, and both clipped at zero.",
+    sweeps=[
+        Sweep(
+            name="width",
+            lines=_LINES,
+            vary={"width": tuple(2**bits for bits in range(5, 12)), "rows": (32,)},
+            data="url-clicks",
+            n=CLICKS,
+            d=CLICKED,
+        ),
+        Sweep(
+            name="rows",
+            lines=_LINES,
+            vary={"rows": tuple(2**bits for bits in range(1, 10)), "width": (1024,)},
+            data="url-clicks",
+            n=CLICKS,
+            d=CLICKED,
+        ),
+    ],
+    panels=[
+        *errors("width", "width", "c", title="Varying c, r = 32", logx=2),
+        *errors("rows", "rows", "r", title="Varying r, c = 1024", logx=2),
+    ],
+)

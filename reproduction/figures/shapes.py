@@ -1,0 +1,47 @@
+"""What several figures have in common: the paper's two sweeps, its three panels, and its choice of t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+from plausibly.experiments import Figure, Line, Panel, Sweep
+
+EPSILONS = tuple(half / 2 for half in range(1, 11))
+DOMAINS = tuple(2**bits for bits in range(2, 12))
+
+ERRORS = 4096
+"""Squared errors in a repeat. Five repeats of so many tell a law that is 5 % off: their mean has an error of 1 %."""
+
+BY_EPSILON = Panel(title="Varying ε", sweeps=["epsilon"], x="epsilon", xlabel="ε")
+BY_DOMAIN = Panel(title="Varying d", sweeps=["domain"], x="d", xlabel="d", logx=2)
+TIME = Panel(
+    title="Total time",
+    sweeps=["domain"],
+    x="d",
+    y="seconds",
+    xlabel="d",
+    ylabel="processor seconds",
+    logx=2,
+    optimum=False,
+)
+
+
+def sweeps(lines: Sequence[Line]) -> list[Sweep]:
+    """These lines over ε at d = 1024, and over d at ε = 3; 100,000 users."""
+    return [
+        Sweep(name="epsilon", lines=lines, vary={"epsilon": EPSILONS}, errors=ERRORS),
+        Sweep(name="domain", lines=lines, vary={"d": DOMAINS}, errors=ERRORS),
+    ]
+
+
+def comparison(name: str, title: str, about: str, lines: Sequence[Line]) -> Figure:
+    """A figure of the error over ε, the error over d, and the time over d."""
+    panels = [BY_EPSILON, BY_DOMAIN, TIME]
+    return Figure(name=name, title=title, about=about, sweeps=sweeps(lines), panels=panels)
+
+
+def published_t(epsilon: float) -> int:
+    """The number of coefficients that is best for HM as it is decoded in the paper: 1 up to ε = 1, 3 at 3, 5 at 5."""
+    # The variance is n(e^ε + 2^t − 1)²/(t(e^ε − 1)²), section 3.4.
+    return min(range(1, 9), key=lambda t: (exp(epsilon) + 2**t - 1) ** 2 / t)

@@ -1,0 +1,58 @@
+"""Table 1: the costs of the oracles, as the paper bounds them, beside what they are. E = e^ε."""
+
+from plausibly.experiments import Figure, Sweep, Table, line, view
+
+from .shapes import ERRORS
+
+FIGURE = Figure(
+    name="table1",
+    title="Costs of frequency oracles",
+    about="What the paper bounds, beside what was measured: the variance of an estimate for each user, the time of the "
+    "server, and the size of a report.",
+    sweeps=[
+        Sweep(
+            name="costs",
+            lines=[
+                line("DE"),
+                line("SUE"),
+                line("OUE"),
+                line("BLH"),
+                line("OLH"),
+                line("FLH", hashes=1000),
+                line("HM", view=view(decoder="paper"), coefficients=1),
+                line("HR (pure)", "HR", variant="pure"),
+                line("HR (block)", "HR", variant="block"),
+                line("SS", ours=True),
+                line("TLH", ours=True),
+                line("AGR", ours=True),
+            ],
+            errors=ERRORS,
+        ),
+    ],
+    table=Table(
+        sweeps=["costs"],
+        columns={
+            "variance bound": None,
+            "MSE/n": lambda mean: f"{mean['mse'] / mean['n']:.3f}",
+            "by its law": lambda mean: f"{mean['mse_theory'] / mean['n']:.3f}",
+            "decode time": None,
+            "ms": lambda mean: f"{1000 * (mean['server_seconds'] + mean['estimate_seconds']):.1f}",
+            "communication": None,
+            "bytes": lambda mean: f"{mean['report_bytes']:.0f}",
+        },
+        said={
+            "DE": ("(E + d − 2)/(E − 1)²", "n + d", "log d"),
+            "SUE": ("√E/(√E − 1)²", "nd", "d"),
+            "OUE": ("E/(E − 1)²", "nd", "d"),
+            "BLH": ("(E + 1)²/(E − 1)²", "nd", "log d"),
+            "OLH": ("E/(E − 1)²", "nd", "log d"),
+            "FLH": ("heuristic", "k′d", "log d"),
+            "HM": ("(E + 1)²/(E − 1)²", "n + d", "log d"),
+            "HR (pure)": ("(E + 1)²/(E − 1)²", "n + d", "log d"),
+            "HR (block)": ("E/(E − 1)²", "n + d", "log d"),
+            "SS": ("4E/(E − 1)²", "nd", "d"),
+            "TLH": ("4.2E/(E − 1)²", "ng + d log d", "log d"),
+            "AGR": ("4.2E/(E − 1)²", "n + g^m log g", "log d"),
+        },
+    ),
+)

@@ -1,0 +1,72 @@
+"""The findings of the paper: predicates over rows that can go either way, and how they read curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from plausibly.experiments import Mean, Outcome, Row, judged
+from reproduction.figures import FIGURES
+from reproduction.findings import FINDINGS
+from reproduction.findings.reading import clipped_or_not, everywhere_below, listed, lowest, slope, span, typical
+
+
+def row(figure: str, sweep: str, label: str, value: float, metric: str = "mse", **place: Any) -> Row:
+    return {"figure": figure, "sweep": sweep, "label": label, "metric": metric, "value": value, **place}
+
+
+def line(figure: str, sweep: str, label: str, values: dict[Any, float], x: str, metric: str = "mse") -> Iterable[Row]:
+    # Two repeats one per mille apart.
+    for at, value in values.items():
+        yield row(figure, sweep, label, value, metric, **{x: at})
+        yield row(figure, sweep, label, value * 1.001, metric, **{x: at})
+
+
+def test_names_are_unique_and_figures_exist() -> None:
+    assert len({finding.name for finding in FINDINGS}) == len(FINDINGS) >= 30
+    for finding in FINDINGS:
+        assert finding.claim.endswith(".")
+        assert finding.figures
+        assert set(finding.figures) <= set(FIGURES), finding.name
+
+
+def test_without_rows_nothing_is_claimed() -> None:
+    verdicts = [verdict for _, verdict in judged(FINDINGS, {})]
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.OPEN}
+    assert len(verdicts) == len(FINDINGS)
+
+
+@pytest.mark.parametrize(("oue", "outcome"), [(1.0, Outcome.REPRODUCED), (9.0, Outcome.NOT_REPRODUCED)])
+def test_a_finding_goes_either_way(oue: float, outcome: Outcome) -> None:
+    rows = [
+        *line("fig1", "epsilon", "DE", {1.0: 8.0, 5.0: 4.0}, "epsilon"),
+        *line("fig1", "epsilon", "OUE", {1.0: oue, 5.0: oue / 2}, "epsilon"),
+    ]
+    found = {finding.name: verdict for finding, verdict in judged(FINDINGS, {"fig1": rows})}
+    assert found["optimised-unary-beats-direct"].outcome is outcome
+    assert found["symmetric-unary-beats-direct"].outcome is Outcome.OPEN  # no rows of SUE
+
+
+def test_what_holds_only_of_clipped_estimates_is_reversed() -> None:
+    assert clipped_or_not(lambda suffix: (suffix == "_clipped", "x")).outcome is Outcome.REVERSED
+    assert clipped_or_not(lambda suffix: (suffix == "", "x")).outcome is Outcome.REPRODUCED
+    assert clipped_or_not(lambda suffix: (False, "x")).outcome is Outcome.NOT_REPRODUCED
+
+
+def test_slopes_and_lowest_places() -> None:
+    curve = {2: Mean(1.0005, 0.0005), 8: Mean(4.002, 0.002)}
+    assert slope(curve) == pytest.approx(1.0)
+    assert lowest(curve) == 2
+
+
+def test_below_everywhere_is_nowhere_clearly_above() -> None:
+    assert not everywhere_below({1: Mean(1.0), 2: Mean(9.0)}, {1: Mean(2.0), 2: Mean(8.0)})
+    assert everywhere_below({1: Mean(1.0), 2: Mean(8.1, 1.0)}, {1: Mean(2.0), 2: Mean(8.0, 1.0)})
+
+
+def test_values_in_words() -> None:
+    assert span({1: 2.0, 4: 1.0}) == "1 (at 4) to 2 (at 1)"
+    assert listed({"b": 2.0, "a": Mean(1.0)}) == "a 1, b 2"
+    assert typical({1: 2.0, 2: 8.0}) == pytest.approx(4.0)

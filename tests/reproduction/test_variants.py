@@ -1,0 +1,110 @@
+"""Variants: the defect that is put back is the published one, and split users have the whole budget."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plausibly import SeededRandom, kernels
+from plausibly.catalog import CATALOG, make
+from plausibly.core.errors import StateError
+from plausibly.experiments.cells import Cell
+from plausibly.experiments.crowds import crowd
+from plausibly.experiments.measures import theory
+from reproduction.variants import RawCells, SharedSigns, SplitSFP, SplitTH
+
+SHARED = Cell("CS, shared signs", {"oracle": {"scheme": "DE"}, "width": 8, "rows": 4}, n=8000, d=100, epsilon=20)
+E = Fraction("2.718281828459045235360287471352")  # below e itself
+SKETCHES = {"oracle": {"scheme": "OUE"}, "rows": 4, "width": 16}
+
+
+def test_variants_are_for_experiments_alone() -> None:
+    assert not {SharedSigns.name, RawCells.name, SplitTH.name, SplitSFP.name} & set(CATALOG)
+
+
+@pytest.mark.parametrize("combine", ["mean", "median", "min"])
+def test_shared_signs_read_cells_as_the_published_program_does(combine: str) -> None:
+    # Without noise: h = hash mod c, g = parity of h; a row holds Σ g over its users, an item reads g times its cell.
+    scheme, truth = SHARED.make(), crowd("uniform", SHARED.n, SHARED.d, 0)
+    assert isinstance(scheme, SharedSigns)
+    users = np.repeat(np.arange(SHARED.d, dtype=np.uint64), truth)
+    reports = scheme.privatize_encoded(users, SeededRandom(5))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    items, rows = np.arange(SHARED.d, dtype=np.uint64), reports["row"]
+    read = np.empty((SHARED.d, scheme.rows))
+    for row in range(scheme.rows):
+        h = kernels.local_hash(np.full(SHARED.d, scheme.seeds[row]), items, scheme.split, 8).astype(np.int64)
+        g = 1 - 2 * (h % 2)
+        own = users[rows == row].astype(np.int64)
+        cells = np.bincount(h[own], weights=g[own], minlength=8)
+        read[:, row] = g * cells[h] * (1 if combine == "mean" else len(users) / len(own))
+    expected = {"mean": read.sum(axis=1), "median": np.median(read, axis=1), "min": read.min(axis=1)}[combine]
+    np.testing.assert_allclose(tally.estimate(combine=combine).values, expected, rtol=1e-6, atol=1e-3)
+
+
+def test_shared_signs_overestimate_by_the_others_share_of_a_cell() -> None:
+    # Over fresh hash functions all estimates are (n − f)/c too high on average; independent signs' are not.
+    truth = crowd("uniform", SHARED.n, SHARED.d, 0)
+    errors = {}
+    for name in ("CS", SharedSigns.name):
+        schemes = [
+            Cell(name, SHARED.parameters, n=SHARED.n, d=SHARED.d, epsilon=20, repeat=i).make() for i in range(40)
+        ]
+        values = [scheme.simulate(truth, SeededRandom(i)).estimate().values for i, scheme in enumerate(schemes)]
+        errors[name] = np.mean(values, axis=0) - truth
+    # Of 40 sketches of 4 rows over 100 items; each mean is known to some 3 %, of (n − f)/c = 990.
+    assert errors[SharedSigns.name].mean() == pytest.approx((SHARED.n - truth).mean() / 8, rel=0.1)
+    assert abs(errors["CS"].mean()) < 100
+
+
+def test_shared_signs_are_as_private_and_claim_no_variance() -> None:
+    scheme = Cell("CS, shared signs", {"oracle": {"scheme": "DE"}, "width": 2, "rows": 2}, d=4, epsilon=1).make()
+    reports = np.zeros(2 * 4, dtype=scheme.report_dtype)
+    reports["row"], reports["report"]["item"] = np.divmod(np.arange(8), 4)
+    for report in reports:
+        chances = [scheme.likelihood(report, item) for item in range(4)]
+        assert max(chances) / min(chances) <= E
+    tally = scheme.simulate(np.array([5, 4, 3, 2]), SeededRandom(1))
+    assert tally.estimate().variance is None
+    assert theory(scheme, np.array([5, 4, 3, 2]), {}) is None
+    with pytest.raises(StateError, match="no variance law"):
+        scheme.estimator().law  # noqa: B018
+
+
+@pytest.mark.parametrize(("combine", "middle"), [("median", np.median), ("min", np.min)])
+def test_raw_cells_are_read_as_they_are(combine: str, middle: Any) -> None:
+    # Without noise: of the users of a row, those of the item's cell.
+    cell = Cell("CM, not debiased", SHARED.parameters, n=SHARED.n, d=SHARED.d, epsilon=20)
+    scheme, truth = cell.make(), crowd("uniform", SHARED.n, SHARED.d, 0)
+    assert isinstance(scheme, RawCells)
+    users = np.repeat(np.arange(SHARED.d, dtype=np.uint64), truth)
+    reports = scheme.privatize_encoded(users, SeededRandom(5))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    items, read = np.arange(SHARED.d, dtype=np.uint64), np.empty((SHARED.d, scheme.rows))
+    for row in range(scheme.rows):
+        h = kernels.local_hash(np.full(SHARED.d, scheme.seeds[row]), items, scheme.split, 8).astype(np.int64)
+        own = users[reports["row"] == row].astype(np.int64)
+        read[:, row] = np.bincount(h[own], minlength=8)[h] * (len(users) / len(own))
+    np.testing.assert_allclose(tally.estimate(combine=combine).values, middle(read, axis=1), rtol=1e-6, atol=1e-3)
+    plain = make("CM", oracle=scheme.oracle, rows=4, domain_size=SHARED.d, hash_seed=scheme.hash_seed)
+    same = plain.simulate(truth, SeededRandom(5))
+    assert (tally.estimate(combine="mean").values == same.estimate(combine="mean").values).all()
+
+
+@pytest.mark.parametrize(("name", "parts"), [("TH", 3), ("SFP", 4)])
+def test_split_users_send_one_report_at_the_whole_budget(name: str, parts: int) -> None:
+    place = {"data": "url-clicks/6", "n": 1000, "d": 0, "epsilon": 3.0}
+    both, split = (Cell(scheme, SKETCHES, **place).make() for scheme in (name, f"{name}, users split"))
+    assert both.epsilon == split.epsilon == 3
+    assert {part.scheme.epsilon for part in both.parts} == {Fraction(3, 2)}
+    assert {part.scheme.epsilon for part in split.parts} == {Fraction(3)}
+    assert split.groups == tuple((part,) for part in range(parts))
+    assert split.share(split.whole) == Fraction(1, 2)
+    assert {split.share(part) for part in range(split.whole)} == {Fraction(1, 2 * (parts - 1))}
+    assert both.share(both.whole) == 1
+    assert both.report_dtype.itemsize - 1 == 2 * (split.report_dtype.itemsize - 1)
