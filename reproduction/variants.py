@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from plausibly import Integers, Scheme, StateError, device, kernels, make
 from plausibly.core.history import History, decoding
-from plausibly.core.laws import Cells, Codes, Decoder, Floats, Scores, VarianceLaw
+from plausibly.core.laws import Cells, Codes, Decoder, Floats, Scores
 from plausibly.core.randomness import Draws
 from plausibly.core.scheme import Encoded, Reports
 from plausibly.search.fragment_puzzle import SFP
@@ -116,10 +116,7 @@ class _Raw:
 
     rows: Rows
     combine: Callable[..., Floats]
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError("cells with what others add to them have no variance law")
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:
@@ -138,10 +135,7 @@ class _Biased:
     """The estimates of another decoder, without its claim about their variance."""
 
     decoder: Decoder
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError("the others of a cell bias these estimates: they have no variance law")
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:
