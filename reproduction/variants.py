@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -72,10 +72,8 @@ class _AsTheyAre:
     sketch: Any
     oracle: Decoder
     combine: str
-
-    @property
-    def law(self) -> Any:
-        raise StateError("the others of a cell bias these estimates: they have no variance law")
+    law: ClassVar[None] = None
+    """The others of a cell bias these estimates."""
 
     @property
     def history(self) -> Any:

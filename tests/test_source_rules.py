@@ -17,7 +17,7 @@ import pytest
 import plausibly
 import trusting
 from cases import in_turn
-from plausibly import Keys, Labels, SeededRandom
+from plausibly import Keys, Labels, SeededRandom, experiments, extend
 from plausibly.kernels.sources import source_files
 
 PACKAGE = Path(plausibly.__file__).parent
@@ -148,7 +148,7 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
         ("kernels/native.py", "unary_response"),
         ("kernels/reference.py", "unary_response"),
         ("kernels/reference.py", "local_hash"),
-        ("oracles/unary.py", "respond"),
+        ("core/unary.py", "respond"),
         ("core/grouped.py", "respond"),
         ("core/domain/symbols.py", "symbol_numbers"),
         ("search/parts.py", "as_bytes"),
@@ -281,10 +281,12 @@ def test_functions_import_nothing_but_optional_extras(file: str) -> None:
 
 
 @in_turn("file", FILES)
-def test_only_the_public_door_and_the_list_of_commands_import_by_name(file: str) -> None:
+def test_only_the_public_doors_and_the_list_of_commands_import_by_name(file: str) -> None:
     dynamic = called_names(tree(file)) & {"import_module", "__import__", "exec", "eval"}
     assert dynamic <= (
-        {"import_module"} if file in {"__init__.py", "experiments/__init__.py", "cli/deferred.py"} else set()
+        {"import_module"}
+        if file in {"__init__.py", "extend.py", "experiments/__init__.py", "cli/deferred.py"}
+        else set()
     )
 
 
@@ -294,6 +296,83 @@ def test_nothing_is_printed_or_logged(file: str) -> None:
     assert [name for name, _ in imports(nodes(file)) if name.split(".")[0] in {"logging", "syslog"}] == []
     # A command's business is to print, an experiment's, too: its values are made up. All others are elsewhere.
     assert file.startswith(("cli/", "experiments/")) or "print" not in called_names(tree(file))
+
+
+# --- the graph of imports ---------------------------------------------------------------------------------------------
+
+Graph = dict[str, set[str]]
+MODULES = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in FILES}
+"""The file of each module; names begin below the package, which is itself called ``__init__``."""
+
+
+def imported(module: str, *, for_types: bool) -> set[str]:
+    """The modules of the package that a module imports when it runs, or only when types are checked."""
+    file = MODULES[module]
+    guarded = {
+        id(node)
+        for block in nodes(file)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    found: set[str] = set()
+    for node in nodes(file):
+        if isinstance(node, ast.ImportFrom) and node.level and (id(node) in guarded) == for_types:
+            folders = file.split("/")[: -node.level]
+            base = ".".join([*folders, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}".removeprefix(".")
+                found.add(name if name in MODULES else base or "__init__")
+    return found - {module}
+
+
+def cycles(graph: Graph) -> list[set[str]]:
+    """The largest sets of modules each of which leads to all others."""
+    reached = {module: reach(graph, module) for module in graph}
+    found: list[set[str]] = []
+    for module in graph:
+        cycle = {other for other in reached[module] if module in reached[other]}
+        if cycle and cycle not in found:
+            found.append(cycle)
+    return found
+
+
+def reach(graph: Graph, start: str) -> set[str]:
+    """The modules that one imports, directly or not."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        fresh = graph[waiting.pop()] - seen
+        seen |= fresh
+        waiting += fresh
+    return seen
+
+
+@cache
+def import_graph(*, for_types: bool = False) -> Graph:
+    """Every module and what it imports when it runs; ``for_types`` adds what it imports when types are checked."""
+    kinds = (False, True) if for_types else (False,)
+    return {module: set().union(*(imported(module, for_types=kind) for kind in kinds)) for module in MODULES}
+
+
+def test_the_graph_of_imports_would_show_a_cycle() -> None:
+    graph = import_graph()
+    assert "core.laws" in graph["core.scheme"]
+    assert "core.domain" in graph["core.scheme"]
+    assert "kernels" in graph["core.scheme"]
+    assert "core.scheme" not in graph["core.accumulator"]
+    assert "core.scheme" in import_graph(for_types=True)["core.accumulator"]
+    assert sum(map(len, graph.values())) > 600
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == [{"b", "c"}]
+
+
+def test_no_modules_import_each_other() -> None:
+    assert cycles(import_graph()) == []
+
+
+def test_types_make_one_cycle_at_most() -> None:
+    # A scheme makes its accumulators, and those know the scheme whose reports they hold.
+    assert cycles(import_graph(for_types=True)) == [{"core.accumulator", "core.scheme"}]
 
 
 DOMAINS = {"Domain", "Listable", "Integers", "Labels", "Keys", "Strings"}
@@ -325,3 +404,18 @@ def test_the_device_file_imports_the_standard_library_alone() -> None:
     names = {name.split(".")[0] for name, _ in imports(nodes("device.py"))}
     assert names <= sys.stdlib_module_names
     assert not [node for node in nodes("device.py") if isinstance(node, ast.ImportFrom) and node.level]
+
+
+PAPER = PACKAGE.parents[1] / "reproduction"
+
+
+@in_turn("file", sorted(str(path.relative_to(PAPER)) for path in PAPER.rglob("*.py")))
+def test_the_papers_experiments_use_promised_names_alone(file: str) -> None:
+    doors = {"plausibly": plausibly, "plausibly.experiments": experiments, "plausibly.extend": extend}
+    for node in ast.walk(ast.parse((PAPER / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("plausibly")]
+            assert set(names) <= doors.keys(), node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and str(node.module).startswith("plausibly"):
+            assert node.module in doors, node.lineno
+            assert {alias.name for alias in node.names} <= set(doors[node.module].__all__), node.lineno

@@ -153,7 +153,7 @@ for _two_sent in (False, True):
 
 def is_linear(scheme: Scheme) -> bool:
     """Whether its usual estimates are exact scores with a scale, hence with a variance; a regression has neither."""
-    return not scheme.estimator().history
+    return scheme.estimator().law is not None
 
 
 # Importing what a regression needs takes seconds: such schemes belong to the full tests. So do labels, but for one.

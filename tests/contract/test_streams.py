@@ -55,7 +55,7 @@ for text in texts:
     tally.add(reports)
     asked = items[:50]
     parts = [reports.tobytes(), tally.to_bytes()]
-    if not scheme.estimator().history:
+    if scheme.estimator().law is not None:
         parts += [tally.scores(asked).tobytes(), tally.estimate(asked).values.tobytes()]
     found[scheme.fingerprint()] = [hashlib.sha256(part).hexdigest() for part in parts]
 print(json.dumps(found))

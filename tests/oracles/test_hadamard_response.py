@@ -136,3 +136,41 @@ def test_the_planned_variance_is_the_mean_over_items_of_an_even_crowd(size: int,
     exact = np.mean([float(law.exact(each * size, each, mates=int(own))) for own in mates])
     assert scheme.variance(each * size, f=each) == pytest.approx(exact, rel=1e-9)
     assert scheme.variance(each * size) > 0
+
+
+# --- the law of blocks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["block", "pure"])
+@pytest.mark.parametrize("size", [5, 16, 23])
+def test_the_averaged_law_takes_an_even_crowd(variant: str, size: int) -> None:
+    law = make("HR", epsilon=3, domain_size=size, variant=variant).estimator().law
+    for n, f in ((1, 0), (1, 1), (50, 7)):
+        assert law.averaged.exact(n, f) == law.exact(n, f)
+
+
+@pytest.mark.parametrize("size", [5, 16, 23])
+def test_one_user_adds_what_the_block_says(size: int) -> None:
+    scheme = make("HR", epsilon=3, domain_size=size, variant="block")
+    law = scheme.estimator().law
+    for x in range(size):
+        for y in range(size):
+            assert law.of_one(x, y) == law.exact(1, int(x == y), mates=int(x % scheme.blocks == y % scheme.blocks))
+        others = [law.beyond_average(x, y) for x in range(size) for y in range(size) if x != y]
+    assert sum(others) == 0
+
+
+def test_the_crowd_says_how_many_share_a_block() -> None:
+    scheme = make("HR", epsilon=3, domain_size=23, variant="block")
+    counts = np.arange(23) ** 2
+    assert scheme.blocks > 1
+    mates = [counts[x % scheme.blocks :: scheme.blocks].sum() for x in range(23)]
+    assert scheme.estimator().law.context_of(counts)["mates"].tolist() == mates
+
+
+def test_only_blocks_have_a_caveat() -> None:
+    block, pure = (
+        make("HR", epsilon=3, domain_size=23, variant=variant).estimator().law for variant in VARIANTS[1::-1]
+    )
+    assert "shares a block" in block.caveat
+    assert pure.caveat == ""

@@ -14,7 +14,7 @@ import pytest
 
 from plausibly import HeavyHitters
 from plausibly.search.picture import Picture, _count
-from plausibly.search.result import Step
+from plausibly.search.trace import Step
 from plausibly.search.tree import MOST_TIPS, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]

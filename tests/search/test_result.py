@@ -13,7 +13,7 @@ import plausibly
 from contract.entries import KEYED_SEARCHES
 from plausibly import HeavyHitters, ParameterError
 from plausibly.core.history import search_by
-from plausibly.search.result import Step
+from plausibly.search.trace import Step
 from search.planted import COMMON, search_over, tally_for
 
 every_search = pytest.mark.parametrize("name", KEYED_SEARCHES)

@@ -41,7 +41,7 @@ def test_count_mean_over_a_pure_oracle_is_pure_with_more_support(name, rows, wid
     assert law.per_report == wider * (1 - wider) / (p - wider) ** 2
     assert law.per_holder == (1 - p - wider) / (p - wider)
     assert law.collision == Fraction(1, rows * (width - 1))
-    assert law.per_pair == law.per_fellow == law.per_mate == 0
+    assert law.per_pair == law.per_fellow == 0
 
 
 def _supports(scheme):

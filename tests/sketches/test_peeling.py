@@ -13,6 +13,7 @@ import naive
 import plausibly
 from plausibly import Keys, Scheme, SeededRandom, StateError, make
 from plausibly.core.history import decoding
+from plausibly.core.laws import law_of
 from plausibly.sketches import peeling
 from plausibly.sketches.hashing import hashes_of
 from plausibly.sketches.peeling import PeelOfRows
@@ -226,8 +227,9 @@ def test_there_is_no_variance_and_no_score() -> None:
     scheme = sketch("CM")
     decoder = scheme.estimator(combine="peel")
     assert isinstance(decoder, PeelOfRows)
-    with pytest.raises(StateError, match='combine="peel" chooses by the data'):
-        _ = decoder.law
+    assert decoder.law is None
+    with pytest.raises(StateError, match=r"peeling the rows has no variance in closed form; simulate\(\) shows"):
+        law_of(decoder)
     with pytest.raises(StateError, match="no integer scores"):
         scheme.accumulator().scores([1], combine="peel")
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import plausibly
 from plausibly import oracles
-from plausibly.oracles import AGR
+from plausibly.oracles import AGR, HR
 
 from .data import CROWDS, Counts
 
@@ -171,8 +171,10 @@ def predicted_variance(cell: Cell) -> Floats:
     scheme, truth = cell.scheme(), cell.counts
     law = scheme.estimator(**dict(cell.case.options)).law
     items = np.arange(cell.size)
-    mates = (scheme.share_a_block(items[:, None], items) * truth).sum(axis=1) if law.per_mate else None
-    return law.at(cell.n, truth, f2=float((truth.astype(float) ** 2).sum()), mates=mates)
+    context = {}
+    if isinstance(scheme, HR):
+        context["mates"] = ((items[:, None] % scheme.blocks == items % scheme.blocks) * truth).sum(axis=1)
+    return law.at(cell.n, truth, f2=float((truth.astype(float) ** 2).sum()), **context)
 
 
 def mean_and_error(samples: Floats) -> tuple[float, float]:

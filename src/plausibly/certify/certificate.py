@@ -48,6 +48,7 @@ class Certificate:
     unbiased: bool | None
     """Exactly, over all coins, with every decoder; None where it rests on ``scheme.unbiased_given``."""
     variance_exact: bool | None
+    """Likewise; None also where the estimates have no variance law."""
     findings: tuple[str, ...]
 
     @property
@@ -124,13 +125,14 @@ class Certificate:
         rests = f"{'' if given.startswith('for ') else 'given '}{given}" if given else "not enumerated: too many coins"
         drawn = "" if self.public_complete else " (hash functions, rows or groups)"
         exact = f"exactly, over all coins, on {self.moment_items} items"
+        unstated = "not stated: its estimates have no variance law" if self.moment_items else rests
         lines = [
             f"{named(self.scheme)}{self._verdict}",
             f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
             f"  client    run on all private coins, {self.paths:,} paths: {self.covers}{drawn}",
             f"  bulk      {self._compared}",
             f"  unbiased  {({True: exact, False: 'NO', None: rests})[self.unbiased]}",
-            f"  variance  {({True: exact, False: 'NO', None: rests})[self.variance_exact]}",
+            f"  variance  {({True: exact, False: 'NO', None: unstated})[self.variance_exact]}",
         ]
         return "\n".join([*lines, *(f"  FINDING   {finding}" for finding in self.findings)])
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ParameterError
-from .history import History
+from .errors import ParameterError, StateError
+from .history import History, joined
 from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
@@ -24,40 +24,35 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class VarianceLaw:
-    """Var f^(x) = n*per_report + f*per_holder + F_blk*per_mate + the errors of public hash functions, given the data.
+    """Var f^(x) = n*per_report + f*per_holder + the errors of public hash functions, given the data.
 
-    ``per_mate`` belongs to schemes that put items into blocks (F_blk = users whose item shares x's block, its own
-    holders included; ``mate_share`` of all others where nothing is known).
     Public hash functions add, over their random choice, ``collision`` for each ordered pair of users of one item other
     than x (F2 - f^2 - n + f pairs), ``per_pair`` for each pair of users of any items but x, and ``per_fellow`` for
     each pair of holders of x (docs/adr/0003-variance-laws.md, docs/adr/0009-sketches.md).
     ``covariance`` is that of the estimates of two items, per report and per holder of either, where the other users
     are spread evenly over the items.
+    A scheme whose variance depends on more than that, such as on which other items users hold, extends this class: its
+    ``exact`` and ``at`` take a further keyword, and ``averaged``, ``beyond_average`` and ``context_of`` say the rest
+    (docs/adr/0020-histories-and-laws.md).
     """
 
     per_report: Fraction
     per_holder: Fraction
-    per_mate: Fraction = Fraction(0)
-    mate_share: Fraction = Fraction(0)
     collision: Fraction = Fraction(0)
     per_pair: Fraction = Fraction(0)
     per_fellow: Fraction = Fraction(0)
     covariance: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 
-    def exact(self, n: int, f: int, *, f2: int | None = None, mates: int | None = None) -> Fraction:
+    def exact(self, n: int, f: int, *, f2: int | None = None) -> Fraction:
         """The variance as a rational number."""
-        block = f + (n - f) * self.mate_share if mates is None else Fraction(mates)
         hashing: Fraction = self.collision * (self._known(f2) - f * f - n + f)
         hashing += self.per_pair * (n - f) * (n - f - 1) + self.per_fellow * f * (f - 1)
-        return n * self.per_report + f * self.per_holder + block * self.per_mate + hashing
+        return n * self.per_report + f * self.per_holder + hashing
 
-    def at(self, n: Any, f: Any, *, f2: float | None = None, mates: Any = None) -> Any:
+    def at(self, n: Any, f: Any, *, f2: float | None = None) -> Any:
         """The variance in floating point, for one count or an array of them."""
         f = np.asarray(f, dtype=np.float64)
         variance = n * float(self.per_report) + f * float(self.per_holder)
-        if self.per_mate:
-            block = f + (n - f) * float(self.mate_share) if mates is None else mates
-            variance = variance + block * float(self.per_mate)
         if self.collision:
             hashing = np.maximum(self._known(f2) - f * f - n + f, 0.0)  # F2 is an estimate and may be too low
             variance = variance + float(self.collision) * hashing
@@ -67,18 +62,94 @@ class VarianceLaw:
             variance = variance + float(self.per_fellow) * f * np.maximum(f - 1, 0)
         return float(variance) if np.ndim(variance) == 0 else variance
 
+    def of_one(self, x: int, y: int) -> Fraction:
+        """The exact variance of the estimate of item y in a crowd of one user, who holds item x."""
+        average = self.averaged.exact(1, int(x == y), f2=1)
+        return average if x == y else average + self.beyond_average(x, y)
+
+    @property
+    def averaged(self) -> VarianceLaw:
+        """The law where the users of other items are spread evenly over those."""
+        return self
+
+    def beyond_average(self, x: int, y: int) -> Fraction:
+        """How much more a user of item x adds to the variance of item y than users of other items do on average."""
+        return Fraction(0)
+
+    def context_of(self, counts: npt.NDArray[Any]) -> dict[str, Any]:
+        """What else the law depends on in a crowd with these counts of all items, as keywords of ``at``."""
+        return {}
+
+    @property
+    def caveat(self) -> str:
+        """For which items a stated error is too small, in a sentence; empty where it is right for all."""
+        return ""
+
+    @property
+    def of_coins(self) -> VarianceLaw:
+        """The law without what public hash functions add."""
+        return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))
+
     def _known(self, f2: Any) -> Any:
         if f2 is None and self.collision:
             raise ParameterError("f2: this scheme's variance depends on the sum of squared counts; give f2=")
         return 0 if f2 is None else f2
 
 
+@dataclass(frozen=True)
+class CountMean:
+    """Items that are hashed to ``cells`` cells: f = (x - n/c) * c/(c-1) for a cell that counts x of n users.
+
+    The users of an item are all in its cell, and each of the others is with probability 1/c. What those are expected
+    to add is taken out (Apple 2017, the count-mean sketch; docs/adr/0009-sketches.md).
+    """
+
+    cells: int
+
+    @property
+    def scale(self) -> Fraction:
+        """By how much a count is stretched, once the others are taken out."""
+        return Fraction(self.cells, self.cells - 1)
+
+    @property
+    def offset(self) -> Fraction:
+        """What each user is expected to add to a cell that is not the user's own."""
+        return Fraction(1, self.cells)
+
+    def counts(self, counted: Any, n: Any) -> Any:
+        """Counts of items from counts of their cells."""
+        return (counted - n / self.cells) * (self.cells / (self.cells - 1))
+
+    def decoded(self, scale: Fraction, offset: Fraction) -> tuple[Fraction, Fraction]:
+        """Scale and offset from an oracle's scores to counts of items, given those to counts of cells."""
+        return scale * self.scale, offset + self.offset / scale
+
+    def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+        """The least and the most that one report adds to the count of an item, given what it adds to its cell."""
+        low, high = ((end - self.offset) * self.scale for end in ends)
+        return low, high
+
+    def law(self, oracle: VarianceLaw, together: Fraction) -> VarianceLaw:
+        """The law of counts of items, given the oracle's; ``together``: the chance that two users share a hash."""
+        law, c = oracle.averaged, self.cells
+        miss, met = 1 / self.scale, Fraction(1, c - 1)
+        # A user of another item is in the cell with probability 1/c.
+        noise, holder = law.per_report + law.per_holder / c, miss * law.per_holder
+        pairs = law.collision * (together * met + (1 - together) * Fraction(2, c * (c - 1)))
+        return VarianceLaw(
+            noise / miss**2 + met,
+            holder / miss**2 - met,
+            collision=together * (met + law.collision),
+            per_pair=pairs,
+        )
+
+
 class Decoder(Protocol):
     """How the evidence of an accumulator becomes estimates; ``n`` counts its reports, by channel if it has any."""
 
     @property
-    def law(self) -> VarianceLaw:
-        """The variance of its estimates, where it has one in closed form."""
+    def law(self) -> VarianceLaw | None:
+        """The variance of its estimates; None where that has no closed form."""
         ...
 
     @property
@@ -97,15 +168,15 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class Estimator:
-    """f^(x) = (score(x) - n*offset) * scale, and its variance law.
+    """f^(x) = (score(x) - n*offset) * scale, and its variance law if there is one.
 
     ``scores`` turns one channel's cells into an exact integer per item (``codes``, or the whole domain for None);
-    ``context`` estimates from the cells what else the law depends on (f2, mates).
+    ``context`` estimates from the cells what else the law depends on, as keywords of ``VarianceLaw.at``.
     """
 
     scale: Fraction
     offset: Fraction
-    law: VarianceLaw
+    law: VarianceLaw | None
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
     history: History = ()
@@ -115,10 +186,12 @@ class Estimator:
         """The least and the most that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
         return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
-    def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats]:
+    def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats | None]:
         """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""
         scores = self.scores(cells, n, codes)
         values: Floats = (scores.astype(np.float64) - float(n * self.offset)) * float(self.scale)
+        if self.law is None:
+            return values, None
         variance = self.law.at(n, np.clip(values, 0, n), **self.context(cells, n, codes))
         return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
 
@@ -152,15 +225,6 @@ def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, F
     return own, pairs / ((points - 1) * max(points - 2, 1))
 
 
-def count_mean(ends: tuple[Fraction, Fraction], cells: int) -> tuple[Fraction, Fraction]:
-    """What a report adds to the count of an item, given what it adds to its cell.
-
-    What other users are expected to add to one of so many cells is subtracted, for each report.
-    """
-    low, high = ((end - Fraction(1, cells)) * Fraction(cells, cells - 1) for end in ends)
-    return low, high
-
-
 def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, Any]) -> Decoder:
     """A scheme's estimator with the analyst's choices; an unknown choice is refused with the nearest name."""
     valid = inspect.signature(estimator).parameters
@@ -168,3 +232,11 @@ def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, An
         if name not in valid:
             raise ParameterError(f"unknown option {shown(name)}; {nearest(name, valid)}")
     return estimator(**options)
+
+
+def law_of(decoder: Decoder) -> VarianceLaw:
+    """The variance law of a decoder; one that has none is refused."""
+    if decoder.law is None:
+        subject = joined(decoder.history) or "this decoder"
+        raise StateError(f"{subject} has no variance in closed form; simulate() shows how far its estimates scatter")
+    return decoder.law

@@ -24,7 +24,7 @@ from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes take both from here
 from .errors import DomainError, ParameterError, ReportError, StateError
-from .laws import Cells, Decoder, Estimator
+from .laws import Cells, Decoder, Estimator, law_of
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
@@ -78,8 +78,6 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
-    spends_less: ClassVar[str] = ""
-    """Why the epsilon delivered may lie well below the one asked for, where it may: a sentence."""
     advice: ClassVar[str] = ""
     """What a plan says when it recommends this scheme, if anything."""
 
@@ -174,6 +172,15 @@ class Scheme(ABC):
             raise ParameterError(f"{type(self.domain).__name__}() has no size")
         return self.domain.size
 
+    @property
+    def answers(self) -> Domain:
+        """What estimates are about: the values themselves, unless a scheme only estimates something of them."""
+        return self.domain
+
+    def counts_towards(self, value: int, answer: int) -> bool:
+        """Whether a user who holds this encoded value counts towards this encoded answer."""
+        return value == answer
+
     @cached_property
     def randomizer(self) -> device.Randomizer:
         """The scalar client: the code that runs on a device, and that the audit enumerates."""
@@ -193,11 +200,7 @@ class Scheme(ABC):
         possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
         if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
             raise ParameterError("variance: expected numbers with 0 <= f <= n and f2 >= 0, got others")
-        return self.estimator().law.at(n, f, f2=f2)
-
-    def share_a_block(self, x: int, y: int) -> bool:
-        """Whether users of encoded item x count into the block of item y (VarianceLaw.per_mate)."""
-        return True
+        return law_of(self.estimator()).at(n, f, f2=f2)
 
     def privatize(self, items: object, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report for each item.
@@ -357,6 +360,11 @@ class Scheme(ABC):
         """The schemes that it reports through, each with the share of the users who do; none for an oracle."""
         return ()
 
+    @property
+    def spends_less(self) -> str:
+        """Why the epsilon delivered may lie well below the one asked for, as a clause; empty if it may not."""
+        return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
+
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         """A scheme of this kind on a domain, its state and its public choices small.
@@ -425,7 +433,7 @@ class Scheme(ABC):
     @property
     def linear(self) -> bool:
         """Whether its estimates are sums over reports, with a variance in closed form; a regression's are not."""
-        return not self.estimator().history
+        return self.estimator().law is not None
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         """The least and the most that one report, whatever is in it, adds to an estimated count.

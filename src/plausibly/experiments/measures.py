@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.accumulator import Accumulator
-from ..core.errors import StateError
 from ..core.laws import choose_estimator
 from ..core.randomness import SeededRandom
 from ..core.scheme import Encoded, Scheme
@@ -149,24 +148,13 @@ def listed_right(values: Floats, truth: Counts) -> float:
 
 def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | None:
     """The mean variance over all items by the scheme's law, given the true counts; None where there is no law."""
-    try:
-        law = choose_estimator(scheme.estimator, options).law
-    except StateError:
+    law = choose_estimator(scheme.estimator, options).law
+    if law is None:
         return None
-    mates = _mates(scheme, truth) if law.per_mate else None
     squares = float((truth.astype(np.float64) ** 2).sum())
-    return float(np.mean(law.at(int(truth.sum()), truth, f2=squares, mates=mates)))
+    return float(np.mean(law.at(int(truth.sum()), truth, f2=squares, **law.context_of(truth))))
 
 
 def optimum(cell: Cell) -> Metrics:
     """n·V*, the least mean squared error that is possible in a large domain; V* = 4e^ε/(e^ε − 1)²."""
     return {"mse_optimum": cell.n * 4 * exp(cell.epsilon) / (exp(cell.epsilon) - 1) ** 2}
-
-
-def _mates(scheme: Scheme, truth: Counts) -> Counts:
-    # The users of each item's block. Blocks are few, and items many.
-    items, mates = np.arange(len(truth)), np.full(len(truth), -1, dtype=np.int64)
-    while (rest := np.flatnonzero(mates < 0)).size:
-        block = np.broadcast_to(scheme.share_a_block(int(rest[0]), items), items.shape)  # type: ignore[arg-type]
-        mates[block] = truth[block].sum()
-    return mates

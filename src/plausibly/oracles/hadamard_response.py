@@ -24,6 +24,47 @@ from ..core.wording import nearest, shown
 _VARIANTS = ("auto", "block", "pure")
 
 
+@dataclass(frozen=True)
+class BlockLaw(VarianceLaw):
+    """The law of items in blocks, item x in block x mod B: also F_blk*per_mate.
+
+    F_blk counts the users whose item shares x's block, its own holders included (``mates``). Where it is not known,
+    that is ``mate_share`` of all others.
+    """
+
+    per_mate: Fraction = Fraction(0)
+    mate_share: Fraction = Fraction(0)
+    blocks: int = 1
+
+    def exact(self, n: int, f: int, *, f2: int | None = None, mates: int | None = None) -> Fraction:
+        block = f + (n - f) * self.mate_share if mates is None else Fraction(mates)
+        return super().exact(n, f, f2=f2) + block * self.per_mate
+
+    def at(self, n: Any, f: Any, *, f2: float | None = None, mates: Any = None) -> Any:
+        f = np.asarray(f, dtype=np.float64)
+        block = f + (n - f) * float(self.mate_share) if mates is None else mates
+        variance = super().at(n, f, f2=f2) + block * float(self.per_mate)
+        return float(variance) if np.ndim(variance) == 0 else variance
+
+    @property
+    def averaged(self) -> VarianceLaw:
+        shared = self.mate_share * self.per_mate
+        return VarianceLaw(self.per_report + shared, self.per_holder + self.per_mate - shared)
+
+    def beyond_average(self, x: int, y: int) -> Fraction:
+        return (int(x % self.blocks == y % self.blocks) - self.mate_share) * self.per_mate
+
+    def context_of(self, counts: npt.NDArray[Any]) -> dict[str, Any]:
+        block = np.arange(len(counts)) % self.blocks
+        return {"mates": np.bincount(block, counts)[block]}
+
+    @property
+    def caveat(self) -> str:
+        if self.blocks == 1:
+            return ""
+        return "HR in blocks: an item that shares a block with a very common one is less exact than stated."
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HR(Scheme):
     """Hadamard response in B blocks; B = 1 is the pure one (paper, section 3.5; Acharya, Sun and Zhang 2019).
@@ -139,9 +180,6 @@ class HR(Scheme):
     def _code_of(self, items: Codes) -> npt.NDArray[np.int64]:
         return (items // np.uint64(self.blocks)).astype(np.int64) + 1
 
-    def share_a_block(self, x: int, y: int) -> bool:
-        return x % self.blocks == y % self.blocks
-
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
         yield from ({"variant": variant} for variant in ("pure", "block"))
@@ -177,7 +215,7 @@ def _mean_noise(epsilon: Fraction, size: int, blocks: int) -> Fraction:
     return law.per_report + law.per_mate / blocks
 
 
-def _law(epsilon: Fraction, size: int, blocks: int) -> VarianceLaw:
+def _law(epsilon: Fraction, size: int, blocks: int) -> BlockLaw:
     keep = keep_threshold(epsilon, 1, 2 * blocks - 1)
     near, far = _in_block(keep, blocks)
     kappa = Fraction(keep, WORD)
@@ -186,4 +224,6 @@ def _law(epsilon: Fraction, size: int, blocks: int) -> VarianceLaw:
     least, larger = divmod(size, blocks)
     pairs = larger * (least + 1) * least + (blocks - larger) * least * (least - 1)
     mate_share = Fraction(pairs, size * (size - 1))
-    return VarianceLaw(scale**2 * far, Fraction(-1), per_mate=scale**2 * (near - far), mate_share=mate_share)
+    return BlockLaw(
+        scale**2 * far, Fraction(-1), per_mate=scale**2 * (near - far), mate_share=mate_share, blocks=blocks
+    )

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.hashing import HashedScheme
-from ..core.laws import Estimator
+from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
+from ..core.unary import Unary
 from ..oracles import AGR, DE, FLH, HM, HR, SS, TLH
-from ..oracles.unary import Unary
 from ..search.base import Search
 from ..search.folding import Fold
 from ..search.parts import Part
@@ -118,7 +118,8 @@ def _law(oracle: Scheme) -> tuple[Fraction, Fraction]:
 
 def _debiasing(cells: int) -> _Reading:
     # What others are expected to add to a cell is subtracted, for each report.
-    return _Reading(Fraction(cells, cells - 1), Fraction(1, cells))
+    count_mean = CountMean(cells)
+    return _Reading(count_mean.scale, count_mean.offset)
 
 
 def _reading(part: Part) -> _Reading:

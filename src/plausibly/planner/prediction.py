@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..core.laws import VarianceLaw
+from ..core.laws import VarianceLaw, law_of
 from ..core.scheme import Scheme
 from .crowd import OPEN_ITEMS, Skew, meeting
 
@@ -20,7 +20,7 @@ class Prediction:
     @cached_property
     def law(self) -> VarianceLaw:
         """The law in numbers of the scheme's own estimator."""
-        return self.scheme.estimator().law
+        return law_of(self.scheme.estimator())
 
     @property
     def assumes(self) -> bool:
@@ -44,10 +44,8 @@ class Prediction:
         if d is None:
             return self.variance(n)
         law = self.law
-        linear = n * float(law.per_report) + n / d * float(law.per_holder)
-        if law.per_mate:
-            # Blocks share out the users whatever they hold: the mean is that of an even crowd.
-            linear += (n / d + (n - n / d) * float(law.mate_share)) * float(law.per_mate)
+        # Whatever users hold, the noise of all items together is that of an even crowd.
+        linear = float(law.of_coins.at(n, n / d))
         if not self.assumes:
             return linear
         f2 = n + n * (n - 1) * self._meeting

@@ -78,8 +78,8 @@ def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
             "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
             "plan has drawn: take a new plan for every collection."
         )
-    if best.prediction.law.per_mate:
-        found.append("HR in blocks: an item that shares a block with a very common one is less exact than stated.")
+    if best.prediction.law.caveat:
+        found.append(best.prediction.law.caveat)
     found.append("ε is for one report of a user; several reports add up.")
     return tuple(found)
 

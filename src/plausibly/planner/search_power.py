@@ -19,6 +19,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ..core.domain import Strings
+from ..core.laws import law_of
 from ..search.letter_prior import ordinary_text
 from ..search.trellis import TRELLIS
 from ..search.user_shares import TYPICAL_LENGTH
@@ -74,7 +75,7 @@ def smallest_share(scheme: TRELLIS, n: int, confidence: float, nats: float, leng
         needed.append((_z(nats * ends[0] - log(_KEPT)), shares[0]))
     # None of them may be missed by bad luck.
     luck = NormalDist().inv_cdf(1 - (1 - confidence) / len(needed))
-    noise = float(scheme.first.estimator().law.per_report)
+    noise = float(law_of(scheme.first.estimator()).averaged.per_report)
     return max((z + luck) / sqrt(share) for z, share in needed) * sqrt(noise / n)
 
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ..core.scheme import Scheme
 from ..core.wording import percent
 from ..pages.estimates import safe_cell
-from .prediction import law_of
 from .truth import Truth
 
 Floats = npt.NDArray[np.float64]
@@ -71,7 +70,7 @@ class Rehearsal:
     @property
     def fixed_hashes(self) -> bool:
         """Whether hash functions that all users share make an item's error alike in all repeats."""
-        law = law_of(self.scheme)
+        law = self.scheme.estimator().law
         return law is not None and bool(law.collision or law.per_pair or law.per_fellow)
 
     def facts(self) -> list[tuple[str, str]]:

@@ -17,7 +17,8 @@ from .base import Search, SearchTally
 from .fragments import fragment_parts, tagged_estimates
 from .parts import Part, Tag
 from .prefixes import Choices, conclude, prefix_part
-from .result import HeavyHitters, Step
+from .result import HeavyHitters
+from .trace import Step
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..core.domain.symbols import Rows, symbol_numbers
 from ..core.history import History
-from ..core.laws import Codes, Estimator, Floats, Scores, VarianceLaw, count_mean
-from ..core.parts import PartEvidence
+from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw
+from ..core.parts import PartEvidence, thinned
 from ..core.scheme import Encoded
 from .parts import Part, as_bytes, content_keys
 
@@ -49,7 +49,7 @@ class Fold(Part):
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         ends = super().contribution()
-        return ends and count_mean(ends, self.scheme.size)
+        return ends and CountMean(self.scheme.size).contribution(ends)
 
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])
@@ -84,13 +84,14 @@ class FoldedStrings:
         assert isinstance(estimator, Estimator)  # an oracle over integers is linear
         return estimator
 
+    @property
+    def _count_mean(self) -> CountMean:
+        return CountMean(self.cohorts[0].scheme.size)
+
     @cached_property
-    def law(self) -> VarianceLaw:
-        oracle, cells, share = self._oracle.law, self.cohorts[0].scheme.size, self.share
-        miss, met = Fraction(cells - 1, cells), Fraction(1, cells - 1)
-        noise = (oracle.per_report + oracle.per_holder / cells) / miss**2 + met
-        holder = oracle.per_holder / miss - met
-        return VarianceLaw(noise / share, (holder + 1 - share) / share, collision=met / len(self.cohorts))
+    def law(self) -> VarianceLaw | None:
+        oracle, together = self._oracle.law, Fraction(1, len(self.cohorts))
+        return None if oracle is None else thinned(self._count_mean.law(oracle, together), self.share)
 
     def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
         assert codes is not None  # strings cannot be listed
@@ -100,19 +101,29 @@ class FoldedStrings:
             found += self._oracle.scores(own.evidence, own.numbers, fold.items(codes))
         return found
 
-    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats]:
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         assert codes is not None
-        cells, share = self.cohorts[0].scheme.size, float(self.share)
+        cells, share = self._count_mean.cells, float(self.share)
         values, pairs = np.zeros(len(codes)), 0.0
         for fold, number in zip(self.cohorts, self.numbers, strict=True):
             own: PartEvidence = evidence[number]
             table, _ = self._oracle.estimate(own.evidence, own.numbers, None)
-            values += table[fold.items(codes).astype(np.int64)] - own.users / cells
-            # By how much the cells differ beyond their noise tells how many pairs of users hold the same string.
-            pairs += float(((table - own.users / cells) ** 2).sum()) - cells * own.users * float(
-                self._oracle.law.per_report
-            )
-        values *= cells / (cells - 1) / share
+            table -= own.users / cells
+            values += table[fold.items(codes).astype(np.int64)]
+            pairs += self._pairs(table, own.users)
+        values *= float(self._count_mean.scale) / share
+        if self.law is None:
+            return values, None
         total = int(np.sum(n))
         squares = total + max(0.0, pairs) * len(self.cohorts) / share**2
         return values, np.maximum(self.law.at(total, np.clip(values, 0, total), f2=squares), 0.0)
+
+    def _pairs(self, table: Floats, users: int) -> float:
+        # By how much the cells differ beyond their noise tells how many pairs of users hold the same string.
+        if self._oracle.law is None:
+            return 0.0
+        law, cells = self._oracle.law.averaged, len(table)
+        beyond = float((table**2).sum()) - cells * users * float(law.per_report)
+        # An oracle with hash functions of its own makes them differ more.
+        inflation = float(law.collision) * (cells - 1)
+        return (beyond - inflation * users * (users / cells - 1)) / (1 + inflation)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
+from .trace import Step, Traced
 from .tree import Knot, tree_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from .result import HeavyHitters, Step
 
 _INK, _FOUND, _LOST, _FAINT = "#222222", "#4477aa", "#bbbbbb", "#767676"
 # What the first lacks comes from the second: the one to set for scripts that few fonts have.
@@ -25,7 +24,7 @@ _MOST_COLUMNS, _LEVEL = 12, 0.05
 class Picture:
     """A tree, and where its parts are: inches from the left, rows from the top."""
 
-    def __init__(self, found: HeavyHitters, others: int) -> None:
+    def __init__(self, found: Traced, others: int) -> None:
         self.found = found
         steps = [step for step in found.trace if step.candidates]
         # Of many steps the first, the last, and counting back from there as many as there is room for.

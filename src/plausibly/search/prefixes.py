@@ -18,7 +18,8 @@ from ..core.laws import Floats, choose_estimator
 from ..core.wording import shown
 from .base import SearchTally
 from .parts import Part
-from .result import HeavyHitters, Step
+from .result import HeavyHitters
+from .trace import Step
 
 MOST_CANDIDATES = 1 << 24
 

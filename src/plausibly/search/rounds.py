@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,11 @@ from ..core.parts import PartDecoder
 from ..core.scheme import Encoded, Scheme
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
+from .multiple_testing import adjusted, least_score
 from .parts import Part, as_bytes, content_keys
 from .prefixes import Choices, inner_pads
-from .result import HeavyHitters, Step
+from .result import HeavyHitters
+from .trace import Step
 
 _MOST_PREFIXES = 2**20
 
@@ -205,8 +206,7 @@ class ROUND(Search):
         rows, values, variance = rows[real], values[real], variance[real]
         # By how many standard errors of an extension that nobody has.
         z = values / np.sqrt(self.oracle.variance(max(len(tally), 1)))
-        least = -np.inf if level is None else NormalDist().inv_cdf(1 - significance_level(level) / len(rows))
-        allowed = np.flatnonzero((z >= least) & (values > above))
+        allowed = np.flatnonzero((z >= least_score(level, len(rows))) & (values > above))
         best = allowed[choices.best(values[allowed], choices.k)]
         items = self.strings.decode(rows[best])
         return HeavyHitters(
@@ -226,19 +226,6 @@ def _from_hex(texts: Sequence[str]) -> list[bytes]:
         return [bytes.fromhex(text) for text in texts]
     except ValueError:
         raise ParameterError("prefixes: expected bytes, or their hexadecimal digits, got others") from None
-
-
-def significance_level(given: object) -> float:
-    """The level as given, checked."""
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
-        raise ParameterError("level: expected a number strictly between 0 and 1")
-    return float(given)
-
-
-def adjusted(z: npt.NDArray[np.float64], candidates: int) -> npt.NDArray[np.float64]:
-    """How likely one of so many candidates that nobody has is to reach each of these standard scores (Bonferroni)."""
-    chances = [min(1.0, candidates * NormalDist().cdf(-score)) for score in z.tolist()]
-    return np.array(chances, dtype=np.float64)
 
 
 class Rounds:

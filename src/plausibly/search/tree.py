@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.wording import label_of
-
-if TYPE_CHECKING:
-    from .result import HeavyHitters, Step
+from .trace import Step, Traced
 
 MOST_TIPS = 40
 """So many of the strings that were found are drawn."""
@@ -53,7 +51,7 @@ class Knot:
             yield from knot.edges()
 
 
-def tree_of(found: HeavyHitters, steps: Sequence[Step], others: int) -> Knot:
+def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
     """The root of the tree; branches with the most common strings come first, those that lead nowhere last."""
     root, items = Knot(-1, "", 0.0, leads=True), found.items.tolist()
     kept: Kept = [{} for _ in steps]

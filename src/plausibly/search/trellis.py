@@ -16,7 +16,7 @@ from ..core.arguments import json_integer, whole_number
 from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.history import search_by
-from ..core.laws import Decoder
+from ..core.laws import CountMean, Decoder
 from ..core.scheme import Scheme
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
@@ -25,11 +25,12 @@ from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
 from .folding import Fold, FoldedStrings, block_size
 from .letter_prior import ordinary_text
+from .multiple_testing import significance_level
 from .parts import Part
 from .prefixes import prefix_part
-from .result import HeavyHitters, Step
-from .rounds import significance_level
+from .result import HeavyHitters
 from .significance import adjusted_p_values
+from .trace import Step
 
 MOST_FOUND = 1000
 
@@ -256,9 +257,9 @@ class TRELLIS(Search):
         )
 
     def _level(self, folds: Sequence[Fold], found: Sequence[tuple[Floats, float, int]], n: int) -> Level:
-        cells = folds[0].scheme.size
-        tables = [((values - n / cells) * (cells / (cells - 1))).astype(np.float32) for values, _, _ in found]
-        variance = max(noise for _, noise, _ in found) * (cells / (cells - 1)) ** 2
+        count_mean = CountMean(folds[0].scheme.size)
+        tables = [count_mean.counts(values, n).astype(np.float32) for values, _, _ in found]
+        variance = max(noise for _, noise, _ in found) * float(count_mean.scale) ** 2
         step = folds[0].last - folds[0].stem
         users = sum(own for _, _, own in found)
         return Level(folds[0].last, step, folds[0].block, np.stack(tables), variance, users)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .folding import block_size
+
 FIRST_CELLS = 1 << 22
 """Prefixes that the first level may have: all of them are decoded."""
 SIBLINGS = 1 << 11
@@ -66,11 +68,6 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
     folded = [scale * (1 - last) * weight for weight in weights]
     folded[-1] += last * rest * (1 - first)
     return Shares(letters, pairs, rest * first, tuple(folded))
-
-
-def block_size(symbols: int, step: int) -> int:
-    """Cells of the block that the extensions of one prefix share: a power of two."""
-    return 1 << int(symbols**step - 1).bit_length()
 
 
 def cell_count(level: int, symbols: int, step: int) -> int:

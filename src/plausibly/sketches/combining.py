@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.errors import StateError
 from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.laws import Cells, Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, law_of
 from ..core.parallel import in_chunks
 from ..core.steps import apply
 from .hashing import Hashing, hashes_of
@@ -35,17 +35,20 @@ class HashedRows(Hashing, Protocol):
     def signed(self) -> bool: ...
 
 
+class RowLaws(NamedTuple):
+    """The law of the sum of all rows, and what of it two rows share, however many there are."""
+
+    whole: VarianceLaw
+    between: VarianceLaw
+
+
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a sketch as its oracle decodes them.
-
-    ``law`` is that of the sum of all rows; ``between``, what of it two rows share, however many there are.
-    """
+    """The rows of a sketch as its oracle decodes them; ``laws`` is None where the oracle has none."""
 
     sketch: HashedRows
     oracle: Estimator
-    law: VarianceLaw
-    between: VarianceLaw
+    laws: RowLaws | None
     postprocess: str | None
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
@@ -89,14 +92,13 @@ class Rows:
         """Cell counts less what the others are expected to add; signs do without."""
         if self.sketch.signed:
             return self.of_items(counts)
-        width = self.sketch.width
-        debiased: Floats = (counts - n[:, None] / width) * (width / (width - 1))
+        debiased: Floats = CountMean(self.sketch.width).counts(counts, n[:, None])
         return debiased
 
     def f2(self, scores: Scores, n: Numbers) -> float:
         """An estimate of the sum of squared item counts: users of one item meet in a cell, others by chance."""
         r, w = scores.shape
-        law, total = self.oracle.law, int(n.sum())
+        law, total = law_of(self.oracle).averaged, int(n.sum())
 
         def work(first: int, last: int) -> Floats:
             counts = self.counts(scores[first:last], n[first:last])
@@ -105,8 +107,7 @@ class Rows:
 
         sums = np.concatenate([*in_chunks(r, max(1, _CELLS_AT_ONCE // w), work)])
         # What noise and the oracle's own hashing add to the squares of the cells of a row.
-        mates = 1 + (w - 1) * law.mate_share
-        noise = n * float(w * law.per_report + law.per_holder + law.per_mate * mates)
+        noise = n * float(w * law.per_report + law.per_holder)
         inflation = float(law.collision) * (w - 1)
         squares = (sums - noise + inflation * n) / (1 + inflation)
         meetings = r * float((squares - n).sum())
@@ -157,8 +158,9 @@ class MeanOfRows:
     rows: Rows
 
     @property
-    def law(self) -> VarianceLaw:
-        return self.rows.law
+    def law(self) -> VarianceLaw | None:
+        # What is done to the rows is not linear.
+        return None if self.rows.laws is None or self.rows.postprocess is not None else self.rows.laws.whole
 
     @property
     def history(self) -> History:
@@ -174,10 +176,11 @@ class MeanOfRows:
         scores = rows.scores(state, n)
         scale, offset = rows.oracle.scale, Fraction(0)
         if not rows.sketch.signed:
-            offset = rows.oracle.offset + 1 / (rows.sketch.width * scale)
-            scale *= Fraction(rows.sketch.width, rows.sketch.width - 1)
+            scale, offset = CountMean(rows.sketch.width).decoded(scale, rows.oracle.offset)
         values: Floats = (self._sums(scores, codes).astype(np.float64) - float(total * offset)) * float(scale)
-        variance = rows.law.at(total, np.clip(values, 0, total), f2=rows.f2(scores, n))
+        if self.law is None:
+            return values, None
+        variance = self.law.at(total, np.clip(values, 0, total), f2=rows.f2(scores, n))
         return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
 
     def _sums(self, scores: Scores, codes: Codes | None) -> Scores:
@@ -204,10 +207,7 @@ class MedianOfRows:
     """
 
     rows: Rows
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError('combine="median" has no closed form of its variance; estimates carry the one of their cells')
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:
@@ -225,11 +225,11 @@ class MedianOfRows:
         if len(used) < len(table):
             table[n == 0] = np.nan  # a row without users says nothing
         values = rows.read(table, codes, _medians if len(used) == len(table) else _medians_of_numbers)
-        if rows.postprocess is not None:
+        if rows.postprocess is not None or rows.laws is None:
             return values, None
-        return values, self._variance(used - centre, total, np.clip(values, 0, total))
+        return values, self._variance(rows.laws, used - centre, total, np.clip(values, 0, total))
 
-    def _variance(self, cells: Floats, n: int, f: Floats) -> Floats:
+    def _variance(self, laws: RowLaws, cells: Floats, n: int, f: Floats) -> Floats:
         # Of an item without holders by the quantiles of the cells; what holders add is nearly normal.
         rows, r = self.rows, len(cells)
         place = median_quantile(r)
@@ -237,7 +237,7 @@ class MedianOfRows:
         factor = (NormalDist().inv_cdf(place) / _Z95) ** 2
         # Scores are whole numbers: where there are few reports, the truth may lie anywhere within a step of the cells.
         step = r * float(rows.oracle.scale)
-        rest, law, between = n - f, rows.law, rows.between
+        rest, law, between = n - f, laws.whole, laws.between
         fellows = f * np.maximum(f - 1, 0)
         holders = r * (f * float(law.per_holder) + fellows * float(law.per_fellow - between.per_fellow))
         holders += (r - 1) * f * (1 - f / max(n, 1)) + step**2 / 12 * (n > 0)  # a row's users are a sample
@@ -251,10 +251,7 @@ class MinOfRows:
     """The smallest of the debiased rows, each scaled to all users: biased low by noise, hence without an interval."""
 
     rows: Rows
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError('combine="min" is biased by an unknown amount: it has no variance')
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..core.domain import Domain
-from ..core.laws import VarianceLaw, count_mean
+from ..core.laws import CountMean, VarianceLaw
 from ..core.scheme import Scheme
 from .rows import MAX_ROWS, RowSketch
 
@@ -53,20 +53,7 @@ class CM(RowSketch):
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         ends = self.oracle.contribution()
-        return ends and count_mean(ends, self.width)
+        return ends and CountMean(self.width).contribution(ends)
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
-        c = self.width
-        miss = Fraction(c - 1, c)
-        # A user of another item is in the cell with probability 1/c, and shares a block with it like any other cell.
-        mates = 1 - miss * (1 - law.mate_share)
-        noise = law.per_report + law.per_holder / c + law.per_mate * mates
-        holder = miss * (law.per_holder + law.per_mate * (1 - law.mate_share))
-        met = Fraction(1, c - 1)
-        pairs = law.collision * (together * met + (1 - together) * Fraction(2, c * (c - 1)))
-        return VarianceLaw(
-            noise / miss**2 + met,
-            holder / miss**2 - met,
-            collision=together * (met + law.collision),
-            per_pair=pairs,
-        )
+        return CountMean(self.width).law(law, together)

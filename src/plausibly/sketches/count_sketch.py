@@ -45,13 +45,13 @@ class CS(RowSketch):
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
         c = self.width
+        # The item's users are in one of its two cells, so what they add to the other is no average.
+        beside, law = law.beyond_average(0, c), law.averaged
         shared, shared_holder = law.covariance
         # Two cells are read, and a user of another item is in one of them with probability 1/c.
         inside = law.per_holder - 2 * shared_holder
-        mates = Fraction(1, 2 * c) + Fraction(2 * c - 1, 2 * c) * law.mate_share
-        beside = int(self.oracle.share_a_block(0, c))
-        noise = 2 * law.per_report - 2 * shared + inside / c + 2 * law.per_mate * mates
-        holder = inside * Fraction(c - 1, c) + law.per_mate * (1 + beside - 2 * mates)
+        noise = 2 * law.per_report - 2 * shared + inside / c
+        holder = inside * Fraction(c - 1, c) + beside
         pairs = together * law.collision * Fraction(c - 1, c * c)
         return VarianceLaw(
             noise + Fraction(1, c),

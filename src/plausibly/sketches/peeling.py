@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import StateError
 from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Floats, Scores, VarianceLaw
+from ..core.laws import Cells, Codes, CountMean, Floats, Scores
 from .combining import Numbers, Rows
 from .hashing import hashes_of
 
@@ -33,10 +34,7 @@ class PeelOfRows:
     """
 
     rows: Rows
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError('combine="peel" chooses by the data what to take out: it has no variance')
+    law: ClassVar[None] = None
 
     @property
     def history(self) -> History:
@@ -95,8 +93,7 @@ class PeelOfRows:
     @property
     def _stretch(self) -> float:
         # The mean of the cells, which is subtracted, has the item's own users among others'; signs do without.
-        width = self.rows.sketch.width
-        return 1.0 if self.rows.sketch.signed else width / (width - 1)
+        return 1.0 if self.rows.sketch.signed else float(CountMean(self.rows.sketch.width).scale)
 
     def _opposite(self, cells: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
         width = np.uint32(self.rows.sketch.width)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from math import inf
 from numbers import Real
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import ParameterError, StateError
 from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores
 from ..core.parallel import in_chunks
 from ..core.wording import shown
 from .hashing import Hashing, hashes_of
@@ -48,14 +48,11 @@ class Regression:
     bit: Estimator
     """Of the bits of one channel."""
     alpha: float
+    law: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < inf:
             raise ParameterError(f"alpha: expected a number from 0 on, got {shown(self.alpha)}")
-
-    @property
-    def law(self) -> VarianceLaw:
-        raise StateError("BLOOM estimates by a regression, which has no variance in closed form; CM and CS have one")
 
     @property
     def history(self) -> History:
@@ -118,6 +115,7 @@ class Regression:
         for channel in np.flatnonzero(n):
             users = int(n[channel])
             values, variance = self.bit.estimate(state[channel], users, None)
+            assert variance is not None  # a bit has a law
             shares[channel] = values / users
             # The users of a channel are a sample, too.
             weights[channel] = users**2 / (variance.mean() + users * chance * (1 - chance))

@@ -24,7 +24,7 @@ from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
 from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
 from ..core.wording import nearest, shown
-from .combining import MeanOfRows, MedianOfRows, MinOfRows, Rows
+from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
 
 MAX_ROWS = 2**16
@@ -156,8 +156,10 @@ class RowSketch(Scheme):
         assert isinstance(chosen, Estimator)  # only sketches decode in another way
         if not isinstance(combine, str) or combine not in COMBINE:
             raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
-        law, between = (self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0)))
-        return COMBINE[combine](Rows(self, chosen, law, between, postprocess_rows))
+        laws = None
+        if chosen.law is not None:
+            laws = RowLaws(*(self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0))))
+        return COMBINE[combine](Rows(self, chosen, laws, postprocess_rows))
 
     @property
     def components(self) -> tuple[Component, ...]:

@@ -31,7 +31,7 @@ def symbol_numbers(rows: Rows, symbols: int) -> Numbers:
     numbers = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
         numbers *= np.uint64(symbols)
-        numbers += column
+        numbers += column.astype(np.uint64, copy=False)
     return numbers
 
 

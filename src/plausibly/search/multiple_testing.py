@@ -1,0 +1,32 @@
+"""Significance among many candidates at once: Bonferroni's correction."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.errors import ParameterError
+
+Floats = npt.NDArray[np.float64]
+
+
+def significance_level(given: object) -> float:
+    """The level as given, checked."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
+        raise ParameterError("level: expected a number strictly between 0 and 1")
+    return float(given)
+
+
+def least_score(level: float | None, candidates: int) -> float:
+    """The standard score that a significant candidate reaches at least; no limit for None."""
+    if level is None:
+        return -np.inf
+    return NormalDist().inv_cdf(1 - significance_level(level) / candidates)
+
+
+def adjusted(scores: Floats, candidates: int) -> Floats:
+    """The chance that any of the candidates reaches each of these standard scores although nobody holds it."""
+    chances = [min(1.0, candidates * NormalDist().cdf(-score)) for score in scores.tolist()]
+    return np.array(chances, dtype=np.float64)
