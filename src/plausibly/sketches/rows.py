@@ -22,7 +22,17 @@ from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
-from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
+from ..core.scheme import (
+    EXAMPLE_SEED,
+    Component,
+    Encoded,
+    OracleMaker,
+    Reports,
+    Scheme,
+    expect_maker,
+    refuse_beyond,
+    unsigned,
+)
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
@@ -167,9 +177,8 @@ class RowSketch(Scheme):
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
-        if through is None:
-            raise ParameterError(f"through: expected for {cls.name}, which reports through an oracle, got nothing")
-        return cls(oracle=through(epsilon, Integers(6)), rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+        oracle = expect_maker(through, cls.name)(epsilon, Integers(6))
+        return cls(oracle=oracle, rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
 
     def seconds(self, n: int, asked: int) -> float:
         decoding = self.oracle.seconds(0, 0) * self.rows + LOOKUP * asked * self.rows
