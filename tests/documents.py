@@ -27,7 +27,7 @@ def honest() -> list[Fields]:
         half = str(Fraction(epsilon) / 2)
         for domain in ({"domain_size": 5}, {"domain": ["yes", "no"], "other": True}):
             made += [plausibly.make(name, epsilon=epsilon, **domain) for name in ("DE", "OUE", "SUE", "HM", "SS")]
-            made += [plausibly.make(name, epsilon=epsilon, **domain) for name in ("BLH", "OLH", "TLH", "AGR")]
+            made += [plausibly.make(name, epsilon=epsilon, **domain) for name in ("THE", "BLH", "OLH", "TLH", "AGR")]
             made += [plausibly.make("HR", epsilon=epsilon, variant=v, **domain) for v in ("pure", "block")]
             made.append(plausibly.make("FLH", epsilon=epsilon, hashes=3, hash_seed=2**60, **domain))
         made += [plausibly.make(name, epsilon=epsilon, domain=plausibly.Keys()) for name in ("OLH", "TLH")]

@@ -500,6 +500,7 @@ SERVERS: dict[str, Callable[..., Answer]] = {
     "DE": direct,
     "SUE": unary,
     "OUE": unary,
+    "THE": unary,
     "BLH": local_hashing,
     "OLH": local_hashing,
     "FLH": fast_local_hashing,

@@ -81,6 +81,10 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         # ceil = -floor(-...)
         flip = -_floor(eps, lambda e: -N / (e + 1))
         return fields | {"keep": str(N // 2), "flip": str(flip)}
+    if name == "THE":
+        theta = Fraction(own.pop("threshold", None) or _best_threshold(eps))
+        keep, flip = _noisy_bits(eps, theta)
+        return fields | {"threshold": str(theta), "keep": str(keep), "flip": str(flip)}
     if name in ("BLH", "OLH", "FLH"):
         g = own.pop("hash_range", 2 if name == "BLH" else min(_floor(eps, lambda e: e + Decimal("0.5")) + 1, 2**16))
         fields |= {"hash_range": g, "keep": str(_keep(eps, g - 1)), "split": split_of(domain)}
@@ -236,6 +240,26 @@ def _floor(exponent: Fraction, expression: Callable[[Decimal], Decimal]) -> int:
 
 def _keep(exponent: Fraction, outside: int, inside: int = 1) -> int:
     return _floor(exponent, lambda e: N * inside * e / (inside * e + outside))
+
+
+def _noisy_bits(eps: Fraction, theta: Fraction) -> tuple[int, int]:
+    # A bit exceeds theta if its noise does exceed theta - 1, or theta: one minus the distribution function there.
+    keep = _floor((theta - 1) * eps / 2, lambda e: N * (1 - e / 2))
+    return keep, -_floor(-theta * eps / 2, lambda e: -N * e / 2)
+
+
+def private_bits(scheme: Fields) -> tuple[int, int]:
+    """The largest keep that is private with the scheme's flip, and the smallest flip with its keep."""
+    eps, keep, flip = Fraction(scheme["epsilon"]), int(scheme["keep"]), int(scheme["flip"])
+    return _keep(eps, N - flip, flip), N - _keep(eps, keep, N - keep)
+
+
+def _best_threshold(eps: Fraction) -> Fraction:
+    def variance(theta: Fraction) -> Fraction:
+        p, q = (Fraction(each, N) for each in _noisy_bits(eps, theta))
+        return q * (1 - q) / (p - q) ** 2
+
+    return min((Fraction(k, 1000) for k in range(500, 1000)), key=variance)
 
 
 def _best_coefficients(eps: Fraction, d: int) -> int:
@@ -707,6 +731,7 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "DE": _direct,
     "SUE": _unary,
     "OUE": _unary,
+    "THE": _unary,
     "BLH": _local_hashing,
     "OLH": _local_hashing,
     "FLH": _fast_local_hashing,

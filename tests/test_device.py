@@ -244,18 +244,25 @@ def test_a_repeat_that_cannot_be_read_is_refused() -> None:
 def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str) -> None:
     honest = fields(name, epsilon)
     trusting.client(honest)
-    field, step = ("flip", -1) if name == "OUE" else ("keep", 1)
-    # SUE rounds the square root of the ratio twice, so that half a step may be left.
-    step *= 2 if name == "SUE" else 1
-    with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        trusting.client(altered(honest, **{field: str(int(private(honest)[field]) + step)}))
+    beyond = {"keep": int(private(honest)["keep"]) + 1}
+    if "flip" in private(honest):
+        # Two thresholds, either of which may leave some of epsilon to the other.
+        most, least = naive.private_bits(private(honest))
+        trusting.client(altered(honest, keep=str(most)))
+        trusting.client(altered(honest, flip=str(least)))
+        beyond = {"keep": most + 1, "flip": least - 1}
+    for field, number in beyond.items():
+        with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+            trusting.client(altered(honest, **{field: str(number)}))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
     # By a millionth of a millionth; a higher one promises less than the thresholds keep, which harms nobody.
+    scheme = plausibly.from_json(json.dumps(fields(name)))
+    delivered = scheme.privacy_loss() if scheme.spends_less else scheme.epsilon
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        trusting.client({**fields(name), "epsilon": "999999999999/1000000000000"})
+        trusting.client({**fields(name), "epsilon": str(delivered * Fraction("0.999999999999"))})
     assert trusting.client({**fields(name), "epsilon": "2"}).privatize(VALUES[name][0])
 
 
@@ -434,7 +441,7 @@ def support_of_others(written: dict[str, Any], keep: float) -> float:
         return sum(keep if one else 1 - keep for one in shared) / len(cohorts)
     if name == "DE":
         return (1 - keep) / 5
-    if name in ("SUE", "OUE"):
+    if "flip" in written:
         return int(written["flip"]) / 2**64
     if name == "FLH":
         # The functions are fixed, and so is how often the two items share a hash.
@@ -468,7 +475,7 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
         return bool(int.from_bytes(record[1:], "little") >> bit & 1)
     if name == "DE":
         return number == item
-    if name in ("SUE", "OUE", "SS"):
+    if "flip" in written or name == "SS":
         return bool(number >> item & 1)
     if name == "TLH":
         hashed = naive.toeplitz_hash(record[0], item, written["hash_bits"], written["item_bits"])

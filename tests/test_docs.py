@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import plausibly
+from plausibly import extend
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -24,7 +26,34 @@ def test_every_page_is_in_the_contents() -> None:
 
 def test_the_reference_has_every_public_name() -> None:
     named = re.findall(r":: plausibly\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert sorted(set(named) - {"device"}) == sorted(plausibly.__all__)
+    assert sorted(set(named) - {"device", "extend", *PROMISED}) == sorted(plausibly.__all__)
+
+
+PROMISED = ("demo", "device", "engines", "experiments", "extend", "files", "pages", "planner")
+"""The modules beside ``plausibly`` itself whose names in ``__all__`` are promised."""
+_IMPORT = re.compile(
+    r"^(?:>>> |\.\.\. )?\s*(?:from plausibly(?:\.([\w.]+))? import ([\w, ]+)|import plausibly\.([\w.]+))", re.MULTILINE
+)
+
+
+def test_examples_import_only_what_is_promised() -> None:
+    pages = [*DOCS.rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
+    found = [
+        (page.name, module or whole, {name.strip() for name in names.split(",") if name.strip()})
+        for page in pages
+        for module, names, whole in _IMPORT.findall(page.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 20
+    for page, module, names in found:
+        assert not module or module in PROMISED, f"{page}: plausibly.{module} is not promised"
+        public = [*plausibly.__all__, *PROMISED] if not module else import_module(f"plausibly.{module}").__all__
+        assert names <= set(public), f"{page}: {names - set(public)} of plausibly.{module}"
+
+
+def test_the_reference_has_every_name_of_the_second_door() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r":: plausibly\.extend\.(\w+)$", page, flags=re.MULTILINE)
+    assert sorted(named) == sorted(set(extend.__all__) - {"device"})
 
 
 @pytest.mark.full

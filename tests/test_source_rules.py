@@ -17,7 +17,7 @@ import pytest
 import plausibly
 import trusting
 from cases import in_turn
-from plausibly import Keys, Labels, SeededRandom
+from plausibly import Keys, Labels, SeededRandom, experiments, extend
 from plausibly.kernels.sources import source_files
 
 PACKAGE = Path(plausibly.__file__).parent
@@ -148,7 +148,7 @@ def test_the_walk_finds_the_whole_way_from_a_value_to_its_record() -> None:
         ("kernels/native.py", "unary_response"),
         ("kernels/reference.py", "unary_response"),
         ("kernels/reference.py", "local_hash"),
-        ("oracles/unary.py", "respond"),
+        ("core/unary.py", "respond"),
         ("core/grouped.py", "respond"),
         ("core/domain/symbols.py", "symbol_numbers"),
         ("search/parts.py", "as_bytes"),
@@ -281,10 +281,12 @@ def test_functions_import_nothing_but_optional_extras(file: str) -> None:
 
 
 @in_turn("file", FILES)
-def test_only_the_public_door_and_the_list_of_commands_import_by_name(file: str) -> None:
+def test_only_the_public_doors_and_the_list_of_commands_import_by_name(file: str) -> None:
     dynamic = called_names(tree(file)) & {"import_module", "__import__", "exec", "eval"}
     assert dynamic <= (
-        {"import_module"} if file in {"__init__.py", "experiments/__init__.py", "cli/deferred.py"} else set()
+        {"import_module"}
+        if file in {"__init__.py", "extend.py", "experiments/__init__.py", "cli/deferred.py"}
+        else set()
     )
 
 
@@ -402,3 +404,18 @@ def test_the_device_file_imports_the_standard_library_alone() -> None:
     names = {name.split(".")[0] for name, _ in imports(nodes("device.py"))}
     assert names <= sys.stdlib_module_names
     assert not [node for node in nodes("device.py") if isinstance(node, ast.ImportFrom) and node.level]
+
+
+PAPER = PACKAGE.parents[1] / "reproduction"
+
+
+@in_turn("file", sorted(str(path.relative_to(PAPER)) for path in PAPER.rglob("*.py")))
+def test_the_papers_experiments_use_promised_names_alone(file: str) -> None:
+    doors = {"plausibly": plausibly, "plausibly.experiments": experiments, "plausibly.extend": extend}
+    for node in ast.walk(ast.parse((PAPER / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("plausibly")]
+            assert set(names) <= doors.keys(), node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and str(node.module).startswith("plausibly"):
+            assert node.module in doors, node.lineno
+            assert {alias.name for alias in node.names} <= set(doors[node.module].__all__), node.lineno

@@ -221,6 +221,10 @@ class Fields:
         """A probability times 2^64, strictly between its ends, as decimal text."""
         return _within(name, self._decimal(name), 1, _WORD - 1)
 
+    def fraction(self, name: str, most: int) -> Fraction:
+        """A positive fraction in lowest terms, as text."""
+        return _fraction(name, self._take(name, str), most)
+
     def choice(self, name: str, *choices: str) -> str:
         """One of several texts."""
         text: str = self._take(name, str)
@@ -305,7 +309,7 @@ class Document(Fields):
         self.name: str = self._take("scheme", str)
         if self._take("version", int) != 1 or self.name not in RANDOMIZERS:
             raise DeviceError("the scheme is of a version or kind this file does not know; update the file")
-        self.epsilon = _epsilon(self._take("epsilon", str))
+        self.epsilon = self.fraction("epsilon", 1000)
         self.domain = _domain(self.inner("domain"))
 
     @property
@@ -537,15 +541,15 @@ def _domain(written: dict[str, Any]) -> Domain:
     return domain
 
 
-def _epsilon(text: str) -> Fraction:
+def _fraction(name: str, text: str, most: int) -> Fraction:
     # Digits, or two runs of them in lowest terms: a power of ten could keep a device busy for ever.
     numerator, slash, denominator = text.partition("/")
     parts = [numerator, denominator] if slash else [numerator]
     if len(text) <= 2600 and all(part.isascii() and part.isdigit() and part[0] != "0" for part in parts):
-        epsilon = Fraction(int(numerator), int(denominator or 1))
-        if str(epsilon) == text and epsilon <= 1000:
-            return epsilon
-    raise DeviceError("epsilon: expected a positive fraction in lowest terms, at most 1000, got another text")
+        fraction = Fraction(int(numerator), int(denominator or 1))
+        if str(fraction) == text and fraction <= most:
+            return fraction
+    raise DeviceError(f"{name}: expected a positive fraction in lowest terms, at most {most}, got another text")
 
 
 # --- randomizers: encoded value -> record bytes -----------------------------------------------------------------
@@ -650,6 +654,13 @@ class Unary:
     def worst_ratio(self) -> Fraction:
         # Two values differ in two bits, and each contributes its odds ratio once.
         return _both_ways(Fraction(self.keep * (_WORD - self.flip), self.flip * (_WORD - self.keep)))
+
+
+def _thresholded(scheme: Document) -> Randomizer:
+    """THE: the same of noisy bits that are compared with a threshold, from which keep and flip were computed."""
+    if not Fraction(1, 2) <= scheme.fraction("threshold", 1) < 1:
+        raise DeviceError("threshold: expected at least 1/2 and less than 1, got another fraction")
+    return Unary(scheme)
 
 
 class LocalHashing:
@@ -1247,6 +1258,7 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "DE": Direct,
     "SUE": Unary,
     "OUE": Unary,
+    "THE": _thresholded,
     "BLH": LocalHashing,
     "OLH": LocalHashing,
     "FLH": FastLocalHashing,

@@ -95,6 +95,17 @@ class Fields {
     return within(name, this.decimal(name), 1n, WORD - 1n);
   }
 
+  // A positive fraction in lowest terms.
+  fraction(name, most) {
+    const text = this.take(name, "text");
+    const [, numerator, denominator] = /^([1-9][0-9]*)(?:\/([1-9][0-9]*))?$/.exec(text) ?? [];
+    if (text.length > 2600 || !numerator || denominator === "1") refuse(`${name}: expected a fraction as text`);
+    const [a, b] = [BigInt(numerator), BigInt(denominator ?? 1)];
+    let [x, y] = [a, b];
+    while (y) [x, y] = [y, x % y];
+    return x === 1n && a <= most * b ? [a, b] : refuse(`${name}: expected lowest terms, and at most ${most}`);
+  }
+
   choice(name, ...choices) {
     const text = this.take(name, "text");
     return choices.includes(text) ? text : refuse(`${name}: expected one of ${choices.join(", ")}`);
@@ -132,7 +143,7 @@ class Document extends Fields {
     this.kind = this.take("scheme", "text");
     if (this.take("version", "number") !== 1 || !RANDOMIZERS.has(this.kind))
       refuse("a version or kind that is not known here");
-    this.epsilon = epsilonOf(this.take("epsilon", "text"));
+    this.epsilon = this.fraction("epsilon", 1000n);
     this.domain = domainOf(this.inner("domain"));
   }
 
@@ -179,16 +190,6 @@ class Document extends Fields {
 }
 
 const bitLength = (number) => (number ? number.toString(2).length : 0);
-
-// A positive fraction in lowest terms.
-const epsilonOf = (text) => {
-  const [, numerator, denominator] = /^([1-9][0-9]*)(?:\/([1-9][0-9]*))?$/.exec(text) ?? [];
-  if (text.length > 2600 || !numerator || denominator === "1") refuse("epsilon: expected a fraction as text");
-  const [a, b] = [BigInt(numerator), BigInt(denominator ?? 1)];
-  let [x, y] = [a, b];
-  while (y) [x, y] = [y, x % y];
-  return x === 1n && a <= 1000n * b ? [a, b] : refuse("epsilon: expected lowest terms, and at most 1000");
-};
 
 // --- domains: a value -> the integer that a randomizer sees of it ----------------------------------------
 
@@ -363,6 +364,13 @@ const unary = (scheme) => {
       return bitmap;
     },
   };
+};
+
+// keep and flip were computed from the threshold; privacy rests on them alone.
+const thresholded = (scheme) => {
+  const [a, b] = scheme.fraction("threshold", 1n);
+  if (2n * a < b || a >= b) refuse("threshold: expected at least 1/2 and less than 1");
+  return unary(scheme);
 };
 
 const hadamardMechanism = (scheme) => {
@@ -732,6 +740,7 @@ const RANDOMIZERS = new Map([
   ["DE", direct],
   ["SUE", unary],
   ["OUE", unary],
+  ["THE", thresholded],
   ["BLH", localHashing],
   ["OLH", localHashing],
   ["FLH", fastLocalHashing],

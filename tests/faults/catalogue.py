@@ -75,8 +75,8 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
     # Oracle: its audit, where the scheme computes the threshold, where the client reads it, where bulk uses it.
     places: dict[str, tuple[Detector, str, str, str]] = {
         "DE": (DE, "oracles.direct:DE.keep", "Direct", "oracles.direct:DE.respond"),
-        "SUE": (SUE, "oracles.unary:SUE.keep", "Unary", "oracles.unary:Unary.respond"),
-        "OUE": (OUE, "oracles.unary:OUE.flip", "Unary", "oracles.unary:Unary.respond"),
+        "SUE": (SUE, "oracles.unary:SUE.keep", "Unary", "core.unary:Unary.respond"),
+        "OUE": (OUE, "oracles.unary:OUE.flip", "Unary", "core.unary:Unary.respond"),
         "BLH": (BLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
         "OLH": (OLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
         "FLH": (FLH, "core.hashing:HashedScheme.keep", "LocalHashing", "core.hashing:HashedScheme.answer"),
@@ -137,6 +137,19 @@ def _one_part_in_2_to_the_64() -> list[Fault]:
             ),
         ]
     return found
+
+
+THRESHOLDED = [
+    fault(
+        f"THE-{threshold}-{way}",
+        "one word in 2^64 more or less sets a bit: private, but not what other implementations compute",
+        Edit("oracles.thresholded_histogram:_thresholds", rounded, f"{change} + {rounded}"),
+        by=detect.tight_thresholds,
+        sees="THE: a threshold is not the defined one",
+    )
+    for threshold, rounded in (("keep", "floor(WORD"), ("flip", "ceil(WORD"))
+    for way, change in (("up", "1"), ("down", "-1"))
+]
 
 
 # --- randomizers, as they run on a device ------------------------------------------------------------------------
@@ -1031,7 +1044,7 @@ ESTIMATOR = [
         "ideal-flip-for-the-realised-one",
         "the same of unary encoding",
         Edit(
-            "oracles.unary:Unary.estimator",
+            "core.unary:Unary.estimator",
             "Fraction(self.flip, WORD)",
             "Fraction(1 / (np.exp(float(self.epsilon)) + 1))",
         ),
@@ -1438,7 +1451,7 @@ STATE = [
     fault(
         "spare-bits-accepted",
         "bits beyond the last item carry whatever a client likes",
-        Edit("core.bitmaps:refuse_spare_bits", "if size % 8", "if size % 8 == 1", at="oracles.unary:refuse_spare_bits"),
+        Edit("core.bitmaps:refuse_spare_bits", "if size % 8", "if size % 8 == 1", at="core.unary:refuse_spare_bits"),
         by=detect.out_of_range,
         sees="OUE: bits out of range is accepted",
     ),
@@ -1911,6 +1924,7 @@ SKETCH = [
 
 FAULTS: list[Fault] = [
     *_one_part_in_2_to_the_64(),
+    *THRESHOLDED,
     *CLIENT,
     *COIN,
     *BULK_PATH,

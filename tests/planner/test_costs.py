@@ -9,9 +9,9 @@ import pytest
 
 import plausibly
 from cases import in_turn
-from plausibly import Keys, SeededRandom, Strings, make
+from plausibly import CATALOG, Keys, SeededRandom, Strings, make, oracles
 
-ORACLES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
+ORACLES = [name for name in CATALOG if name in vars(oracles)]
 
 
 def schemes() -> list[Any]:

@@ -28,11 +28,13 @@ import naive_client as naive
 from naive_client import Fields, N, Tape
 from vectors import searches
 
-ORACLES = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
+FIRST = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
+"""The oracles that the files of the sketches have, in this order: vectors are never changed."""
+ORACLES = (*FIRST, "THE")
 SKETCHES = (*naive.SKETCHES, "BLOOM")
 SEARCHES = naive.SEARCHES
 NAMES = (*ORACLES, *SKETCHES, *SEARCHES)
-UNARY = ("SUE", "OUE")
+UNARY = ("SUE", "OUE", "THE")
 BITMAPS = (*UNARY, "SS")
 HASHING = ("BLH", "OLH", "FLH")
 WINDOWS = ("TLH", "AGR")
@@ -77,7 +79,7 @@ def sketch_settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         return
     epsilons, domains = ("1", "3", "1/10", "5"), (integers(9), labels(LABELS, True), keys(7), integers(70_000), keys(0))
     widths, rows = (6, 8, 30), (5, 1, 3, 300)
-    for i, oracle in enumerate(ORACLES, start=NAMES.index(name)):
+    for i, oracle in enumerate(FIRST, start=len(FIRST) + SKETCHES.index(name)):
         own: Fields = {"scheme": oracle, "domain_size": widths[i % 3]}
         own |= {"FLH": {"hashes": 5, "hash_seed": 2**60}, "HM": {"coefficients": 2}, "SS": {"subset_size": 2}}.get(
             oracle, {}
@@ -136,6 +138,9 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     if name in ("OLH", "FLH"):
         for g in (2, 3, 256, 257, 2**16):
             yield "2", integers(1000), {"hash_range": g}
+    if name == "THE":
+        for threshold in ("1/2", "3/4", "999/1000", "2/3"):
+            yield "2", integers(9), {"threshold": threshold}
     if name == "FLH":
         for hashes, hash_seed in ((1, 0), (3, 1), (256, 2**53), (257, 2**64 - 1), (70_000, 5)):
             yield "1", integers(100), {"hashes": hashes, "hash_seed": hash_seed}
@@ -523,13 +528,23 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     else:
         keep = int(scheme["keep"])
         # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
-        yield changed("keep above what epsilon allows", True, keep=str(keep + 2))
+        most, least = keep + 1, int(scheme.get("flip", 0)) - 1
+        if name == "THE":
+            # It delivers less than epsilon: a client cannot tell other thresholds from those of another noise.
+            most, least = naive.private_bits(scheme)
+            yield changed("keep as large as epsilon allows", False, keep=str(most))
+            yield changed("flip as small as epsilon allows", False, flip=str(least))
+            yield changed("another threshold with the same bits", False, threshold="3/4")
+            for threshold in ("1/3", "1", "4/6", "0.6", "0", "-2/3", "2", "", None, 0.75, 1):
+                yield changed("a threshold that is none", True, threshold=threshold)
+            yield without("no threshold", True, "threshold")
+        yield changed("keep above what epsilon allows", True, keep=str(most + 1))
         yield changed("keep below the largest one allowed", False, keep=str(keep - 1))
         if name not in UNARY:
             yield changed("keep one step too high", True, keep=str(keep + 1))
         else:
             flip = int(scheme["flip"])
-            yield changed("flip below what epsilon allows", True, flip=str(flip - 2))
+            yield changed("flip below what epsilon allows", True, flip=str(least - 1))
             yield changed("flip above the smallest one allowed", False, flip=str(flip + 1))
             yield changed("flip never", True, flip="0")
             yield without("no flip", True, "flip")

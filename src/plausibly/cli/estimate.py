@@ -58,7 +58,7 @@ def estimate(
         if show_all and top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(tally, key=key_of(console, key_file))
-        asked = _asked(source.scheme.domain, items, item, items_file, tally)
+        asked = _asked(source.scheme.answers, items, item, items_file, tally)
         if combine is not None and not isinstance(source.scheme, RowSketch):
             raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is none; leave it out")
         if not len(source):

@@ -162,7 +162,9 @@ class Accumulator(ABC):
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
-        return Estimates(names, values, variance, len(self), complete=items is None, history=estimator.history)
+        # Answers that are not the values themselves need not add up to the number of users.
+        complete = items is None and self.scheme.answers is self.scheme.domain
+        return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The exact integers behind the estimates: how many reports support an item, or the sum of their signs."""
@@ -171,7 +173,7 @@ class Accumulator(ABC):
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
         # What is asked about, encoded (None for the whole domain), and the names to answer under.
-        domain = self.scheme.domain
+        domain = self.scheme.answers
         if items is None:
             if domain.size is None:
                 raise StateError(f"items: {type(domain).__name__}() cannot be listed; say which items to estimate")

@@ -86,6 +86,8 @@ class PartDecoder:
     number: int
     share: Fraction
     """The share of all users who report through the part."""
+    size: int | None = None
+    """The number of items of a domain that can be listed."""
 
     @cached_property
     def _decoder(self) -> Decoder:
@@ -108,9 +110,11 @@ class PartDecoder:
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         return scaled_up(self._decoder, evidence[self.number], self._items(codes), float(self.share))
 
-    def _items(self, codes: Codes | None) -> Codes | None:
-        # All items of the domain are all items of a part that tells them apart.
-        return None if codes is None else self.part.items(codes)
+    def _items(self, codes: Codes | None) -> Codes:
+        if codes is None:
+            assert self.size is not None  # what cannot be listed is asked about by name
+            codes = np.arange(self.size, dtype=np.uint64)
+        return self.part.items(codes)
 
 
 def part_decoder(part: Part, options: Mapping[str, Any] = MappingProxyType({})) -> Decoder:

@@ -27,23 +27,29 @@ _LARGEST_EPSILON = 1000
 
 def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
     """The privacy parameter as the rational number its decimal text denotes: 0.1 becomes 1/10."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | str | float | Fraction | Decimal):
-        raise ParameterError(f"epsilon: expected a number or its decimal text, got {type(epsilon).__name__}")
-    # A short text can denote a number of a billion digits, which nobody wants to wait for.
-    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(epsilon)) if isinstance(epsilon, str | Decimal) else None
-    digits = re.sub(r"[+_-]", "", power[1]) if power else ""
-    if len(digits) > 4 or int(digits or 0) > 2000:
-        raise ParameterError("epsilon: expected an exponent within 2000, got one beyond")
-    try:
-        exact = Fraction(repr(float(epsilon))) if isinstance(epsilon, float) else Fraction(epsilon)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(f"epsilon: expected a finite positive number, got {shown(epsilon)}") from None
-    if exact <= 0:
-        raise ParameterError(f"epsilon: expected a positive number, got {shown(epsilon)}")
+    exact = exact_fraction("epsilon", epsilon)
     if exact > _LARGEST_EPSILON:
         raise ParameterError(f"epsilon: expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}")
+    return exact
+
+
+def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
+    """A positive parameter as the rational number its decimal text denotes."""
+    if isinstance(number, bool) or not isinstance(number, int | str | float | Fraction | Decimal):
+        raise ParameterError(f"{name}: expected a number or its decimal text, got {type(number).__name__}")
+    # A short text can denote a number of a billion digits, which nobody wants to wait for.
+    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(number)) if isinstance(number, str | Decimal) else None
+    digits = re.sub(r"[+_-]", "", power[1]) if power else ""
+    if len(digits) > 4 or int(digits or 0) > 2000:
+        raise ParameterError(f"{name}: expected an exponent within 2000, got one beyond")
+    try:
+        exact = Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ParameterError(f"{name}: expected a finite positive number, got {shown(number)}") from None
+    if exact <= 0:
+        raise ParameterError(f"{name}: expected a positive number, got {shown(number)}")
     if max(exact.numerator, exact.denominator).bit_length() > 4096:
-        raise ParameterError("epsilon: expected a fraction of at most 4096 bits, got a longer one")
+        raise ParameterError(f"{name}: expected a fraction of at most 4096 bits, got a longer one")
     return exact
 
 

@@ -7,6 +7,7 @@ The catalogue is made of these lines. Their order, that of the paper, is the ord
 from .direct import DE as DE
 from .unary import SUE as SUE
 from .unary import OUE as OUE
+from .thresholded_histogram import THE as THE
 from .local_hashing import BLH as BLH
 from .local_hashing import OLH as OLH
 from .fast_local_hashing import FLH as FLH

@@ -2,95 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from .. import kernels
-from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
-from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Unary(Scheme):
-    """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other one with ``flip``/2^64."""
-
-    @property
-    @abstractmethod
-    def keep(self) -> int:
-        """p * 2^64."""
-
-    @property
-    @abstractmethod
-    def flip(self) -> int:
-        """q * 2^64."""
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def derived(self) -> dict[str, Any]:
-        return {"keep": str(self.keep), "flip": str(self.flip)}
-
-    @property
-    def report_dtype(self) -> np.dtype[np.void]:
-        return bitmap_dtype(self.size)
-
-    @property
-    def report_bits(self) -> int:
-        return self.size
-
-    @property
-    def layout(self) -> Layout:
-        return Layout(dense=0, split=self.size)
-
-    @property
-    def cell_shape(self) -> tuple[int, ...]:
-        return (self.size,)
-
-    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
-        reports, bits = kernels.unary_response(values, draws.heads, self.keep, self.flip, out["bits"])
-        # One bit in 256 is not decided by the top byte of its word: look up the other 56 bits.
-        tails = draws.tails(reports, bits)
-        kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
-        return np.zeros(0, dtype=np.int64)
-
-    def check(self, reports: Reports) -> None:
-        refuse_spare_bits(reports, self.size)
-
-    def fold(self, cells: Cells, reports: Reports) -> None:
-        fold_bitmaps(cells, reports)
-
-    def estimator(self) -> Estimator:
-        return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores)
-
-    def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        return cells if codes is None else cells[codes]
-
-    @classmethod
-    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # linear hashing is as exact, in a few bytes instead of a bit for each cell
-
-    def seconds(self, n: int, asked: int) -> float:
-        return bitmap_seconds(n, self.report_dtype.itemsize)
-
-    def likelihood(self, report: np.void, item: int) -> Fraction:
-        bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")
-        ones = int(bits.sum())
-        p, q = Fraction(self.keep, WORD), Fraction(self.flip, WORD)
-        mine = int(bits[item])
-        own = p if mine else 1 - p
-        return own * q ** (ones - mine) * (1 - q) ** (self.size - 1 - ones + mine)
+from ..core.unary import Unary
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

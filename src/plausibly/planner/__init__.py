@@ -1,8 +1,9 @@
 """The planner: which scheme to take, how exact it will be, and what it takes to be more exact."""
 
-from .planning import plan as plan
-from .result import Choice as Choice
-from .result import Plan as Plan
-from .targets import Above as Above
-from .targets import Limits as Limits
-from .targets import Within as Within
+from .description import Description
+from .fakes import fakes_of
+from .planning import plan
+from .result import Choice, Plan
+from .targets import Above, Limits, Within
+
+__all__ = ["Above", "Choice", "Description", "Limits", "Plan", "Within", "fakes_of", "plan"]

@@ -215,6 +215,7 @@ class Description:
         used = "all of it" if delivered == asked else _upward(delivered, 17)
         facts = [
             ("ε", f"at most {decimal(asked)}; the thresholds of the client deliver {used}"),
+            *([("less than asked", self.scheme.spends_less)] if self.scheme.spends_less else []),
             (
                 "odds",
                 f"between any two values shift at most {_upward(Fraction(self.shift), 4)}-fold, "

@@ -20,8 +20,8 @@ from .. import kernels
 from ..core.hashing import HashedScheme
 from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
+from ..core.unary import Unary
 from ..oracles import AGR, DE, FLH, HM, HR, SS, TLH
-from ..oracles.unary import Unary
 from ..search.base import Search
 from ..search.folding import Fold
 from ..search.parts import Part

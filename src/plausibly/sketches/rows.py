@@ -22,7 +22,17 @@ from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
-from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
+from ..core.scheme import (
+    EXAMPLE_SEED,
+    Component,
+    Encoded,
+    OracleMaker,
+    Reports,
+    Scheme,
+    expect_maker,
+    refuse_beyond,
+    unsigned,
+)
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
@@ -123,9 +133,13 @@ class RowSketch(Scheme):
         """The seed of each row's hash function."""
         return public_seeds(self.hash_seed, self.rows, b"row seed")
 
+    def hash_items(self, rows: npt.NDArray[np.integer[Any]], items: Encoded, size: int) -> npt.NDArray[np.uint32]:
+        """The hash of each item under the function of its row, below ``size``."""
+        return kernels.local_hash(self.seeds[rows], items, self.split, size)
+
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
-        cells = kernels.local_hash(self.seeds[rows], values, self.split, self.oracle.size)
+        cells = self.hash_items(rows, values, self.oracle.size)
         out["row"] = rows
         redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
         return np.union1d(refused, redo)
@@ -163,9 +177,8 @@ class RowSketch(Scheme):
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
-        if through is None:
-            raise ParameterError(f"through: expected for {cls.name}, which reports through an oracle, got nothing")
-        return cls(oracle=through(epsilon, Integers(6)), rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+        oracle = expect_maker(through, cls.name)(epsilon, Integers(6))
+        return cls(oracle=oracle, rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
 
     def seconds(self, n: int, asked: int) -> float:
         decoding = self.oracle.seconds(0, 0) * self.rows + LOOKUP * asked * self.rows
