@@ -133,9 +133,13 @@ class RowSketch(Scheme):
         """Seed of each row's hash function."""
         return public_seeds(self.hash_seed, self.rows, b"row seed")
 
+    def hash_items(self, rows: npt.NDArray[np.integer[Any]], items: Encoded, size: int) -> npt.NDArray[np.uint32]:
+        """The hash of each item under the function of its row, below ``size``."""
+        return kernels.local_hash(self.seeds[rows], items, self.split, size)
+
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
-        cells = kernels.local_hash(self.seeds[rows], values, self.split, self.oracle.size)
+        cells = self.hash_items(rows, values, self.oracle.size)
         out["row"] = rows
         redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
         return np.union1d(refused, redo)
