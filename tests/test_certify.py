@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import plausibly
-from contract.entries import ORACLES, SEARCHES, SKETCHES, SMALL_SEARCHES, build, required, settable, with_epsilon
+from contract.entries import ORACLES, SEARCHES, SKETCHES, build, required, settable
 from faults.detectors import EveryDecoder
 from faults.detectors import make as make_with_every_decoder
 from plausibly import Integers, Keys, Scheme, SeededRandom, Strings, audit, audit_statistically
@@ -142,10 +142,9 @@ def search_over(name: str, oracle: str, epsilon: str) -> Scheme:
     keyed = Keys in plausibly.CATALOG[oracle].accepts
     if keyed:
         return build(f"{name} over {oracle}", Strings("ab", 2), epsilon)
-    part = plausibly.make(oracle, epsilon=epsilon, domain_size=4)
-    given = {key: value for key, value in SMALL_SEARCHES.items() if key in settable(name)}
-    search = plausibly.make(name, domain=Strings("a", 2), **given, **dict.fromkeys(required(name), part))
-    return with_epsilon(search, epsilon)
+    return plausibly.CATALOG[name].example(
+        epsilon, Strings("a", 2), lambda each, _: plausibly.make(oracle, epsilon=each, domain_size=4)
+    )
 
 
 def test_the_certificate_of_a_sketch_reads_well() -> None:

@@ -4,12 +4,13 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import plausibly
-from plausibly import oracles, search, sketches
+from plausibly import oracles, presets, search, sketches
 
 DOCS = Path(__file__).parent.parent
 MARKER = "<!-- the catalogue -->"
@@ -44,38 +45,41 @@ def zipf_squares() -> float:
     return sum((USERS * weight / sum(weights)) ** 2 for weight in weights)
 
 
-def example(name: str, epsilon: int) -> tuple[plausibly.Scheme, str]:
+def oracle(name: str, epsilon: Fraction | int, size: int | None = None) -> plausibly.Scheme:
+    """The oracle of a sketch over this many cells, or of a search, over keys."""
+    domain = plausibly.Keys() if size is None else plausibly.Integers(size)
+    return plausibly.CATALOG[name](epsilon=epsilon, domain=domain)
+
+
+def example(kind: type[plausibly.Scheme], epsilon: int) -> tuple[plausibly.Scheme, str]:
     """The scheme of the tables, and how to make it."""
-    words = f"domain=Strings(a–z, {LENGTH})"
-    strings = plausibly.Strings(ALPHABET, LENGTH)
-    if hasattr(oracles, name):
-        return plausibly.make(name, epsilon=epsilon, domain_size=ITEMS), f"domain_size={ITEMS}"
-    if name == "BLOOM":
-        return plausibly.RAPPOR(epsilon, domain=plausibly.Keys()), "bits=128, hashes=2, cohorts=64, domain=Keys()"
-    if name in ("CM", "CS"):
-        oracle = plausibly.make("TLH", epsilon=epsilon, domain_size=ITEMS * (1 + (name == "CS")))
-        scheme = plausibly.make(name, oracle=oracle, rows=32, domain=plausibly.Keys())
+    needs = {field.name for field in fields(kind) if field.init and field.default is MISSING} - {"domain"}
+    strings, words = plausibly.Strings(ALPHABET, LENGTH), f"domain=Strings(a–z, {LENGTH})"
+    if hasattr(presets, kind.name):
+        return getattr(presets, kind.name)(epsilon, domain=strings, users=USERS), f"plausibly.{kind.name}, {words}"
+    if needs <= {"epsilon"}:
+        return kind(epsilon=epsilon, domain=plausibly.Integers(ITEMS)), f"domain_size={ITEMS}"
+    if hasattr(sketches, kind.name):
+        cells = ITEMS * (1 + kind.signed)
+        scheme = kind(oracle=oracle("TLH", epsilon, cells), rows=32, domain=plausibly.Keys())
         return scheme, f"oracle=TLH, width {ITEMS}, rows=32, domain=Keys()"
-    if name == "TRELLIS":
-        return plausibly.TRELLIS(epsilon, domain=strings, users=USERS), f"plausibly.TRELLIS, {words}"
-    if name == "ROUND":
-        return plausibly.ROUNDS(epsilon, domain=strings).scheme, f"first round of plausibly.ROUNDS, {words}"
-    oracle = plausibly.make("FLH", epsilon=epsilon, domain=plausibly.Keys())
-    if name == "PEM":
-        return plausibly.make(name, oracle=oracle, domain=strings), f"oracle=FLH, {words}"
-    both = "oracle=FLH, word_oracle=FLH"
-    if name in ("TH", "SFP"):
-        # Both reports are sent, so each gets half.
-        oracle = plausibly.make("FLH", epsilon=f"{epsilon}/2", domain=plausibly.Keys())
-        both += " with half of ε each"
-    return plausibly.make(name, oracle=oracle, word_oracle=oracle, domain=strings), f"{both}, {words}"
+    if not needs <= {"oracle", "word_oracle"}:
+        return kind.example(epsilon, strings, lambda each, on: oracle("TLH", each, on.size)), f"oracle=TLH, {words}"
+
+    def with_parts(each: Fraction) -> plausibly.Scheme:
+        return kind(domain=strings, **dict.fromkeys(needs, oracle("FLH", each)))
+
+    # What is sent together shares epsilon.
+    each = Fraction(epsilon) ** 2 / with_parts(Fraction(epsilon)).epsilon
+    shared = "" if each == epsilon else " with half of ε each"
+    return with_parts(each), f"{', '.join(f'{part}=FLH' for part in sorted(needs))}{shared}, {words}"
 
 
-def numbers(name: str) -> tuple[str, list[list[str]]]:
+def numbers(kind: type[plausibly.Scheme]) -> tuple[str, list[list[str]]]:
     """How the examples are made, and a row of exact numbers for every epsilon."""
     rows = []
     for epsilon in EPSILONS:
-        scheme, how = example(name, epsilon)
+        scheme, how = example(kind, epsilon)
         try:
             variance = scheme.variance(USERS, 0, f2=zipf_squares())
             law = [f"{variance / USERS:.4g}", f"{sqrt(variance):,.0f}"]
@@ -145,7 +149,7 @@ def entry(kind: type[plausibly.Scheme], row: dict[str, str]) -> Iterator[str]:
     }
     yield "| | |\n|---|---|"
     yield from (f"| *{label}* | {text} |" for label, text in shown.items() if text)
-    how, rows = numbers(kind.name)
+    how, rows = numbers(kind)
     yield f"\nNumbers for {how}:\n"
     yield "| ε asked | ε delivered | bits | bytes | variance a user | standard error |\n|--:|--:|--:|--:|--:|--:|"
     yield from (f"| {' | '.join(row)} |" for row in rows)
@@ -157,7 +161,7 @@ def overview(kinds: list[type[plausibly.Scheme]]) -> Iterator[str]:
     head = "".join(f" variance a user, ε = {e} | standard error, ε = {e} |" for e in EPSILONS)
     yield f"| name | bits, ε = {EPSILONS[-1]} | bytes |{head}\n|---|--:|--:|{'--:|--:|' * len(EPSILONS)}"
     for kind in kinds:
-        rows = numbers(kind.name)[1]
+        rows = numbers(kind)[1]
         law = " | ".join(cell for row in rows for cell in row[-2:])
         yield f"| [`{kind.name}`](#{kind.name.lower()}) | {rows[-1][2]} | {rows[-1][3]} | {law} |"
     yield ""

@@ -10,8 +10,9 @@ from typing import Any, TypeGuard, TypeVar
 
 from . import oracles, plugins, search, sketches
 from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
-from .core.domain import is_domain_kind, make_domain
+from .core.domain import Domain, is_domain_kind, make_domain
 from .core.errors import ParameterError
+from .core.probability import EpsilonLike
 from .core.scheme import Scheme, required
 from .core.wording import nearest, shown
 
@@ -100,6 +101,16 @@ def make(name: str, **parameters: Any) -> Scheme:
         raise ParameterError(f"{missing}: expected for {name}, got nothing")
     shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
     return kind(domain=make_domain(**shape), **parameters)
+
+
+def examples(kind: type[Scheme]) -> dict[str, Scheme]:
+    """Small ready schemes of a kind, over oracles of the catalogue where it reports through others."""
+    return kind.examples(None if required(kind) <= {"epsilon"} else example_oracle)
+
+
+def example_oracle(epsilon: EpsilonLike, domain: Domain) -> Scheme:
+    """A small oracle over a domain: one that decodes all items at once, or any that are named."""
+    return CATALOG["FLH" if domain.size is None else "TLH"].example(epsilon, domain)
 
 
 def from_json(text: str) -> Scheme:

@@ -13,23 +13,11 @@ from hypothesis import HealthCheck
 import plausibly
 from cases import Given, Test, run_in_turn, with_signature
 from drawn import drawn
-from plausibly import Integers, Keys, Labels, Scheme, SeededRandom, Strings
+from plausibly import Integers, Scheme, SeededRandom, Strings
+from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
 from plausibly.search.base import Search
 
-DOMAINS = {
-    "integers": Integers(11),
-    "labels": Labels(("ant", "bee", "cat", "dog", "eel", "fox"), other=True),
-    "keys": Keys(hash_seed=3),
-    "strings": Strings("abc", 3),
-}
-
-# Parameters that no default of a small domain has; a class that has all of these fields is taken with them, too.
-WINDOWED = {"hash_bits": 3, "window": 3}
-
-# Parameters that only make states and public choices small; a class takes those that it has.
-SMALL = {"hashes": 6, "hash_seed": 2**63 + 5, "rows": 5}
-SMALL_FILTERS = {"bits": 5, "hashes": 2, "cohorts": 5, "hash_seed": 2**63 + 5}
-SMALL_SEARCHES = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, "hash_seed": 2**63 + 5}
+DOMAINS = EXAMPLE_DOMAINS
 
 NAMES = sorted(plausibly.CATALOG)
 
@@ -53,51 +41,22 @@ ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not
 KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
 """Those that are given oracles for whatever they ask, over keys if need be."""
 SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
-WIDTH = 6
-"""Items of the oracle of a sketch."""
-
-
-def parameters(name: str, epsilon: Any = 1, oracle: str = "", domain: Any = None) -> dict[str, Any]:
-    """What makes the entry of that name small.
-
-    A sketch has its privacy from an oracle, DE unless said otherwise; a search from one or several, FLH unless said
-    otherwise, which share what it spends.
-    """
-    if name in SEARCHES:
-        return _parameters_of_a_search(
-            name, epsilon, oracle or "FLH", domain if isinstance(domain, Strings) else sized(name, 11)
-        )
-    small = SMALL_FILTERS if SMALL_FILTERS.keys() <= settable(name) else SMALL
-    given = {key: value for key, value in small.items() if key in settable(name)}
-    if oracle or "oracle" in required(name):
-        given.pop("bits", None)  # those of the oracle
-        return {**given, "oracle": build(oracle or "DE", Integers(WIDTH), epsilon)}
-    return {**given, "epsilon": epsilon}
-
-
 TABLES = {"letters", "pairs", "first", "folded", "deep"}
 """The oracles of a search that has one for each of its tables."""
-ROUND = {"prefixes", "stem", "reach"}
-"""What a round of a search is about."""
 
 
-def _parameters_of_a_search(name: str, epsilon: Any, oracle: str, domain: Strings) -> dict[str, Any]:
-    given = {key: value for key, value in SMALL_SEARCHES.items() if key in settable(name)}
-    symbols, length = domain.symbols, domain.length
+def through(oracle: str) -> OracleMaker:
+    """Makes small oracles of this name."""
+    return lambda epsilon, domain: build(oracle, domain, epsilon)
+
+
+def usual_oracle(name: str) -> str:
+    """The oracle of a sketch or a search, if nothing is said; empty for others."""
+    if required(name) <= {"epsilon"}:
+        return ""
     if settable(name) >= TABLES:
-        block = 1 << (symbols - 1).bit_length()
-        items = {"letters": symbols, "pairs": symbols**2, "first": symbols, "folded": 2 * block, "deep": 4 * block}
-        tables = {table: build("TLH", Integers(size), epsilon) for table, size in items.items()}
-        return given | tables | {"weights": tuple(range(1, 4 * length - 1))}
-    if settable(name) >= ROUND:
-        # All that there is to report, so that it is one string's: how prefixes go on has tests of its own.
-        reach = min(length, 3)
-        asked = {"prefixes": ("",), "stem": 0, "reach": reach}
-        return given | asked | {"oracle": build("DE", Integers(symbols**reach + 1), epsilon)}
-    parts = dict.fromkeys(required(name), build(oracle, DOMAINS["keys"], epsilon))
-    # Those that are sent together have to share.
-    search = with_epsilon(plausibly.CATALOG[name](domain=DOMAINS["strings"], **given, **parts), epsilon)
-    return given | {part: getattr(search, part) for part in parts}
+        return "TLH"
+    return "FLH" if name in KEYED_SEARCHES else "DE"
 
 
 def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
@@ -113,20 +72,26 @@ def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
 def build(entry: str, domain: Any, epsilon: Any = 1) -> Scheme:
     """The entry of that name on a domain, with small states; "CM over HM" is a sketch over a given oracle."""
     name, _, oracle = entry.partition(" over ")
-    return plausibly.CATALOG[name](domain=domain, **parameters(name, epsilon, oracle, domain))
+    oracle = oracle or usual_oracle(name)
+    return plausibly.CATALOG[name].example(epsilon, domain, through(oracle) if oracle else None)
+
+
+def parameters(name: str, epsilon: Any = 1) -> dict[str, Any]:
+    """What makes the entry of that name small, its domain aside."""
+    small = build(name, sized(name, 11), epsilon)
+    return {field: getattr(small, field) for field in settable(name) if getattr(small, field) is not None}
+
+
+def maker(name: str) -> OracleMaker | None:
+    """Makes the usual oracles of an entry that reports through some."""
+    return through(usual_oracle(name)) if usual_oracle(name) else None
 
 
 SCHEMES: dict[str, Scheme] = {
-    f"{name}-{kind}": build(name, domain)
+    f"{name}-{label}": scheme
     for name in NAMES
-    if "oracle" not in required(name) or name in SEARCHES
-    for kind, domain in DOMAINS.items()
-    if isinstance(domain, plausibly.CATALOG[name].accepts)
-}
-SCHEMES |= {
-    f"{name}-windowed": kind(epsilon=1, domain=DOMAINS["integers"], **WINDOWED)
-    for name, kind in sorted(plausibly.CATALOG.items())
-    if WINDOWED.keys() <= {field.name for field in fields(kind)}
+    if name not in SKETCHES or not required(name)
+    for label, scheme in plausibly.CATALOG[name].examples(maker(name)).items()
 }
 # Every sketch over every oracle, the domains in turn; the quick tests take each sketch on two of them.
 _FLAT = ["integers", "labels", "keys"]
@@ -139,7 +104,7 @@ _COMBINED = {
 _COMBINED |= {
     f"{search} over {scheme}-strings": False
     for search in SEARCHES
-    if "oracle" in required(search) and not settable(search) >= ROUND
+    if search in KEYED_SEARCHES
     for scheme in ("TLH", "CM", "BLOOM")
 }
 SCHEMES |= {label: build(label.partition("-")[0], DOMAINS[label.partition("-")[2]]) for label in _COMBINED}

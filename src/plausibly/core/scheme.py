@@ -367,19 +367,23 @@ class Scheme(ABC):
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
-        """A scheme of this kind on a domain, its state and its public choices small.
+        """A scheme of this kind on a domain, with a small state and few public choices.
 
-        ``through(epsilon, domain)`` makes the oracles of a scheme that reports through others.
+        ``through(epsilon, domain)`` makes the oracles of a scheme that reports through others. A scheme with further
+        parameters that have no default defines this, or has no examples.
         """
         return cls(epsilon=epsilon, domain=domain)  # type: ignore[arg-type]
 
     @classmethod
     def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
-        """Small ready schemes of this kind by what is special about them: one for each kind of domain it accepts.
+        """Small ready schemes of this kind, by what is special about each: one for every kind of domain it accepts.
 
-        Self-tests, documentation and the contract suite run them; a scheme whose parameters open other branches of its
-        code adds an example of each.
+        The self-test, the documentation and the contract suite run them. A scheme whose parameters open other branches
+        of its code adds an example for each.
         """
+        own = cls.example.__func__ is not Scheme.example.__func__  # type: ignore[attr-defined]
+        if not own and required(cls) != {"epsilon"}:
+            return {}
         domains = {kind: domain for kind, domain in EXAMPLE_DOMAINS.items() if isinstance(domain, cls.accepts)}
         return {kind: cls.example(epsilon, domain, through) for kind, domain in domains.items()}
 
@@ -390,7 +394,7 @@ class Scheme(ABC):
         The planner makes all of them, leaves out those that are refused, and takes the best. ``memory``: bytes of
         state that are allowed; variants beyond show what would be needed.
         """
-        if required(cls) <= {"epsilon"}:
+        if required(cls) == {"epsilon"}:
             yield {}
 
     @classmethod
@@ -404,7 +408,7 @@ class Scheme(ABC):
 
         None from a scheme that is never better in a sketch than another one.
         """
-        if required(cls) <= {"epsilon"} and issubclass(Integers, cls.accepts):
+        if required(cls) == {"epsilon"} and issubclass(Integers, cls.accepts):
             yield {"domain": Integers(cells)}
 
     def cost(self, n: int, asked: int) -> Cost:
@@ -516,6 +520,13 @@ class Scheme(ABC):
 
 OracleMaker = Callable[[EpsilonLike, Domain], Scheme]
 """An epsilon and a domain to a scheme over that domain."""
+
+
+def expect_maker(through: OracleMaker | None, name: str) -> OracleMaker:
+    """The maker of oracles, for a scheme of this name that reports through some."""
+    if through is None:
+        raise ParameterError(f"through: expected for {name}, which reports through oracles, got nothing")
+    return through
 
 
 def required(kind: type[Scheme]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +16,14 @@ from ..core.grouped import Grouped
 from ..core.grouped_accumulator import GroupedAccumulator
 from ..core.laws import Decoder
 from ..core.parts import PartDecoder
-from ..core.scheme import Scheme
+from ..core.probability import EpsilonLike, exact_epsilon
+from ..core.scheme import EXAMPLE_DOMAINS, EXAMPLE_SEED, OracleMaker, Scheme, expect_maker, required
 from ..core.wording import nearest, shown
 from .parts import Part
 from .result import HeavyHitters
+
+_SMALL: dict[str, Any] = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, "hash_seed": EXAMPLE_SEED}
+"""Parameters of examples."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -60,6 +64,18 @@ class Search(Grouped):
 
     def estimator(self) -> Decoder:
         return PartDecoder(self.parts[self.whole], self.whole, self.share(self.whole))
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+        # Prefixes, fragments and tags as short as can be, and oracles over keys, which take whatever is asked.
+        made = expect_maker(through, cls.name)
+        small = {field.name: _SMALL[field.name] for field in fields(cls) if field.name in _SMALL}
+
+        def with_parts(each: Fraction) -> Scheme:
+            return cls(domain=domain, **dict.fromkeys(required(cls), made(each, EXAMPLE_DOMAINS["keys"])), **small)
+
+        asked = exact_epsilon(epsilon)
+        return with_parts(asked * asked / with_parts(asked).epsilon)  # parts that are sent together share it
 
     @property
     def whole_share(self) -> Fraction:

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
-from ..core.domain import Strings
+from ..core.domain import Integers, Strings, expect_domain
 from ..core.domain.symbols import Rows, symbol_numbers, symbol_rows
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.history import decoding, search_by
 from ..core.laws import Codes, Decoder, Floats
 from ..core.parts import PartDecoder
-from ..core.scheme import Encoded, Scheme
+from ..core.probability import EpsilonLike
+from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
 from .multiple_testing import adjusted, least_score
@@ -172,6 +173,14 @@ class ROUND(Search):
     def parameters(self) -> dict[str, Any]:
         prefixes = [prefix if isinstance(prefix, str) else prefix.hex() for prefix in self.prefixes]
         return {"oracle": self.oracle.to_dict(), "prefixes": prefixes, "stem": self.stem, "reach": self.reach}
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+        expect_domain(domain, cls.accepts, cls.name)
+        # All that there is to report, so that a report is about one string.
+        reach = min(domain.length, 3)
+        oracle = expect_maker(through, cls.name)(epsilon, Integers(domain.symbols**reach + 1))
+        return cls(domain=domain, oracle=oracle, prefixes=(domain.alphabet[:0],), stem=0, reach=reach)
 
     def estimator(self) -> Decoder:
         return _Extended(self.extension, 0, Fraction(1))

@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
+from ..core.domain import Integers, expect_domain
 from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.history import search_by
 from ..core.laws import CountMean, Decoder
-from ..core.scheme import Scheme
+from ..core.probability import EpsilonLike
+from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
 from .decoding import Found, decode
@@ -135,6 +137,15 @@ class TRELLIS(Search):
             raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, got another")
         if scheme.size & scheme.size - 1 or scheme.size < block:
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
+
+    @classmethod
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+        expect_domain(domain, cls.accepts, cls.name)
+        made, symbols, block = expect_maker(through, cls.name), domain.symbols, block_size(domain.symbols, 1)
+        sizes = {"letters": symbols, "pairs": symbols**2, "first": symbols, "folded": 2 * block, "deep": 4 * block}
+        tables: dict[str, Any] = {table: made(epsilon, Integers(size)) for table, size in sizes.items()}
+        weights = tuple(range(1, 4 * domain.length - 1))
+        return cls(domain=domain, weights=weights, start=1, step=1, hash_seed=EXAMPLE_SEED, **tables)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
