@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly import ParameterError
-from plausibly.core.arguments import whole_number
 from plausibly.experiments import MAX_LENGTH, Cell, Crowd, Measured, View, domain_of, score, strings
+from plausibly.extend import whole_number
 
 Floats = npt.NDArray[np.float64]
 Bins = npt.NDArray[np.int64]
