@@ -92,7 +92,7 @@ def test_numbers_are_means_over_the_repeats() -> None:
         (["FLH:hashes=many"], "hashes: expected an integer"),
         (["FLH:epsilon=9"], "unknown parameter 'epsilon'"),
         (["DE:oracle.hashes=3"], "unknown parameter 'oracle.hashes'"),
-        (["CM"], "expected its oracle and width"),
+        (["CM"], "expected an oracle and a width"),
         (["CM:oracle=OLH,width=8,rows=2,combine=max"], "did you mean 'mean'?"),
         (["CM:oracle=CMS,width=8"], "unknown scheme 'CMS'"),
         (["TRELLIS"], "TRELLIS searches for strings"),

@@ -1,4 +1,4 @@
-"""Tables made from the rows of a figure and from nothing else."""
+"""Make tables from the rows of a figure alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SETTING = ("n", "d", "epsilon")
 
 
 def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
-    """The table with a row for each line that has been measured; numbers are means over the repeats."""
+    """The table with a row for each measured line; numbers are means over the repeats."""
     own = [row for row in rows if row["sweep"] in table.sweeps]
     found = _found(own)
     labels = [label for label in table.said if label in found]
@@ -32,7 +32,7 @@ def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
 
 
 def _found(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
-    # By label and metric the mean, and the standard deviation.
+    # Mean and standard deviation by label and metric.
     values: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         for name, value in {row["metric"]: row["value"], **{name: row[name] for name in _SETTING}}.items():
