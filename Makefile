@@ -43,7 +43,7 @@ demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then the w
 test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
-test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: ten minutes on two cores
+test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: seven minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
