@@ -250,7 +250,7 @@ class Description:
 
     def _accuracy(self) -> Facts:
         if not self.has_law:
-            return [("error", "no law: items are found by a regression, which has no variance in closed form")]
+            return [("error", "no law: the variance of its estimates has no closed form")]
         what = "a given text" if self.scheme.domain.size is None else "an item"
         facts: Facts = []
         for each in self.errors:

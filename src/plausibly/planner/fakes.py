@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.grouped import Grouped
 from ..core.hashing import HashedScheme
 from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
@@ -75,7 +76,7 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
         return None
     if isinstance(scheme, Search):
         return _fakes_of_search(scheme)
-    if not isinstance(scheme.estimator(), Estimator):
+    if isinstance(scheme, Grouped):
         return _bounded(scheme)
     low, high = _ends(scheme)
     every, every_exact, total, total_exact = _at_once(scheme)
@@ -85,7 +86,7 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
 
 
 def _bounded(scheme: Scheme) -> Fakes | None:
-    # Of a scheme that is not known here, by what it says of itself.
+    # Of a scheme whose parts are not known here, by what it says of itself.
     ends = scheme.contribution()
     if ends is None:
         return None
