@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.grouped import Grouped
 from ..core.hashing import HashedScheme
 from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
@@ -75,11 +76,22 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
         return None
     if isinstance(scheme, Search):
         return _fakes_of_search(scheme)
+    if isinstance(scheme, Grouped):
+        return _bounded(scheme)
     low, high = _ends(scheme)
     every, every_exact, total, total_exact = _at_once(scheme)
     return Fakes(
         float(high), float(-low), float(every), every_exact, None if total is None else float(total), total_exact
     )
+
+
+def _bounded(scheme: Scheme) -> Fakes | None:
+    # Of a scheme whose parts are not known here, by what it says of itself.
+    ends = scheme.contribution()
+    if ends is None:
+        return None
+    low, high = ends
+    return Fakes(float(high), float(-low), max(float(high), 0.0), every_exact=False, total=None, total_exact=False)
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
