@@ -38,6 +38,7 @@ from ..core.scheme import (
     refuse_beyond,
     unsigned,
 )
+from ..core.support import Everything, Support
 
 _EACH = 8
 """How often each possible report must be there on average for counting them first to be faster."""
@@ -189,6 +190,9 @@ class TLH(Scheme):
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
         return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+
+    def support(self) -> Support:
+        return Everything()  # a matrix of zeros
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, matrix = Fraction(self.keep, WORD), int(report["matrix"])
