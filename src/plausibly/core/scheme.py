@@ -79,6 +79,8 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
+    extra: ClassVar[str] = ""
+    """The optional extra of the package that estimating needs, if any: ``pip install plausibly[extra]``."""
     advice: ClassVar[str] = ""
     """What a plan says when it recommends this scheme, if anything."""
 

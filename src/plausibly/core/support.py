@@ -75,7 +75,7 @@ class AnySet(Everything):
 
 @dataclass(frozen=True)
 class AtMost(Support):
-    """A record supports at most ``number`` of ``size`` items, and ``evenly`` says that records exist that take turns."""
+    """A record supports at most ``number`` of ``size`` items; ``evenly``: records that take turns support all alike."""
 
     number: int
     size: int
@@ -109,7 +109,7 @@ class Subsets(AtMost):
 
 @dataclass(frozen=True)
 class Blocks(Support):
-    """Item x is in block x mod ``blocks`` of ``size`` items; a record raises or lowers the items of one block, all alike."""
+    """Item x of ``size`` items is in block x mod ``blocks``; a record raises or lowers those of one."""
 
     blocks: int
     size: int
