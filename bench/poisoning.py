@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args(arguments).runs
-    print("| ε | users | target | enough, by the law | fakes | in the top ten | at level 0.05 | looks like |")
+    print("| ε | users | target | enough, predicted | fakes | in the top ten | at level 0.05 | looks like |")
     print("|---|---|---|---|---|---|---|---|")
     for epsilon, users in product(EPSILONS, USERS):
         for (target, fraction), found in attacks(epsilon, users, runs).items():

@@ -9,28 +9,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plausibly import Keys, Scheme, Strings, make
-from plausibly.core.domain.symbols import symbol_numbers, symbol_rows
-from plausibly.search.base import Search, SearchTally
-from plausibly.search.folding import Fold
-from plausibly.search.fragment_puzzle import SFP
-from plausibly.search.prefix_extending import PEM
-from plausibly.search.prefixes import extensions
-from plausibly.search.tree_histogram import TH
-from plausibly.search.trellis import TRELLIS
+from plausibly import CATALOG, Keys, Scheme, Strings, make
 
 from .variants import SplitSFP, SplitTH, named_oracle
 
 Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[Any]
+"""Strings as rows of symbols, 0 after their end."""
+
+PEM: Any = CATALOG["PEM"]
+SFP: Any = CATALOG["SFP"]
+TH: Any = CATALOG["TH"]
 
 
 @dataclass(frozen=True)
 class OverSketches:
     """A search of the paper's last table, over Count-Min sketches of an oracle's reports."""
 
-    kind: type[Search]
+    kind: Any
     reports: int
-    """How many a user sends; they share the budget."""
+    """Number of reports of a user; they share the budget."""
 
     def __call__(
         self,
@@ -43,13 +41,14 @@ class OverSketches:
         rows: int,
         width: int,
     ) -> Scheme:
-        """The search at this privacy in all; however many users there are."""
+        """The search with this total privacy, for any number of users."""
         seed = {"hash_seed": hash_seed}
         cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
         sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
         takes = {each.name for each in fields(self.kind)}
         parts: dict[str, Any] = {name: sketch for name in ("oracle", "word_oracle") if name in takes}
-        return self.kind(domain=domain, **parts, **(seed if "hash_seed" in takes else {}))
+        search: Scheme = self.kind(domain=domain, **parts, **(seed if "hash_seed" in takes else {}))
+        return search
 
 
 SEARCHES: Mapping[str, Callable[..., Scheme]] = {
@@ -71,8 +70,8 @@ _FIRST_SHARE = 0.4
 _COHORTS = 8
 
 
-def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> TRELLIS:
-    """The prefix extending method with nothing pruned early: a first level that is decoded completely, then the whole.
+def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
+    """The prefix extending method without early pruning: a first level that is decoded completely, then whole strings.
 
     Two in five users report the first characters, the others the whole string through tables of 2^20 cells.
     """
@@ -86,7 +85,7 @@ def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> TRELLIS:
     each = round((1 - _FIRST_SHARE) * million / _COHORTS)
     # The scheme wants some users for every group; one in a million are not missed.
     weights = (*(1,) * length, round(_FIRST_SHARE * million), *(each,) * _COHORTS)
-    scheme = make(
+    return make(
         "TRELLIS",
         domain=strings,
         letters=letters,
@@ -98,25 +97,21 @@ def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> TRELLIS:
         weights=weights,
         hash_seed=hash_seed,
     )
-    assert isinstance(scheme, TRELLIS)
-    return scheme
 
 
-def extend_and_peel(tally: SearchTally, k: int) -> list[Any]:
-    """The k best extensions of the 500 most common first parts, one after the other explained away.
+def extend_and_peel(tally: Any, k: int) -> list[Any]:
+    """The k best extensions of the 500 most common first parts, peeled off one after the other.
 
-    What is found is subtracted from its cells, so that nothing else lives on them. An estimate above that of its own
-    first part is pulled towards it, as far as their variances say.
+    A found string is subtracted from its cells, so that no other string profits from them. An estimate above that of
+    its own first part is pulled towards it, as far as their variances say.
     """
     scheme, n = tally.scheme, len(tally)
-    assert isinstance(scheme, TRELLIS)
     strings = scheme.strings
     first_number = scheme.parts.index(scheme.first_part)
     first, first_variance = _counts(scheme.first_part.scheme, tally.parts[first_number], n)
     best = np.argpartition(-first, _KEPT)[:_KEPT]
-    prefixes = symbol_rows(best, strings.symbols, scheme.levels[0], strings.symbol_dtype)
-    inside = ((prefixes[:, :-1] == 0) & (prefixes[:, 1:] != 0)).any(axis=1)
-    candidates = extensions(strings, prefixes[~inside], strings.length)
+    prefixes = _rows(best, strings.symbols, scheme.levels[0])
+    candidates = _extensions(prefixes[_are_strings(prefixes)], strings.symbols, strings.length)
     users = sum(len(part) for part in tally.parts[first_number + 1 :])
     tables = [_counts(fold.scheme, part, len(part))[0] for fold, part in _cohorts(scheme, tally)]
     cells = np.stack([fold.items(candidates).astype(np.int64) for fold, _ in _cohorts(scheme, tally)])
@@ -135,12 +130,13 @@ def extend_and_peel(tally: SearchTally, k: int) -> list[Any]:
         values -= np.where(cells == cells[:, [top]], left[top] / len(tables), 0.0)
     whole_variance = _counts(scheme.folds[0][0].scheme, tally.parts[-1], users)[1] * scale**2
     own = candidates[pool[found]]
-    numbers = symbol_numbers(own[:, : scheme.levels[0]], strings.symbols).astype(np.int64)
+    numbers = _numbers(own[:, : scheme.levels[0]], strings.symbols)
     pooled = _constrained(np.array(heights), whole_variance, first[numbers], first_variance)
-    return strings.decode(own[np.argsort(-pooled, kind="stable")[:k]]).tolist()  # type: ignore[no-any-return]
+    found_strings: list[Any] = strings.decode(own[np.argsort(-pooled, kind="stable")[:k]]).tolist()
+    return found_strings
 
 
-def _cohorts(scheme: TRELLIS, tally: SearchTally) -> list[tuple[Fold, Any]]:
+def _cohorts(scheme: Any, tally: Any) -> list[tuple[Any, Any]]:
     return list(zip(scheme.folds[0], tally.parts[-len(scheme.folds[0]) :], strict=True))
 
 
@@ -155,3 +151,28 @@ def _constrained(whole: Floats, whole_variance: float, first: Floats, first_vari
     # The most likely counts given that a string is not more common than its own beginning.
     pooled = (whole / whole_variance + first / first_variance) / (1 / whole_variance + 1 / first_variance)
     return np.where(first < whole, pooled, whole)
+
+
+def _rows(numbers: npt.NDArray[Any], symbols: int, length: int) -> Rows:
+    # The digits of each number, the highest first.
+    return (numbers[:, None] // symbols ** np.arange(length - 1, -1, -1) % symbols).astype(np.uint8)
+
+
+def _numbers(rows: Rows, symbols: int) -> npt.NDArray[np.int64]:
+    numbers: npt.NDArray[np.int64] = rows.astype(np.int64) @ symbols ** np.arange(rows.shape[1] - 1, -1, -1)
+    return numbers
+
+
+def _are_strings(rows: Rows) -> npt.NDArray[np.bool_]:
+    # Nothing but the pad follows the pad.
+    broken: npt.NDArray[np.bool_] = ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
+    return ~broken
+
+
+def _extensions(prefixes: Rows, symbols: int, length: int) -> Rows:
+    # Every string that begins with one of these.
+    more = length - prefixes.shape[1]
+    endings = _rows(np.arange(symbols**more), symbols, more)
+    pairs = [np.repeat(prefixes, len(endings), axis=0), np.tile(endings, (len(prefixes), 1))]
+    strings = np.hstack(pairs)
+    return strings[_are_strings(strings)]

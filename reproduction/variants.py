@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from plausibly import Integers, Scheme, StateError, device, kernels, make
-from plausibly.core.history import History, decoding
-from plausibly.core.laws import Cells, Codes, Decoder, Floats, Scores
-from plausibly.core.randomness import Draws
-from plausibly.core.scheme import Encoded, Reports
-from plausibly.search.fragment_puzzle import SFP
-from plausibly.search.tree_histogram import TH
-from plausibly.sketches.combining import Rows
-from plausibly.sketches.count_min import CM
-from plausibly.sketches.count_sketch import CS
-from plausibly.sketches.rows import RowSketch
+from plausibly import CATALOG, Integers, Scheme, StateError, make
+from plausibly.extend import Decoder, Draws, Encoded, Reports, decoding
+
+CM: Any = CATALOG["CM"]
+CS: Any = CATALOG["CS"]
+SFP: Any = CATALOG["SFP"]
+TH: Any = CATALOG["TH"]
+
+_ITEMS_AT_ONCE = 1 << 16
+_COMBINE: Mapping[str, Any] = {"mean": np.sum, "median": np.median, "min": np.min}
+"""How the readings of all rows are combined. Each row has a share of the users, so the mean estimate is a sum."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -36,128 +36,106 @@ class SharedSigns(CS):
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
-        cells = kernels.local_hash(self.seeds[rows], values, self.split, self.width).astype(np.uint64)
+        cells = self.hash_items(rows, values, self.width).astype(np.uint64)
         out["row"] = rows
         redo = self.oracle.respond(cells + np.uint64(self.width) * (cells % np.uint64(2)), rest, out["report"])
         return np.union1d(refused, redo)
 
     def likelihood(self, report: np.void, item: int) -> Any:
-        cell = device.local_hash(int(self.seeds[report["row"]]), item, self.split, self.width)
+        [cell] = self.hash_items(np.array([report["row"]]), np.array([item], dtype=np.uint64), self.width).tolist()
         return self.oracle.likelihood(report["report"], cell + self.width * (cell % 2))
 
-    def estimator(
-        self,
-        combine: Literal["mean", "median", "min", "peel"] = "mean",
-        postprocess_rows: str | None = None,
-        oracle: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Decoder:
-        chosen: Any = super().estimator(combine, postprocess_rows, oracle)
-        return _Biased(replace(chosen, rows=_ParityRows(**vars(chosen.rows))))
+    def estimator(self, combine: str = "mean", oracle: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
+        return _AsTheyAre(self, self.oracle.estimator(**oracle), combine)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RawCells(CM):
-    """The Count-Min sketch of the paper's program: what others add to a cell is taken out of the mean alone.
+    """The Count-Min sketch of the paper's program: only the mean is corrected for the other items of a cell.
 
-    So median and minimum are n/c too high, before noise draws the minimum down.
+    So median and minimum are n/c too high, before noise lowers the minimum.
     """
 
     name = "CM, not debiased"
 
-    def estimator(
-        self,
-        combine: Literal["mean", "median", "min", "peel"] = "mean",
-        postprocess_rows: str | None = None,
-        oracle: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Decoder:
-        chosen: Any = super().estimator(combine, postprocess_rows, oracle)
-        raw: dict[str, Any] = {"median": np.median, "min": np.min}
-        decoder: Decoder = _Raw(chosen.rows, raw[combine]) if combine in raw else chosen
-        return decoder
+    def estimator(self, combine: str = "mean", oracle: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
+        if combine == "mean":
+            debiased: Decoder = super().estimator(combine, oracle=oracle)
+            return debiased
+        return _AsTheyAre(self, self.oracle.estimator(**oracle), combine)
+
+
+@dataclass(frozen=True)
+class _AsTheyAre:
+    """Estimates from the cells of an item as they are, without correction for the other items in them."""
+
+    sketch: Any
+    oracle: Decoder
+    combine: str
+    law: ClassVar[None] = None
+    """None: the other items of a cell bias these estimates."""
+
+    @property
+    def history(self) -> Any:
+        return (decoding("rows not debiased"),)
+
+    def scores(self, evidence: Any, n: Any, codes: Any, /) -> Any:
+        raise StateError("cells that are not debiased have no integer scores")
+
+    def estimate(self, evidence: Any, n: Any, codes: Any) -> Any:
+        rows = np.flatnonzero(n) if n.any() else np.arange(len(n))
+        table = np.stack([self.oracle.estimate(evidence[row], int(n[row]), None)[0] for row in rows])
+        if self.sketch.signed:
+            plus, minus = np.split(table, 2, axis=1)
+            table = np.where(np.arange(self.sketch.width) % 2 == 1, minus - plus, plus - minus)
+        if self.combine != "mean":
+            table *= (int(n.sum()) / np.maximum(n[rows], 1))[:, None]
+        items = np.arange(self.sketch.size, dtype=np.uint64) if codes is None else codes
+        parts = [items[first : first + _ITEMS_AT_ONCE] for first in range(0, len(items), _ITEMS_AT_ONCE)]
+        return np.concatenate([np.zeros(0), *(self._read(rows, table, part) for part in parts)]), None
+
+    def _read(self, rows: npt.NDArray[Any], table: npt.NDArray[Any], items: npt.NDArray[Any]) -> Any:
+        read = np.empty((len(table), len(items)))
+        for place, row in enumerate(rows):
+            read[place] = table[place][self.sketch.hash_items(np.full(len(items), row), items, table.shape[1])]
+        return _COMBINE[self.combine](read, axis=0)
 
 
 @dataclass(frozen=True)
 class OverOracle:
-    """Makes one of these sketches over an oracle of a name."""
+    """A function that makes one of these sketches over a named oracle."""
 
-    kind: type[RowSketch]
+    kind: Any
 
     def __call__(
         self, *, epsilon: float, domain_size: int, hash_seed: int, oracle: Mapping[str, Any], width: int, rows: int
     ) -> Scheme:
-        """The sketch of so many cells a row; ``oracle`` has its name as ``scheme``, and its parameters."""
+        """The sketch with ``width`` cells a row; ``oracle`` has its name as ``scheme``, and its parameters."""
         cells = named_oracle(oracle, epsilon, width * (1 + self.kind.signed), hash_seed)
-        return self.kind(domain=Integers(domain_size), oracle=cells, rows=rows, hash_seed=hash_seed)
+        sketch: Scheme = self.kind(domain=Integers(domain_size), oracle=cells, rows=rows, hash_seed=hash_seed)
+        return sketch
 
 
 def named_oracle(given: Mapping[str, Any], epsilon: float, domain_size: int, hash_seed: int) -> Scheme:
-    """The oracle whose name is that of its ``scheme``, with the other parameters given, and seeded if it has hashes."""
+    """The oracle named by its ``scheme``, with the other parameters given, and seeded if it has hash functions."""
     parameters = {name: value for name, value in given.items() if name != "scheme"}
     if given["scheme"] == "FLH":
         parameters["hash_seed"] = hash_seed
     return make(given["scheme"], epsilon=epsilon, domain_size=domain_size, **parameters)
 
 
-@dataclass(frozen=True)
-class _ParityRows(Rows):
-    """Rows in which odd cells count negatively, whatever item is in them."""
-
-    def of_items(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        # One column for each cell, not two: decoders hash items to as many as there are.
-        plus, minus = np.split(cells, 2, axis=1)
-        odd = np.arange(plus.shape[1]) % 2 == 1
-        signed: npt.NDArray[Any] = np.where(odd, minus - plus, plus - minus)
-        return signed
-
-
-@dataclass(frozen=True)
-class _Raw:
-    """A combination of the cells of an item as they are, each scaled to all users."""
-
-    rows: Rows
-    combine: Callable[..., Floats]
-    law: ClassVar[None] = None
-
-    @property
-    def history(self) -> History:
-        return (*self.rows.history, decoding("rows not debiased"))
-
-    def scores(self, state: Cells, n: Any, codes: Codes | None, /) -> Scores:
-        raise StateError("cells scaled to all users are no integer scores")
-
-    def estimate(self, state: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        scaled = self.rows.cells(state, n) * (int(n.sum()) / np.maximum(n, 1))[:, None]
-        return self.rows.read(scaled, codes, lambda values: self.combine(values, axis=1)), None
-
-
-@dataclass(frozen=True)
-class _Biased:
-    """The estimates of another decoder, without its claim about their variance."""
-
-    decoder: Decoder
-    law: ClassVar[None] = None
-
-    @property
-    def history(self) -> History:
-        return self.decoder.history
-
-    def scores(self, evidence: Cells, n: Any, codes: Codes | None, /) -> Scores:
-        return self.decoder.scores(evidence, n, codes)
-
-    def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        return self.decoder.estimate(evidence, n, codes)[0], None
-
-
 class _UsersSplit:
     """Half of the users report the whole string and the others a part of it: one report each, at the whole budget."""
 
+    whole: int
+
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        return tuple((part,) for part in range(self.whole + 1))  # type: ignore[attr-defined]
+        return tuple((part,) for part in range(self.whole + 1))
 
     @property
     def group_weights(self) -> tuple[int, ...]:
-        return (*(1,) * self.whole, self.whole)  # type: ignore[attr-defined]
+        return (*(1,) * self.whole, self.whole)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

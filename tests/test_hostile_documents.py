@@ -289,11 +289,22 @@ def test_a_planted_fault_of_the_javascript_parser_is_found(fault: str, tmp_path:
         source = source.replace(old, new)
     (tmp_path / "device.mjs").write_text(source, encoding="utf-8")
     shutil.copy(HERE / "device" / "probe.mjs", tmp_path)
-    assert any(map(is_wrong, javascript_verdicts(refused_texts(), tmp_path)))
+    # Most faults show on the first few documents, the named ones; what is found there is not searched for any longer.
+    asked = refused_texts()
+    parts = (asked[:500], asked[500:3000], asked[3000:])
+    assert any(is_wrong(verdict) for part in parts for verdict in javascript_verdicts(part, tmp_path))
 
 
 @cache
 def refused_texts() -> list[str]:
     """The named documents and mutated ones that the client as it is refuses: a faulty one takes some of them."""
     named = [text_of(document) for document in RELATIVES.values()]
-    return [text for text in (*named, *texts(2 * FEW)) if python_verdict(text) == "refused"]
+    return [text for text in (*named, *texts(2 * FEW)) if _is_refused(text)]
+
+
+def _is_refused(text: str) -> bool:
+    try:
+        trusting.load(text)
+    except device.DeviceError:
+        return True
+    return False

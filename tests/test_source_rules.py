@@ -17,7 +17,7 @@ import pytest
 import plausibly
 import trusting
 from cases import in_turn
-from plausibly import Keys, Labels, SeededRandom
+from plausibly import Keys, Labels, SeededRandom, experiments, extend
 from plausibly.kernels.sources import source_files
 
 PACKAGE = Path(plausibly.__file__).parent
@@ -404,6 +404,21 @@ def test_the_device_file_imports_the_standard_library_alone() -> None:
     names = {name.split(".")[0] for name, _ in imports(nodes("device.py"))}
     assert names <= sys.stdlib_module_names
     assert not [node for node in nodes("device.py") if isinstance(node, ast.ImportFrom) and node.level]
+
+
+PAPER = PACKAGE.parents[1] / "reproduction"
+
+
+@in_turn("file", sorted(str(path.relative_to(PAPER)) for path in PAPER.rglob("*.py")))
+def test_the_papers_experiments_use_promised_names_alone(file: str) -> None:
+    doors = {"plausibly": plausibly, "plausibly.experiments": experiments, "plausibly.extend": extend}
+    for node in ast.walk(ast.parse((PAPER / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("plausibly")]
+            assert set(names) <= doors.keys(), node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and str(node.module).startswith("plausibly"):
+            assert node.module in doors, node.lineno
+            assert {alias.name for alias in node.names} <= set(doors[node.module].__all__), node.lineno
 
 
 # --- schemes speak for themselves -------------------------------------------------------------------------------

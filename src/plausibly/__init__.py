@@ -6,8 +6,6 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__ as __version__
-
 if TYPE_CHECKING:
     from .catalog import CATALOG, from_json, make
     from .certify import Certificate, audit, audit_statistically
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
     from .search.result import HeavyHitters
+    from .version import __version__ as __version__
 
 _HOME = {
     "catalog": ("CATALOG", "from_json", "make"),
@@ -35,6 +34,7 @@ _HOME = {
     "postprocess": ("POSTPROCESS", "Estimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),
     "search.result": ("HeavyHitters",),
+    "version": ("__version__",),
 }
 _FORMER = {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}
 """Names of earlier versions, which go on working."""

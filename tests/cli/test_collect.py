@@ -70,7 +70,7 @@ def test_simulated_reports_are_refused_in_the_words_of_the_command_line(tmp_path
     write_reports(tmp_path / "s.parquet", SMALL, reports_of(SMALL, 5))
     code, _, told = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally")
     assert code == 1
-    assert "s.parquet: simulated reports, which are no users' own; --simulated takes them all the same" in told
+    assert "s.parquet: simulated reports, which are not from real users; --simulated accepts them" in told
     assert "allow_simulated" not in told
     code, shown, _ = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally", "--simulated")
     assert code == 0

@@ -75,7 +75,7 @@ def test_simulations_are_refused_unless_asked_for_and_stay_marked(folder: Path) 
     write_tally("s.tally", tally_of(SMALL, reports_of(SMALL, 9)), simulated=True)
     code, _, told = run("visits.tally", "s.tally", "-o", "all.tally")
     assert code == 1
-    assert "s.tally: simulated reports, which are no users' own; --simulated takes them" in told
+    assert "s.tally: simulated reports, which are not from real users; --simulated accepts them" in told
     code, shown, _ = run("visits.tally", "s.tally", "-o", "all.tally", "--simulated")
     assert code == 0
     assert "34 reports (simulated)" in shown

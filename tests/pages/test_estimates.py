@@ -198,7 +198,7 @@ def test_pictures_are_the_same_every_time_and_say_when_they_are_simulated(tmp_pa
     write_tree(tmp_path / "x.png", found)
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert "SIMULATED" in svg_of(tree(Answer(found.estimates, Collected(found.source.tally, True))))
-    with pytest.raises(StateError, match="a tree of a search only"):
+    with pytest.raises(StateError, match="expected the result of a search"):
         write_tree(tmp_path / "y.png", some())
     assert not (tmp_path / "y.png").exists()
 

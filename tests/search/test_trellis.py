@@ -218,8 +218,19 @@ def test_a_search_finds_the_same_in_a_restored_and_in_a_merged_tally() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seeds", [60, 600])
-def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds: int) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "oracle", "options"),
+    [
+        (60, "TLH", {}),
+        (600, "TLH", {}),
+        (200, "HR", {"variant": "pure"}),
+        (200, "HR", {"variant": "block"}),
+        (200, "FLH", {"hashes": 100}),
+    ],
+)
+def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(
+    seeds: int, oracle: str, options: dict[str, Any]
+) -> None:
     # Hash functions and coins of their own for each seed, and so few cells that a string shares one with several of 40
     # others. The means of z and of its square over the seeds lie within 4.5 of their standard errors, for 5 strings
     # each: false alarm below 1e-4 in each run.
@@ -227,9 +238,10 @@ def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds
     others = {"".join("abcd"[i >> 2 * j & 3] for j in range(3)) + "d": 50 for i in range(40)}
     crowd = dict(zip(texts, counts.tolist(), strict=True)) | others
     n, f2 = sum(crowd.values()), sum(count**2 for count in crowd.values())
-    cells = plausibly.make("TLH", epsilon=3, domain_size=64)
     planned, stated, z = None, [], []
     for seed in range(seeds):
+        own = {"hash_seed": seed} if oracle == "FLH" else {}
+        cells = plausibly.make(oracle, epsilon=3, domain_size=64, **options, **own)
         scheme = trellis(hash_seed=seed, folded=cells, deep=cells)
         planned = scheme.variance(n, counts, f2=f2)
         estimates = scheme.simulate(crowd, SeededRandom(seed)).estimate(texts)
@@ -238,8 +250,9 @@ def test_counts_of_given_strings_are_unbiased_and_have_the_stated_variance(seeds
     assert (np.abs(np.mean(z, axis=0)) < 4.5 / np.sqrt(seeds)).all()
     squares = np.square(z)
     assert (np.abs(squares.mean(axis=0) - 1) < 4.5 * squares.std(axis=0) / np.sqrt(seeds)).all()
-    # They estimate f and F2 themselves, and on average do it well.
-    np.testing.assert_allclose(np.mean(stated, axis=0), planned, rtol=0.1)
+    # They estimate f and F2 themselves, and on average do it well; rather too high, where hash functions of the oracle
+    # make cells differ more.
+    np.testing.assert_allclose(np.mean(stated, axis=0), planned, rtol=0.15 if oracle == "FLH" else 0.1)
 
 
 def test_the_preset_shares_its_users_out_as_planned() -> None:

@@ -249,7 +249,7 @@ def test_a_copy_over_another_oracle_has_that_one_s_privacy() -> None:
     [
         ({"bit": 8, "epsilon": 1}, r"unknown parameter 'bit' for BLOOM; did you mean 'bits'\?"),
         ({"cohort": 8, "epsilon": 1}, r"did you mean 'cohorts'\?"),
-        ({}, "epsilon: expected for BLOOM without an oracle, got nothing"),
+        ({}, "epsilon: expected a number for BLOOM without an oracle, got none"),
         ({"epsilon": 0}, "epsilon: expected a positive number"),
         ({"epsilon": 1, "bits": 1}, "bits: expected"),
         ({"epsilon": 1, "bits": 0}, "bits: expected"),
@@ -403,7 +403,7 @@ def test_text_is_found_whatever_it_is_and_what_nobody_holds_is_not() -> None:
 
 @pytest.mark.parametrize("alpha", [-1, float("nan"), float("inf"), "much", True, None])
 def test_a_ridge_that_is_no_penalty_is_refused(alpha: Any) -> None:
-    with pytest.raises(plausibly.ParameterError, match="alpha: expected a number from 0 on"):
+    with pytest.raises(plausibly.ParameterError, match="alpha: expected a number of at least 0"):
         bloom().accumulator().estimate(alpha=alpha)
 
 

@@ -192,6 +192,7 @@ def test_steps_within_the_rows_drop_the_variance_and_say_so(kind: str, combine: 
         assert np.isfinite(estimates.values).all()
         with pytest.raises(StateError, match="no interval"):
             estimates.interval()
+        assert tally.scheme.estimator(combine=combine, postprocess_rows=name).law is None
     assert (tally.estimate(combine=combine, postprocess_rows="norm-sub").values != plain.values).any()
 
 

@@ -108,6 +108,14 @@ class Cell:
         return self.n * self.scheme().layout.head_bytes
 
     @property
+    def is_long(self) -> bool:
+        """Whether a run takes long: bitmaps of large subsets, or HM where each report is spread over 255 characters.
+
+        HM at smaller epsilons runs the same code on fewer of them, and SS has smaller subsets at larger ones.
+        """
+        return self.keystream > 200 * 10**6 or (self.case.name == "HM" and self.epsilon == 5)
+
+    @property
     def on_one_line(self) -> bool:
         """Whether AGR has room for all items on one line of its space.
 

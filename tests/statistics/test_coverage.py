@@ -30,7 +30,7 @@ MEGABYTE = 10**6
 def _marked(cell):
     heavy = cell.size > 1024 or cell.keystream > 50 * MEGABYTE
     epsilons = (1,) if heavy else (1, 5)
-    slow = cell.epsilon not in epsilons or cell.keystream > 1000 * MEGABYTE
+    slow = cell.epsilon not in epsilons or cell.is_long
     return pytest.param(cell, id=str(cell), marks=pytest.mark.slow if slow else pytest.mark.full)
 
 

@@ -32,7 +32,7 @@ def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Se
 def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None:
     """Prints the table, and below it what a reader has to know."""
     if answer.source.simulated:
-        console.print("[bold yellow]SIMULATED[/] reports: no users' own.\n", highlight=False)
+        console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
     first, *others = answer.header()
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(first, overflow="fold")

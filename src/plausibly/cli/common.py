@@ -99,7 +99,7 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
         raise typer.Exit(1) from None
     except (PlausiblyError, DeviceError, OSError, ImportError) as error:
         if isinstance(error, SimulatedError):
-            error = StateError(f"{error.reason}; --simulated takes them all the same")
+            error = StateError(f"{error.reason}; --simulated accepts them")
         if isinstance(error, KeyNeededError):
             error = StateError(f"{error.reason}; --key-file FILE names the file of the key")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and that only one process at a time may be about to replace."""
+"""Atomic writing: a file appears whole or not at all, and a lock keeps other processes from replacing it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import ParameterError, StateError
 
 try:
     import fcntl
-except ImportError:  # Windows has none, and there two runs on one file are not told apart
+except ImportError:  # on Windows, where two processes may write to the same file
     fcntl = None  # type: ignore[assignment]
 
 _UNFINISHED = ".tmp"
@@ -25,11 +25,11 @@ _OWN = 0o600
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A new file's name in the same folder; what was written there takes the place of ``path`` when all went well.
+    """A temporary path in the same folder; the file written there replaces ``path`` if the block raises no error.
 
-    It is on the disk before it gets the name, so that not even a power cut leaves half of it there. A ``private`` one
-    is there from the beginning, empty, and nobody but its owner can read it; it takes over the mode of the file whose
-    place it takes, if there is one.
+    The content is on the disk before the file is renamed, so that not even a power cut leaves half a file. A
+    ``private`` file is created at once, empty and readable by its owner alone; if it replaces another file, it takes
+    over the mode of that file.
     """
     folder_of(path)
     owner = os.getpid()
@@ -45,30 +45,30 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
             os.replace(unfinished, path)
             _to_disk(path.parent)
     except OSError as error:
-        # A full disk names no file, and the unfinished one nobody knows.
+        # Errors of a full disk name no file, and nobody knows the temporary one.
         if error.errno is not None and error.filename in (None, str(unfinished)):
             error.filename = str(path)
         raise
     finally:
-        if os.getpid() == owner:  # a fork's copy of the block has no say
+        if os.getpid() == owner:  # a forked copy of this process must not remove the file
             unfinished.unlink(missing_ok=True)
 
 
 def folder_of(path: Path) -> Path:
-    """The folder a file is to be in, which must exist."""
+    """The folder of a file to write, which must exist."""
     if not path.parent.is_dir():
         raise ParameterError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
         raise ParameterError(f"{path}: expected the name of a file, got a folder")
     if path.exists() and not path.is_file():
-        # The new file would take its place, even that of /dev/null.
+        # The new file would replace it, even /dev/null.
         raise ParameterError(f"{path}: expected the name of a file, got a device or a pipe")
     return path.parent
 
 
 def sweep(path: Path) -> None:
-    """Removes what killed processes have left of attempts to replace this file; none may be running."""
-    # By the whole name: that of another file, on which somebody may be at work, can begin alike.
+    """Remove the temporary files that killed processes have left. No other process may be writing this file."""
+    # Match the whole name: the temporary file of another path, still in use, can begin alike.
     own = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _TOKEN}}}{re.escape(_UNFINISHED)}")
     for entry in path.parent.iterdir():
         if own.fullmatch(entry.name):
@@ -81,7 +81,7 @@ def held(path: Path) -> Iterator[None]:
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
     while fcntl is not None:
         try:
-            # For its owner alone, and never through a link to something else.
+            # Readable by its owner alone, and never through a link to another file.
             file = os.fdopen(os.open(lock, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
         except OSError as error:
             raise StateError(f"{lock}: {error.strerror}") from None
@@ -90,7 +90,7 @@ def held(path: Path) -> Iterator[None]:
         except BlockingIOError:
             file.close()
             raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
-        # The process that held it before has removed the file: then this lock is on one that nobody else will open.
+        # If the previous holder has removed the file, this lock is on a file that nobody else will open.
         try:
             if lock.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 break

@@ -226,6 +226,10 @@ class Grouped(Scheme):
         ends = decoder.part.scheme.contribution()
         return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
+    def shrunk(self, size: int) -> Scheme:
+        """The scheme itself; one that can be made on a smaller domain says how."""
+        return self
+
     def likelihood(self, report: np.void, item: int) -> Fraction:
         value, likelihood = self.domain.of_number(item), Fraction(1)
         body = np.asarray(report["body"], dtype=np.uint8)[None, :]

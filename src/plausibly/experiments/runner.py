@@ -1,4 +1,4 @@
-"""Measures what figures need and no file has yet, in several processes; an interrupted run goes on where it was."""
+"""Measures missing cells in several processes; an interrupted run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .measures import Metrics, measure
 from .results import Results
 
 Setup = Callable[[], object]
-"""Done in every process before it measures: enters schemes and crowds that are not ours."""
+"""Called in every process before it measures: enters the schemes, crowds and measures of an experiment."""
 _PERIOD = 3600.0
-"""Seconds whose speed the time left is judged by: all of a run, since short and long measurements take turns."""
+"""Seconds of the run that the estimate of the remaining time is based on; long, since measurements differ."""
 
 Measured = tuple[Cell, Metrics, dict[str, Metrics]]
 
@@ -33,7 +33,7 @@ def run(
     console: Console,
     setup: Setup | None = None,
 ) -> None:
-    """Measures what of these cells is missing, and adds each to the results as soon as it is there."""
+    """Measure the missing cells, and add each to the results as soon as it is done."""
     missing = results.missing(cells)
     columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
     unseen = not missing or not console.is_terminal

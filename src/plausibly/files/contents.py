@@ -1,4 +1,4 @@
-"""What a file holds, without reading its reports: the scheme, and how many reports of whose making."""
+"""The contents of a file of reports or a tally, without reading the reports."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .reports import ReportFile
 from .tallies import Collected
 
 SUFFIXES = (".parquet", ".tally")
-"""Of the files that hold reports, and tallies of them."""
+"""The endings of report files and tally files."""
 
 
 @dataclass(frozen=True)
 class Holding:
-    """A file of reports or a tally of them, as it describes itself."""
+    """A file of reports or a tally, as it describes itself."""
 
     scheme: Scheme
     kind: str
@@ -26,15 +26,15 @@ class Holding:
     reports: int
     simulated: bool
     files: int
-    """Files that the reports came from."""
+    """The number of files that the reports came from."""
     skipped: int
-    """Row groups and whole files that were left out."""
+    """The number of row groups and whole files that were left out."""
     skipped_reports: int
     keyed: bool
-    """Whether the key given has authenticated it; without a key, only files without one are read."""
+    """Whether the given key has authenticated the file; without a key, only files without one are read."""
 
     def facts(self) -> list[tuple[str, str]]:
-        """The same as names and sentences."""
+        """The facts as names and phrases."""
         found = [("file", f"a {self.kind}, {self.bytes:,} bytes"), ("reports", f"{self.reports:,}")]
         if self.kind == "tally" and self.files:
             found.append(("collected from", plural(self.files, "file")))
@@ -46,16 +46,16 @@ class Holding:
             found.append(
                 ("simulated", "yes: the reports are not from real users, and anyone who knows the seed can read them")
             )
-        authentic = "with the key given" if self.keyed else "no: as trustworthy as the way it came"
+        authentic = "with the key given" if self.keyed else "no: as trustworthy as its source"
         return [*found, ("authenticated", authentic)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, JSON-ready, without the scheme."""
+        """The facts without the scheme, JSON-ready."""
         return {name: value for name, value in vars(self).items() if name != "scheme"}
 
 
 def holding(path: str | Path, *, key: Key | None = None) -> Holding:
-    """What the file of reports or the tally of this name holds."""
+    """The contents of a file of reports or a tally."""
     path, keyed = Path(path), key is not None
     if path.suffix == ".tally":
         found = Collected.read(path, key=key)

@@ -29,9 +29,9 @@ _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
 _MOST_BRACKETS = 2**21
-"""Of a header, which has one for each run of row groups."""
+"""The most brackets in a header, which has a pair for each range of row groups."""
 _PURPOSE = b"plausibly tally 2\n"
-"""What a key authenticates begins with: a report file's code is none of a tally."""
+"""The first bytes of what a key authenticates, so that the code of a report file never fits a tally."""
 _MOST_HEADER = 1 << 26
 """Bytes of the header: 800,000 report files, or a scheme with a million labels of forty characters."""
 _PIECE = 1 << 22
@@ -41,19 +41,19 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class SimulatedError(StateError):
-    """Simulated reports where they were not asked for; each way in has words of its own for how to ask."""
+    """Simulated reports where they are not allowed. The command line appends its own hint to ``reason``."""
 
     def __init__(self, path: str | Path) -> None:
-        self.reason = f"{path}: simulated reports, which are no users' own"
+        self.reason = f"{path}: simulated reports, which are not from real users"
         super().__init__(path)
 
     def __str__(self) -> str:
-        return f"{self.reason}; allow_simulated=True takes them all the same"
+        return f"{self.reason}; allow_simulated=True accepts them"
 
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """A tally, and where its reports came from: what is folded, merged, written, and gone on from after a stop."""
+    """A tally and where its reports came from: the state that is folded, merged, written and resumed from."""
 
     tally: Accumulator
     simulated: bool = False
@@ -61,7 +61,7 @@ class Collected:
     """The row groups that are in the tally, by the identity of their file."""
     skipped: tuple[Skipped, ...] = ()
     begun_with: str | None = None
-    """Of a state that was saved on the way: the digest of the output that it goes on from, "" if there was none."""
+    """For a state saved while collecting: the digest of the output it started from, or "" if there was none."""
 
     @property
     def scheme(self) -> Scheme:
@@ -72,13 +72,13 @@ class Collected:
         return len(self.tally)
 
     def covers(self, other: Collected) -> bool:
-        """Whether all row groups of the other are here, too."""
+        """Whether this state has all row groups of the other."""
         return all(not without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
 
     def to_bytes(self, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None) -> bytes:
-        """The content of a tally file; ``complete=False`` marks a state that more is to be added to.
+        """The content of a tally file; ``complete=False`` marks a state of a collection that is still running.
 
-        ``begun_with`` names the output that this state goes on from, as ``digest`` does; "" where there was none.
+        ``begun_with`` is the ``digest`` of the output that the collection started from, or "" if there was none.
         """
         header = {
             "scheme": json.loads(self.scheme.to_json()),
@@ -100,14 +100,14 @@ class Collected:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content of this tally's file without a key."""
+        """SHA-256 of the tally file that this state would have without a key."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @classmethod
     def from_bytes(cls, content: bytes | bytearray, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """What ``to_bytes`` wrote; refuses damaged and left-over bytes, and a state that is not ``complete`` as asked.
+        """The state that ``to_bytes`` wrote; refuses damaged and left-over bytes, and the wrong kind of ``complete``.
 
-        With a ``key``, also refuses what was not written with it; without one, what was written with any.
+        With a ``key``, refuses content that was not written with it; without one, content written with any key.
         """
         view = memoryview(content)
         head, expected = _lengths(view, key)
@@ -144,9 +144,9 @@ class Collected:
         ):
             raise StateError("the header does not describe a tally of a scheme known here")
         if complete and not whole:
-            raise StateError("not all reports are in it yet: the collecting was stopped, and goes on when called again")
+            raise StateError("not complete: collecting was interrupted, and resumes when the call is repeated")
         if whole and not complete:
-            raise StateError("expected a state that collect has saved on the way, got a tally that is complete")
+            raise StateError("expected a state that collect has saved while running, got a tally that is complete")
         tally = Accumulator.from_bytes(scheme, view[end + _CHECKSUM.size :])  # type: ignore[arg-type]
         if len(tally) != reports:
             raise StateError("the header and the accumulator do not agree on the number of reports")
@@ -155,13 +155,13 @@ class Collected:
     def write(
         self, path: str | Path, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None
     ) -> None:
-        """Writes or replaces a tally file, whole or not at all; a new one has mode 0600, another keeps its own."""
+        """Write or replace a tally file atomically; a new file has mode 0600, an existing one keeps its mode."""
         with replacing(Path(path), private=True) as unfinished:
             unfinished.write_bytes(self.to_bytes(complete=complete, begun_with=begun_with, key=key))
 
     @classmethod
     def read(cls, path: str | Path, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """The content of a tally file; whatever is wrong with it, the message begins with its name."""
+        """The state in a tally file. Every error message begins with the name of the file."""
         try:
             return cls.from_bytes(_content(Path(path), key), complete=complete, key=key)
         except KeyNeededError:
@@ -173,14 +173,14 @@ class Collected:
 
 
 def write_tally(path: str | Path, tally: Accumulator, *, simulated: bool = False, key: Key | None = None) -> None:
-    """Writes or replaces a file with this accumulator and its scheme."""
+    """Write or replace a tally file with this accumulator and its scheme."""
     Collected(tally, simulated).write(path, key=key)
 
 
 def read_tally(
     path: str | Path, *, scheme: Scheme | None = None, allow_simulated: bool = False, key: Key | None = None
 ) -> Accumulator:
-    """The accumulator of a tally file; refuses another scheme's than the one given, and simulations unless allowed."""
+    """The accumulator in a tally file. Refuses another scheme than the one given, and simulations unless allowed."""
     found = Collected.read(path, key=key)
     if scheme is not None and scheme != found.scheme:
         raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, got {found.scheme.fingerprint()[:12]}")
@@ -190,7 +190,7 @@ def read_tally(
 
 
 def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
-    # Those of the header and of the whole file, from its first bytes.
+    # The lengths of the header and of the whole file, from its first bytes.
     if len(view) < _PREFIX.size + _CHECKSUM.size:
         raise StateError(f"not a tally file: it has {len(view)} bytes")
     magic, version, head, blob = _PREFIX.unpack_from(view)
@@ -208,7 +208,7 @@ def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
 
 
 def _content(path: Path, key: Key | None) -> bytearray:
-    # No more than the first bytes say there is, and no more than there is, whatever they say.
+    # Read no more than the first bytes announce, and no more than the file has, whatever they announce.
     with path.open("rb") as file:
         found = bytearray(file.read(_PREFIX.size + _CHECKSUM.size))
         _, expected = _lengths(memoryview(found), key)
@@ -221,7 +221,7 @@ def _content(path: Path, key: Key | None) -> bytearray:
 
 
 def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The same row groups, sorted, neighbours joined; refuses row groups that are there twice."""
+    """The same row groups, sorted and with neighbours joined; refuses duplicates."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if joined and first < joined[-1][1]:
@@ -234,7 +234,7 @@ def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def without(ranges: Ranges, taken: Ranges) -> Ranges:
-    """The row groups of the first that are not in the second."""
+    """The row groups in ``ranges`` that are not in ``taken``."""
     left: list[tuple[int, int]] = []
     for first, last in ranges:
         for begin, end in taken:

@@ -226,7 +226,7 @@ def column_sums(bitmaps: U8, size: int) -> I64:
 
 @_kernel("void (u64 *a, i64 rows, int m)")
 def walsh_hadamard(a: I64) -> None:
-    """Nothing: each row of `a`, of length 2^m, is replaced by its unnormalised transform in natural order."""
+    """Replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
     rows, length = a.shape
     _call("walsh_hadamard", _wrapping(a), rows, length.bit_length() - 1)
 
@@ -365,7 +365,7 @@ def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: i
 def settle_ties(
     bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
-    """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words."""
+    """Decide the ties of `unary_response` in the bitmaps by the rest of their words."""
     _call(
         "settle_ties",
         *(_field(bitmaps), bitmaps.shape[1], values, len(values)),
@@ -383,7 +383,7 @@ def row_sums(bitmaps: U8) -> I64:
 
 @_kernel("i64 (Field first, Field second, i64 n, u64 size, u64 total, i64 *cells)")
 def histogram(fields: Fields, cells: I64) -> None:
-    """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
+    """Add each report to the cell of its number, or of its pair of numbers."""
     first, second, *_ = *map(_field, fields), _NO_FIELD
     sizes = len(fields[0]), cells.shape[-1], cells.size
     refuse_outside(_call("histogram", first, second, *sizes, cells))
@@ -394,7 +394,7 @@ def histogram(fields: Fields, cells: I64) -> None:
     "*logarithms, u64 total, i64 *cells)"
 )
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
-    """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports."""
+    """Add each report (line, stretch, hash) to the cells of the values that it supports."""
     sizes = len(fields[0]), window, cells.shape[-1]
     outside = _call("stretched_histogram", *map(_field, fields), *sizes, powers, logarithms, cells.size, cells)
     refuse_outside(outside)
@@ -402,7 +402,7 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
 
 @_kernel("i64 (Field rows, Field hashes, i64 n, i64 t, u64 total, i64 *cells)")
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
-    """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
+    """For each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
     refuse_outside(_call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells.size, cells))
 
 

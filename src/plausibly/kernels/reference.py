@@ -189,7 +189,7 @@ def column_sums(bitmaps: U8, size: int) -> I64:
 
 
 def walsh_hadamard(a: I64) -> None:
-    """Nothing: each row of `a`, of length 2^m, is replaced by its unnormalised transform in natural order."""
+    """Replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
     rows, length = a.shape
     half = 1
     while half < length:
@@ -468,7 +468,7 @@ def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: i
 def settle_ties(
     bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
-    """Nothing: the ties of `unary_response` are decided in the bitmaps by the rest of their words.
+    """Decide the ties of `unary_response` in the bitmaps by the rest of their words.
 
     The top 56 bits of a tail word are the low 56 of the word whose top byte tied.
     """
@@ -498,7 +498,7 @@ def _inside(fields: Fields, counts: tuple[int, ...], least: tuple[int, ...] = (0
 
 
 def histogram(fields: Fields, cells: I64) -> None:
-    """Nothing: each report is added to the cell of its number, or of its pair of numbers."""
+    """Add each report to the cell of its number, or of its pair of numbers."""
     size = cells.shape[-1]
     where, *second = _inside(fields, (cells.size // size, size) if len(fields) > 1 else (cells.size,))
     if second:
@@ -507,7 +507,7 @@ def histogram(fields: Fields, cells: I64) -> None:
 
 
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
-    """Nothing: each report (line, stretch, hash) is added to the cells of the values that it supports.
+    """Add each report (line, stretch, hash) to the cells of the values that it supports.
 
     Those are (hash ^ e) / stretch for e below `window`. The powers of a generator of the field are written twice, so
     that a difference of logarithms plus the number of powers is an index.
@@ -522,7 +522,7 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
 
 
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
-    """Nothing: for each row of a report, 1 is added to its cell, or subtracted if the hash has that bit."""
+    """For each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
     for j in range(rows.shape[1]):
         [row] = _inside((rows[:, j],), (cells.size,))
         minus = hashes.astype(np.uint64) >> np.uint64(j) & np.uint64(1) == 1

@@ -1,6 +1,6 @@
-"""Layer 1, the frequency oracles: one file each, one line here.
+"""Layer 1, the frequency oracles: one file and one line here for each.
 
-The catalogue is made of these lines. Their order, that of the paper, is the order in which a plan lists equals.
+The catalogue consists of these lines. A plan lists schemes that tie in this order, which is the paper's.
 """
 
 # ruff: isort: off

@@ -1,4 +1,4 @@
-"""AGR: affine-geometry response, the accuracy of subset selection in as many bits as an item has, plus one or two."""
+"""AGR: affine-geometry response, as accurate as subset selection, in one or two bits more than an item has."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from ..core.support import AtMost, Support
 from ..device import field_multiply, projective_point
 
 _LARGEST_STATE_BITS = 28
-"""log2 of the cells of a state beyond which nobody asks for one."""
+"""log2 of the number of cells in the largest state that a plan considers."""
 _PLANNED_REPORTS = 10**6
-"""The size of collection for which the default shape has the cheapest decoder."""
+"""Number of reports for which the default shape has the cheapest decoder."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -48,9 +48,9 @@ class AGR(Scheme):
 
     A public projective point a, one of L = (g^m - 1)/(g - 1), hashes item x to h = a_1*x_1 + ... + a_m*x_m. A report is
     y = h xor e (for w > 1, y = s*h xor e with a public random stretch s), with e uniform below w with probability p and
-    uniform in [w, g) else. It supports w*g^(m-1) of the g^m points.
+    uniform in [w, g) otherwise. It supports w*g^(m-1) of the g^m points.
     Privacy: p(g-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + g - w))/2^64, for every line.
-    Variance: that of a pure protocol with q = (w*g^(m-1) - p)/(g^m - 1) exactly, as subset selection on g^m points.
+    Variance: that of a pure protocol with q = (w*g^(m-1) - p)/(g^m - 1) exactly, like subset selection on g^m points.
     Default: the shape within 5 % of the least possible variance that has the cheapest decoder.
     Cost: about log2 d + 1 bits a report, O(m) client, O(n*w + g^m) decode; the state is L x g counts.
     Derivation: docs/adr/0008-linear-hashing.md.
@@ -64,9 +64,9 @@ class AGR(Scheme):
     name = "AGR"
     advice = (
         "AGR is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
-        "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
+        "It is as accurate as local hashing and as fast as the Hadamard schemes."
     )
-    max_increment = 2**MAX_HASH_BITS  # not of a cell, but of the sums that the decoder makes of the cells
+    max_increment = 2**MAX_HASH_BITS  # of the decoder's sums of cells, not of a single cell
 
     hash_bits: int | None = None
     dimension: int | None = None
@@ -76,7 +76,7 @@ class AGR(Scheme):
         super().validate()
         if self.hash_bits is None:
             if self.dimension is not None or self.window is not None:
-                raise ParameterError("dimension, window: go with hash_bits=")
+                raise ParameterError("dimension, window: expected together with hash_bits, got no hash_bits")
             return
         hash_bits = whole_number("hash_bits", self.hash_bits, 1, MAX_HASH_BITS)
         object.__setattr__(self, "hash_bits", hash_bits)
@@ -88,12 +88,12 @@ class AGR(Scheme):
 
     @property
     def item_bits(self) -> int:
-        """Bits of an item."""
+        """Number of bits in an encoded item."""
         return (self.size - 1).bit_length()
 
     @cached_property
     def _shape(self) -> tuple[int, int, int]:
-        # t, m, w: within the tolerance the one with the cheapest decoder, else the most accurate.
+        # t, m, w: the shape with the cheapest decoder among those within the tolerance, else the most accurate one.
         best: tuple[bool, Fraction | int, tuple[int, int, int]] | None = None
         for t in range(1, MAX_HASH_BITS + 1) if self.hash_bits is None else [self.hash_bits]:
             m = self.dimension or max(2, -(-self.item_bits // t))
@@ -107,27 +107,27 @@ class AGR(Scheme):
 
     @property
     def t(self) -> int:
-        """log2 of the order of the field."""
+        """log2 of the order of the field, hence the number of bits in a hash."""
         return self._shape[0]
 
     @property
     def m(self) -> int:
-        """Dimension of the space."""
+        """Dimension of the affine space."""
         return self._shape[1]
 
     @property
     def w(self) -> int:
-        """Number of values of h that support an item."""
+        """Number of hash values that support an item."""
         return self._shape[2]
 
     @property
     def g(self) -> int:
-        """Order of the field."""
+        """Order of the field: the number of hash values."""
         return 1 << self.t
 
     @property
     def lines(self) -> int:
-        """Number of projective points."""
+        """Number of projective points, L."""
         return ((1 << self.t * self.m) - 1) // (self.g - 1)
 
     @property
@@ -136,7 +136,7 @@ class AGR(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """Keep probability p, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property
@@ -178,7 +178,7 @@ class AGR(Scheme):
 
     def check_cells(self, cells: Cells, n: int) -> None:
         super().check_cells(cells, n)
-        # Of a report on a line, w different values of that line are counted.
+        # A report on a line counts for w different values of that line.
         reports, rest = np.divmod(cells.sum(axis=1), self.w)
         refuse_cells(bool(rest.any()) or exact_sum(reports) != n or bool((cells.max(axis=1) > reports).any()))
 
@@ -188,7 +188,7 @@ class AGR(Scheme):
         return pure(p, (support - p) / (points - 1), self._scores, both=support_of_both(p, support, points))
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        # The characters of all lines are all characters of the space but the trivial one, each once.
+        # Together, the lines have every character of the space exactly once, except the trivial one.
         rows = cells.copy()
         kernels.walsh_hadamard(rows)
         coefficients = kernels.affine_gather(rows, self.t, self.m, self.item_bits)
@@ -196,7 +196,7 @@ class AGR(Scheme):
 
     @classmethod
     def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
-        # A window wider than one place, which no default of a small domain has.
+        # A window wider than 1: no default on a small domain has one.
         windowed = cls(epsilon=epsilon, domain=EXAMPLE_DOMAINS["integers"], hash_bits=3, window=3)  # type: ignore[arg-type]
         return super().examples(through, epsilon=epsilon) | {"windowed": windowed}
 
@@ -206,7 +206,7 @@ class AGR(Scheme):
         for t in range(1, MAX_HASH_BITS + 1):
             w, least = best_window(epsilon, t), -(-item_bits // t)
             for m in {max(2, least), least}:
-                # A window of 1 needs no stretch, which saves a field of the report.
+                # A window of 1 needs no stretch, which saves a field in the report.
                 windows = (w, 1, w - 1, w + 1) if m == 1 else (w, 1)
                 if t * m <= _LARGEST_STATE_BITS:
                     yield from ({"hash_bits": t, "dimension": m, "window": x} for x in windows)

@@ -21,11 +21,11 @@ from ..core.support import Subsets, Support
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DE(Scheme):
-    """Direct encoding: the true item with probability p, any other one with probability q (paper, section 3.1).
+    """Direct encoding: report the true item with probability p, each other one with q (paper, section 3.1).
 
     Privacy: p/q <= e^eps with p = floor(2^64 * e^eps/(e^eps + d - 1))/2^64.
-    Variance: n*q(1-q)/(p-q)^2 + f*(1-p-q)/(p-q), about n*(e^eps + d - 2)/(e^eps - 1)^2: the best of all oracles
-    for small domains, (d-1)(d-2) <= 2e^(2 eps), and poor for large ones.
+    Variance: n*q(1-q)/(p-q)^2 + f*(1-p-q)/(p-q), about n*(e^eps + d - 2)/(e^eps - 1)^2: the lowest of all oracles
+    on small domains, (d-1)(d-2) <= 2e^(2 eps), and high on large ones.
     Cost: 1, 2 or 4 bytes a report, O(1) client, O(n + d) decode.
 
     >>> import plausibly
@@ -42,7 +42,7 @@ class DE(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """Keep probability p, times 2^64."""
         return keep_threshold(self.epsilon, 1, self.size - 1)
 
     @property

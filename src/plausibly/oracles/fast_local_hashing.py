@@ -1,4 +1,4 @@
-"""FLH: fast local hashing, a few hash functions that everybody shares."""
+"""FLH: fast local hashing, with a few hash functions that all users share."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from ..core.support import Found, Items, Support
 _MOST_HASHED = 1 << 28
 """Hash values that may be computed to bound what fakes can do."""
 _TRIED = tuple(2**k for k in range(8, 22, 2))
-"""Numbers of functions that a plan tries."""
+"""Numbers of hash functions that a plan tries."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FLH(HashedScheme):
     """Fast local hashing: the client picks one of k' = ``hashes`` public functions (paper, section 3.3).
 
-    Privacy: as OLH, for every function.
+    Privacy: the same as OLH's, for every function.
     Variance: OLH's plus (F2 - f^2 - n + f)/(k'(g-1)), the error of the k' functions over a fresh ``hash_seed``;
-    given the seed it is a fixed bias, and the same seed again repeats it.
-    Cost: 2 to 6 bytes a report, O(1) client, O(n + k'*d) decode; the state is k' x g counts, so that items of
-    ``Keys()`` can be asked about without keeping reports.
+    for a given seed it is a fixed bias, which every collection with that seed repeats.
+    Cost: 2 to 6 bytes a report, O(1) client, O(n + k'*d) decode; the state is k' x g counts, so that estimates of
+    items of ``Keys()`` need no stored reports.
 
     >>> import plausibly
     >>> scheme = plausibly.make("FLH", epsilon=3, domain_size=1024, hashes=1000)
@@ -114,7 +114,7 @@ class FLH(HashedScheme):
         return kernels.table_support_of(self._seeds, cells, codes, self.split)
 
     def _context(self, cells: Cells, n: int, codes: Codes | None) -> dict[str, Any]:
-        # F2 from the spread of the cells of each function: the holders of one item fall into one cell together.
+        # F2 from the spread of each function's cells: all holders of an item fall into the same cell.
         share = 1 - 1 / self.g
         spread = float(((cells - cells.sum(axis=1, keepdims=True) / self.g) ** 2).sum())
         gap = float(self.p - (1 - self.p) / (self.g - 1))

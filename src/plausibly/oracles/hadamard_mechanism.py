@@ -45,7 +45,7 @@ class HM(Scheme):
     """
 
     name = "HM"
-    max_increment = 2**_MOST_COEFFICIENTS  # one more than a cell can grow: the decoder adds n to the sum
+    max_increment = 2**_MOST_COEFFICIENTS  # one more than a report adds to a cell: the decoder adds n to the sum
 
     coefficients: int | None = None
 
@@ -57,7 +57,7 @@ class HM(Scheme):
 
     @cached_property
     def t(self) -> int:
-        """Number of sampled signs; by default the one with the lowest variance, up to log2 d and at most 8."""
+        """Number of sampled signs; by default the one with the lowest variance, at most log2 d and at most 8."""
         if self.coefficients is not None:
             return self.coefficients
         most = min(_MOST_COEFFICIENTS, self.size.bit_length() - 1)
@@ -80,7 +80,7 @@ class HM(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """Keep probability p, times 2^64."""
         return keep_threshold(self.epsilon, 1, self.g - 1)
 
     @property
@@ -101,7 +101,7 @@ class HM(Scheme):
 
     @property
     def cell_shape(self) -> tuple[int, ...]:
-        # Sums of signs by row of the matrix: of all products for the full decoder, of the t alone for the paper's.
+        # Sums of signs by row of the matrix: all products for the full decoder, only the t signs for the paper's.
         return (2, 1 << self.order_bits)
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
@@ -120,10 +120,10 @@ class HM(Scheme):
     def check_cells(self, cells: Cells, n: int) -> None:
         full, paper = cells[_FULL], cells[_PAPER]
         supported = refuse_unless_scattered(full, n, hash_bits=self.t)
-        # The t signs of a report are some of its g-1 products: each kind has its own share of the total.
+        # The t signs of a report are among its g-1 products, so the signs and the other products add up separately.
         refuse_beyond_total(paper, n * self.t)
         refuse_beyond_total(full - paper, n * (self.g - 1 - self.t))
-        # A report that supports an item agrees with it in all t signs; one that does not, in t-1 at most.
+        # A report that supports an item agrees with it in all t signs; any other report agrees in at most t-1.
         agreeing = supports(paper, n * self.t, None, size=len(paper), hash_bits=0)
         refuse_cells(bool((agreeing & 1).any()))
         agreeing >>= 1
@@ -143,7 +143,7 @@ class HM(Scheme):
         return supports(cells[_FULL], n, codes, size=self.size, hash_bits=self.t)
 
     def _sign_sums(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        # With one "hash bit" of weight zero the shared decoder returns the transform itself.
+        # For n = 0 and hash_bits = 0 the shared decoder returns the transform itself.
         return supports(cells[_PAPER], 0, codes, size=self.size, hash_bits=0)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""HR: Hadamard response, a random position where the item's Hadamard code is +1."""
+"""HR: Hadamard response, which reports a random position where the item's Hadamard code is +1."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _VARIANTS = ("auto", "block", "pure")
 
 @dataclass(frozen=True)
 class BlockLaw(VarianceLaw):
-    """The law of items in blocks, item x in block x mod B: also F_blk*per_mate.
+    """The variance law of items in blocks, item x in block x mod B: it adds F_blk*per_mate.
 
-    F_blk counts the users whose item shares x's block, its own holders included (``mates``). Where it is not known,
-    that is ``mate_share`` of all others.
+    F_blk (``mates``) is the number of users whose item is in x's block, holders of x included. If it is unknown, the
+    holders of x and the fraction ``mate_share`` of all other users take its place.
     """
 
     per_mate: Fraction = Fraction(0)
@@ -63,18 +63,18 @@ class BlockLaw(VarianceLaw):
     def caveat(self) -> str:
         if self.blocks == 1:
             return ""
-        return "HR in blocks: an item that shares a block with a very common one is less exact than stated."
+        return "HR in blocks: the error of an item that shares a block with a very common one is larger than stated."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HR(Scheme):
-    """Hadamard response in B blocks; B = 1 is the pure one (paper, section 3.5; Acharya, Sun and Zhang 2019).
+    """Hadamard response in B blocks, pure if B = 1 (paper, section 3.5; Acharya, Sun and Zhang 2019).
 
-    Item x lives in block x mod B with the code of row 1 + x div B of a Hadamard matrix of order b. A report is a
-    position of the code that is +1 with probability kappa, or any other position of any block.
+    Item x is in block x mod B, and its code is row 1 + x div B of a Hadamard matrix of order b. With probability kappa
+    a report is a position of that block where the code is +1, otherwise any other position of any block.
     Privacy: kappa(2B-1)/(1-kappa) <= e^eps with kappa = floor(2^64 * e^eps/(e^eps + 2B - 1))/2^64.
-    Variance: with c = (e^eps - 1 + 2B)/(e^eps - 1), 2nc/(e^eps - 1) + F_blk*c - f, F_blk the users whose item is in
-    x's block; for B = 1 it is n*((e^eps + 1)/(e^eps - 1))^2 - f.
+    Variance: 2nc/(e^eps - 1) + F_blk*c - f, where c = (e^eps - 1 + 2B)/(e^eps - 1) and F_blk is the number of users
+    whose item is in x's block; for B = 1 it is n*((e^eps + 1)/(e^eps - 1))^2 - f.
     ``variant``: "pure" (B = 1), "block" (B about e^eps/2), or "auto", the one with the lower mean variance over items.
     Cost: 1 to 4 bytes a report, O(1) client, O(n + d log d) decode.
 
@@ -93,11 +93,11 @@ class HR(Scheme):
         if self.variant not in _VARIANTS:
             raise ParameterError(f"variant: unknown {shown(self.variant)}; {nearest(self.variant, _VARIANTS)}")
         if self.blocks * self.order > 2**32:
-            raise ParameterError(f"domain: HR's positions must fit four bytes; {self.size} items are too many")
+            raise ParameterError(f"domain: expected items whose HR positions fit in 4 bytes, got {self.size} items")
 
     @cached_property
     def blocks(self) -> int:
-        """B, a power of two."""
+        """Number of blocks B, a power of two."""
         if self.variant == "pure":
             return 1
         # The smallest power of two >= min(e^eps, 2d), halved; e^eps is never an integer.
@@ -108,7 +108,7 @@ class HR(Scheme):
 
     @cached_property
     def order(self) -> int:
-        """b, the smallest power of two with a code for each item of a block: B(b - 1) >= d."""
+        """Order b of the matrix: the smallest power of two with a code for each item of a block, B(b - 1) >= d."""
         return 1 << (-(-self.size // self.blocks)).bit_length()
 
     @property
@@ -117,7 +117,7 @@ class HR(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """kappa * 2^64."""
+        """Keep probability kappa, times 2^64."""
         return keep_threshold(self.epsilon, 1, 2 * self.blocks - 1)
 
     @property
@@ -155,7 +155,7 @@ class HR(Scheme):
 
     def estimator(self) -> Estimator:
         law = _law(self.epsilon, self.size, self.blocks)
-        # A holder's own block sees +1 with kappa and -1 with (1-kappa)/(2B-1); everybody else's cancels.
+        # A holder of x adds +1 with probability kappa and -1 with (1-kappa)/(2B-1); all other users cancel out.
         kappa = Fraction(self.keep, WORD)
         scale = 1 / (kappa - (1 - kappa) / (2 * self.blocks - 1))
         return Estimator(scale, Fraction(0), law, self._scores, self._context)
@@ -187,7 +187,7 @@ class HR(Scheme):
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        # Row 0 of a Hadamard matrix is no code: an item less in each block lets the code be half as long.
+        # Row 0 of a Hadamard matrix is not a code: with one item less in each block, the code is half as long.
         blocks = cls(epsilon=epsilon, domain=Integers(cells), variant="block").blocks
         yield {"domain": Integers(cells - 1), "variant": "pure"}
         yield {"domain": Integers(max(2, cells - blocks)), "variant": "block"}
@@ -207,14 +207,14 @@ class HR(Scheme):
 
 
 def _in_block(keep: int, blocks: int) -> tuple[Fraction, Fraction]:
-    # The probability that a report falls into a block: for users of that block, and for all others.
+    # The probability that a report falls into a block, for users whose item is in that block and for all others.
     kappa = Fraction(keep, WORD)
     part = (1 - kappa) / (2 * blocks - 1)
     return kappa + part, 2 * part
 
 
 def _mean_noise(epsilon: Fraction, size: int, blocks: int) -> Fraction:
-    # Blocks share out the users whatever they hold, so the mean of F_blk over items is n/B.
+    # The blocks partition the users, so F_blk is n/B on average over the blocks.
     law = _law(epsilon, size, blocks)
     return law.per_report + law.per_mate / blocks
 
@@ -224,7 +224,7 @@ def _law(epsilon: Fraction, size: int, blocks: int) -> BlockLaw:
     near, far = _in_block(keep, blocks)
     kappa = Fraction(keep, WORD)
     scale = 1 / (kappa - (1 - kappa) / (2 * blocks - 1))
-    # Of two different items, how often they share a block: d mod B blocks have one item more than the others.
+    # The probability that two different items share a block: d mod B blocks have one item more than the others.
     least, larger = divmod(size, blocks)
     pairs = larger * (least + 1) * least + (blocks - larger) * least * (least - 1)
     mate_share = Fraction(pairs, size * (size - 1))

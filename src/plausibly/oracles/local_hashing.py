@@ -1,4 +1,4 @@
-"""BLH and OLH: local hashing, a hash function of one's own for every report."""
+"""BLH and OLH: local hashing, with a separate hash function for every report."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NO_SEEDS = np.zeros(0, dtype=np.uint64)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LocalHashing(HashedScheme):
-    """A public 64-bit seed, and direct encoding of the item's hash.
+    """Local hashing: a public 64-bit seed, and direct encoding of the item's hash.
 
     On a domain that can be listed, reports are folded into support counts as they arrive; on ``Keys()`` they are
-    kept, and decoded on the candidates an analyst asks about.
+    kept, and decoded for the candidates that an analyst asks about.
     """
 
     unbiased_given = "a pairwise uniform hash family"
@@ -61,7 +61,7 @@ class LocalHashing(HashedScheme):
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # TLH is as exact, and its server does not test each cell against each report
+        yield from ()  # TLH is as accurate, and its server does not test each cell against each report
 
     def seconds(self, n: int, asked: int) -> float:
         if self.cell_shape is None:
@@ -77,7 +77,7 @@ class BLH(LocalHashing):
     """Binary local hashing: a one-bit hash (paper, section 3.3; Bassily and Smith 2015).
 
     Privacy: p/(1-p) <= e^eps with p = floor(2^64 * e^eps/(e^eps + 1))/2^64, for every seed.
-    Variance: n*((e^eps + 1)/(e^eps - 1))^2 - f, over the uniform seed; never below one per report.
+    Variance: n*((e^eps + 1)/(e^eps - 1))^2 - f, over the uniform seed; never below 1 per report.
     Cost: 9 bytes a report, O(1) client, O(n*d) fold.
 
     >>> import plausibly
@@ -102,8 +102,9 @@ class BLH(LocalHashing):
 
     def check_cells(self, cells: Cells, n: int) -> None:
         super().check_cells(cells, n)
-        # A hash is the exclusive or of one bit for x mod split and one for x div split. A report therefore supports
-        # the items of one x div split as those of the first, or exactly the others; the parities of counts show it.
+        # A hash is the exclusive or of one bit for x mod split and one for x div split. Within each row of `split`
+        # items a report therefore supports the same places as in the first row, or exactly the other places. Hence
+        # the parities of the counts of any row equal those of the first row, or are all different from them.
         odd = (cells & 1).astype(np.bool_)
         for first in range(self.split, self.size, self.split):
             here = odd[first : first + self.split]
@@ -117,7 +118,7 @@ class OLH(LocalHashing):
 
     Privacy: p(g-1)/(1-p) <= e^eps with p = floor(2^64 * e^eps/(e^eps + g - 1))/2^64, for every seed.
     Variance: n*(e^eps + g - 1)^2/((g-1)(e^eps - 1)^2) + f*(1-p-1/g)/(p-1/g), over the uniform seed.
-    Cost: 9 or 10 bytes a report, O(1) client, O(n*d) fold: a byte compare per report and item.
+    Cost: 9 or 10 bytes a report, O(1) client, O(n*d) fold: one byte comparison per report and item.
 
     >>> import plausibly
     >>> scheme = plausibly.make("OLH", epsilon=3, domain_size=1024)

@@ -1,4 +1,4 @@
-"""SS: subset selection, a random subset of fixed size that favours the true item."""
+"""SS: subset selection, which reports a random subset of fixed size that favours the true item."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _AT_ONCE = 1 << 12
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SS(Scheme):
-    """Subset selection: w = ``subset_size`` items, the true one among them with probability p.
+    """Subset selection: report w = ``subset_size`` items, with probability p including the true one.
 
-    After Ye and Barg (IEEE Trans. Inf. Theory 2018) and Wang et al. (2016).
-    Privacy: p(d-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + d - w))/2^64. The set travels as a
-    bitmap, since the order in which it was drawn would give the item away.
+    Sources: Ye and Barg (IEEE Trans. Inf. Theory 2018) and Wang et al. (2016).
+    Privacy: p(d-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + d - w))/2^64. The set is sent as a
+    bitmap, because the order in which it was drawn would reveal the item.
     Variance: that of a pure protocol with q = (w-p)/(d-1), the lowest of all schemes for every d; w = 1, the best
-    choice where (d-1)(d-2) <= 2e^(2 eps), is DE.
+    choice if (d-1)(d-2) <= 2e^(2 eps), is DE.
     Cost: ceil(d/8) bytes a report, O(w) client, O(n*d) bits to fold.
 
     >>> import plausibly
@@ -43,7 +43,7 @@ class SS(Scheme):
     """
 
     name = "SS"
-    advice = "Subset selection (SS), which the paper does not have, is exactly optimal for every number of items."
+    advice = "Subset selection (SS), which is not in the paper, is exactly optimal for every number of items."
 
     subset_size: int | None = None
 
@@ -54,10 +54,10 @@ class SS(Scheme):
 
     @cached_property
     def w(self) -> int:
-        """Number of items in a report; by default the one with the lowest total error, about d/(e^eps + 1)."""
+        """Number of items in a report, by default about d/(e^eps + 1), which minimises the total error."""
         if self.subset_size is not None:
             return self.subset_size
-        # The smallest w with (d-w)(d-w-1) <= w(w+1)e^(2 eps): the left side falls and the right one grows.
+        # The smallest w with (d-w)(d-w-1) <= w(w+1)e^(2 eps): the left side falls with w, the right side grows.
         low, high = 1, self.size - 1
         while low < high:
             w = (low + high) // 2
@@ -72,7 +72,7 @@ class SS(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """Probability p of including the true item, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.size - self.w)
 
     @property
@@ -100,7 +100,7 @@ class SS(Scheme):
 
     def check(self, reports: Reports) -> None:
         refuse_spare_bits(reports, self.size)
-        # Copied in parts that stay in cache: the subsets of a sketch do not lie side by side.
+        # Copied in chunks that stay in cache: the subsets in a sketch's reports are not contiguous.
         sizes = np.empty(len(reports), dtype=np.int64)
         for first in range(0, len(reports), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
@@ -127,13 +127,13 @@ class SS(Scheme):
 
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
-        # The default has the least error over all items; a rare item may prefer fewer, a common one more.
+        # The default minimises the error over all items; rare items may prefer a smaller subset, common ones a larger.
         default = cls(epsilon=epsilon, domain=domain).w
         yield from ({"subset_size": w} for w in (default, default - 1, default + 1))
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # AGR is as exact, in a few bytes instead of a bit for each cell
+        yield from ()  # AGR is as accurate, in a few bytes instead of a bit for each cell
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)

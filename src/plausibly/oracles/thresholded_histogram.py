@@ -1,4 +1,4 @@
-"""THE: thresholded histogram encoding, Laplace noise on every bit of which only a comparison is sent."""
+"""THE: thresholded histogram encoding, which adds Laplace noise to every bit and sends only a comparison."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..core.probability import WORD, decide, exact_fraction
 from ..core.unary import Unary
 
 _STEPS = 1000
-"""The default threshold is a multiple of 1/1000: the variance is flat around the best one."""
+"""The default threshold is a multiple of 1/1000, which is fine enough: the variance is flat around the optimum."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class THE(Unary):
-    """Thresholded histogram encoding: which bits exceed a ``threshold`` after noise (Wang et al. 2017).
+    """Thresholded histogram encoding: report which noisy bits exceed a ``threshold`` (Wang et al. 2017).
 
-    After Wang, Blocki, Li and Jha (USENIX Security 2017), section 4.2. To each bit of the unary encoding, Laplace
-    noise of scale 2/eps is added. The report has the bits whose noisy value exceeds theta, at least 1/2 and below 1:
+    See Wang, Blocki, Li and Jha (USENIX Security 2017), section 4.2. Each bit of the unary encoding receives Laplace
+    noise of scale 2/eps. The report says which noisy bits exceed the threshold theta, 1/2 <= theta < 1:
     p = 1 - e^(-eps(1-theta)/2)/2, q = e^(-eps*theta/2)/2.
-    Privacy: p(1-q)/(q(1-p)) <= e^eps with p = floor(2^64 * p)/2^64 and q = ceil(2^64 * q)/2^64. The noise spends eps;
-    comparing it with theta loses part of that, so the delivered eps is lower: 0.90 for 1, 3.4 for 5.
-    Variance: n*q(1-q)/(p-q)^2 + f*(1-p-q)/(p-q); for items that nobody holds more than SUE's and OUE's, which spend all
-    of eps on the bits.
-    Default: the multiple of 1/1000 with the least variance for items that nobody holds.
+    Privacy: p(1-q)/(q(1-p)) <= e^eps, p rounded down and q rounded up to multiples of 2^-64. The noise spends eps;
+    the comparison with theta loses part of that, so the delivered eps is lower: 0.90 for eps = 1, 3.4 for eps = 5.
+    Variance: n*q(1-q)/(p-q)^2 + f*(1-p-q)/(p-q); for items without holders it is higher than that of SUE and OUE,
+    which spend all of eps on the bits.
+    Default: the multiple of 1/1000 with the lowest variance for items without holders.
     Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 
     >>> import plausibly
@@ -50,7 +50,7 @@ class THE(Unary):
 
     @cached_property
     def theta(self) -> Fraction:
-        """The threshold in use."""
+        """Threshold in use: the given one or the default."""
         return _best(self.epsilon) if self.threshold is None else Fraction(self.threshold)
 
     @property
@@ -80,14 +80,15 @@ class THE(Unary):
 
 
 def _thresholds(epsilon: Fraction, theta: Fraction) -> tuple[int, int]:
-    # Floor of the probability of a true bit and ceiling of that of a false one: both lower the delivered epsilon.
+    # p rounded down and q rounded up: both lower the delivered epsilon.
     keep = decide((1 - theta) * epsilon / 2, lambda e: floor(WORD - WORD / (2 * e)))
     return keep, decide(theta * epsilon / 2, lambda e: ceil(WORD / (2 * e)))
 
 
 @lru_cache(maxsize=256)
 def _best(epsilon: Fraction) -> Fraction:
-    # The variance of the thresholds in use falls, then grows: every implementation finds the same multiple.
+    # As a function of theta the variance (of the rounded p and q) falls, then grows: bisection finds its minimum, and
+    # every implementation finds the same one.
     low, high = _STEPS // 2, _STEPS - 1
     while low < high:
         k = (low + high) // 2

@@ -1,4 +1,4 @@
-"""TLH: Toeplitz local hashing, the accuracy of OLH at the cost of a Hadamard transform."""
+"""TLH: Toeplitz local hashing, as accurate as OLH at the cost of one Hadamard transform."""
 
 from __future__ import annotations
 
@@ -41,18 +41,19 @@ from ..core.scheme import (
 from ..core.support import Everything, Support
 
 _EACH = 8
-"""How often each possible report must be there on average for counting them first to be faster."""
+"""Average number of copies of each possible report from which on it is faster to count equal reports first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TLH(Scheme):
     """Toeplitz local hashing: a public random Toeplitz matrix over GF(2) hashes the item to t = ``hash_bits`` bits.
 
-    The report is y = h(x) xor e, with e uniform below w = ``window`` with probability p and uniform in [w, g) else,
-    g = 2^t; it supports the items with (h(x) xor y) < w.
+    The report is y = h(x) xor e, g = 2^t, with e uniform below w = ``window`` with probability p and uniform in [w, g)
+    otherwise. It supports the items with (h(x) xor y) < w.
     Privacy: p(g-w)/((1-p)w) <= e^eps with p = floor(2^64 * w*e^eps/(w*e^eps + g - w))/2^64, for every matrix.
-    Variance: that of a pure protocol with q = w/g exactly, since a random Toeplitz matrix sends every difference of two
-    items to a uniform value. Default: the smallest t within 5 % of the least possible, 4e^eps/(e^eps - 1)^2.
+    Variance: that of a pure protocol with q = w/g exactly, because a random Toeplitz matrix sends every difference of
+    two items to a uniform value. Default: the smallest t whose variance is within 5 % of the least possible,
+    4e^eps/(e^eps - 1)^2.
     Cost: 2 to 10 bytes a report, O(t) client, O(n*2^t + d log d) decode; on ``Keys()`` O(n*t) per candidate.
     Derivation: docs/adr/0008-linear-hashing.md.
 
@@ -65,7 +66,7 @@ class TLH(Scheme):
     name = "TLH"
     advice = (
         "TLH is newer: local hashing with linear hash functions, which one Hadamard transform decodes. "
-        "The choice between exact (local hashing) and fast (Hadamard) is no longer one."
+        "It is as accurate as local hashing and as fast as the Hadamard schemes."
     )
     accepts = (Listable, Keys)
     max_increment = 2**MAX_HASH_BITS
@@ -79,12 +80,12 @@ class TLH(Scheme):
             object.__setattr__(self, "hash_bits", whole_number("hash_bits", self.hash_bits, 1, MAX_HASH_BITS))
         if self.window is not None:
             if self.hash_bits is None:
-                raise ParameterError("window: goes with hash_bits=")
+                raise ParameterError("window: expected together with hash_bits, got no hash_bits")
             object.__setattr__(self, "window", whole_number("window", self.window, 1, 2**self.hash_bits - 1))
 
     @cached_property
     def t(self) -> int:
-        """Bits of a hash."""
+        """Number of bits in a hash."""
         if self.hash_bits is not None:
             return self.hash_bits
         for t in range(1, MAX_HASH_BITS):
@@ -104,7 +105,7 @@ class TLH(Scheme):
 
     @property
     def item_bits(self) -> int:
-        """Bits of an item; of a 64-bit key, as many as leave the matrix in one word."""
+        """Number of bits in an encoded item; of a 64-bit key, as many as keep the matrix within 64 bits."""
         return 65 - self.t if self.domain.size is None else (self.size - 1).bit_length()
 
     @property
@@ -113,7 +114,7 @@ class TLH(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """Keep probability p, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property
@@ -153,7 +154,7 @@ class TLH(Scheme):
         if len(reports) < _EACH * self._matrices * self.g:
             cells += kernels.toeplitz_scatter(reports["matrix"], reports["hash"], self.item_bits, weights)
             return
-        # Every possible report is there several times: counted first, the g places of each are visited once.
+        # Every possible report occurs several times: after counting, the g places of each are visited only once.
         counts = np.zeros((self._matrices, self.g), dtype=np.int64)
         kernels.histogram(fields_of(reports), counts)
         kernels.walsh_hadamard(counts)
@@ -178,7 +179,7 @@ class TLH(Scheme):
 
     @classmethod
     def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
-        # A window wider than one place, which no default of a small domain has.
+        # A window wider than 1: no default on a small domain has one.
         windowed = cls(epsilon=epsilon, domain=EXAMPLE_DOMAINS["integers"], hash_bits=3, window=3)  # type: ignore[arg-type]
         return super().examples(through, epsilon=epsilon) | {"windowed": windowed}
 

@@ -1,4 +1,4 @@
-"""SUE and OUE: unary encoding, one independently perturbed bit per item."""
+"""SUE and OUE: unary encoding, with one independently perturbed bit per item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SUE(Unary):
     """Symmetric unary encoding, the core of RAPPOR: p + q = 1 (paper, section 3.2).
 
     Privacy: p(1-q)/(q(1-p)) <= e^eps with p = floor(2^64 * e^(eps/2)/(e^(eps/2) + 1))/2^64.
-    Variance: n*e^(eps/2)/(e^(eps/2) - 1)^2, whatever the item's count.
+    Variance: n*e^(eps/2)/(e^(eps/2) - 1)^2, independent of the item's count.
     Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 
     >>> import plausibly
@@ -39,7 +39,7 @@ class OUE(Unary):
     """Optimised unary encoding: p = 1/2, q = 1/(e^eps + 1) (paper, section 3.2).
 
     Privacy: p(1-q)/(q(1-p)) <= e^eps with q = ceil(2^64/(e^eps + 1))/2^64.
-    Variance: n*4e^eps/(e^eps - 1)^2 + f, the best there is for non-holders in large domains.
+    Variance: n*4e^eps/(e^eps - 1)^2 + f, the lowest possible on large domains for items without holders.
     Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 
     >>> import plausibly
@@ -56,5 +56,5 @@ class OUE(Unary):
 
     @cached_property
     def flip(self) -> int:
-        # ceil(N/(L+1)) = N - floor(N*L/(L+1)): a smaller one would exceed epsilon.
+        # ceil(N/(L+1)) = N - floor(N*L/(L+1)): a smaller q would exceed epsilon.
         return WORD - keep_threshold(self.epsilon, 1, 1)

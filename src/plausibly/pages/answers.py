@@ -1,4 +1,4 @@
-"""What an analyst takes away: estimates, together with what they rest on."""
+"""Answers: estimates together with the data and settings behind them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CERTAIN = 1e-99
 
 
 class Source(Protocol):
-    """What estimates rest on. A collected tally is one (`plausibly.files.Collected`)."""
+    """The reports behind estimates, such as a collected tally (`plausibly.files.Collected`)."""
 
     @property
     def scheme(self) -> Scheme:
@@ -41,10 +41,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Estimates, the tally they were made of, and how they are to be shown.
+    """Estimates, the tally they come from, and how to show them.
 
-    ``level`` is that of the intervals. People see the ``largest`` items of longer lists, this many; programs get all.
-    ``significance`` is the level of a search that returned only what is significant.
+    ``level`` is the confidence level of the intervals. Tables and charts show the ``largest`` items, at most this many;
+    files for programs have all. ``significance`` is the level of a search that returned only significant strings.
     """
 
     estimates: Estimates
@@ -55,21 +55,21 @@ class Answer:
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
-            self.interval  # noqa: B018  refuses a level that is none
+            self.interval  # noqa: B018  refuses an invalid level
 
     @cached_property
     def interval(self) -> tuple[Floats, Floats] | None:
-        """Lower and upper ends, where there is a variance."""
+        """Lower and upper ends of the intervals, if there is a variance."""
         return None if self.estimates.variance is None else self.estimates.interval(self.level)
 
     @property
     def found(self) -> HeavyHitters | None:
-        """The estimates, if a search has returned them."""
+        """The estimates, if they are the result of a search."""
         return self.estimates if isinstance(self.estimates, HeavyHitters) else None
 
     @property
     def privacy(self) -> str:
-        """The epsilon of the scheme, and what it promises."""
+        """The epsilon of the scheme and what it guarantees."""
         epsilon = self.source.scheme.epsilon
         most = exp(float(epsilon))
         return (
@@ -79,18 +79,18 @@ class Answer:
 
     @property
     def places(self) -> npt.NDArray[np.intp]:
-        """Which estimates are shown to people: all of a search, else the largest; the largest first."""
+        """Indices of the estimates to show, largest first: all of a search, otherwise the largest."""
         shown = len(self.estimates) if self.found is not None else self.largest
         return np.argsort(-self.estimates.values, kind="stable")[:shown]
 
     @property
     def picked(self) -> bool:
-        """Whether what is shown was picked for being large."""
+        """Whether the items shown were selected for being large."""
         chosen = any(step.kind is Kind.SELECTION for step in self.estimates.history)
         return chosen or self.found is not None or self.largest < len(self.estimates)
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
-        """The numbers by their names; None for those that there are not."""
+        """The columns of numbers by name; None for a column without values."""
         made = self.estimates
         low, high = self.interval or (None, None)
         columns = {
@@ -121,20 +121,20 @@ class Answer:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready; the items in their own order."""
+        """Facts and numbers, JSON-ready; the items in the order of the estimates."""
         names = ["item", *(columns := self.columns())]
         lists = [column.tolist() if column is not None else [None] * len(self.estimates) for column in columns.values()]
         rows = zip(plain_items(self.estimates), *lists, strict=True)
         return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]}
 
     def header(self) -> tuple[str, ...]:
-        """The names of the columns that people are shown."""
+        """The column names of the table for people."""
         interval = f"{100 * self.level:g} % interval"
         tested = self.found is not None and self.found.p_values is not None
         return ("item", "estimate", "share", *[interval] * (self.interval is not None), *["p-value"] * tested)
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
-        """What people are shown of each item: the item itself, and texts."""
+        """The rows of the table for people: the item itself, then texts."""
         made, p_values = self.estimates, None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
         shown = self.places
@@ -144,7 +144,7 @@ class Answer:
             value = float(made.values[i])
             texts = [count_text(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
             if ends:
-                # Figures below figures, with blanks as wide as a figure.
+                # Digits are aligned with spaces as wide as a digit.
                 low, high = (f"{own[place]:>{width}}" for own, width in zip(ends, widths, strict=True))
                 texts.append(f"[{low}, {high}]")
             if p_values is not None:
@@ -152,7 +152,7 @@ class Answer:
             yield made.items[i], *texts
 
     def about(self) -> dict[str, str]:
-        """What the estimates rest on, by name, in words."""
+        """Facts about the data behind the estimates, as names and phrases."""
         scheme, made = self.source.scheme, self.estimates
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
@@ -172,7 +172,7 @@ class Answer:
         return told | {"Fingerprint": scheme.fingerprint()}
 
     def notes(self) -> list[str]:
-        """What a reader of the table has to know, in sentences."""
+        """Sentences that a reader of the table should know."""
         made, told = self.estimates, []
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
@@ -196,5 +196,5 @@ class Answer:
 
 
 def plain_items(estimates: Estimates) -> list[Any]:
-    """The items as JSON and CSV have them: integers and texts as they are, bytes in hexadecimal."""
+    """The items for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
     return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]

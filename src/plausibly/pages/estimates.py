@@ -1,6 +1,6 @@
-"""Estimates as files, by the ending of their name: tables for programs, pictures and pages for people.
+"""Estimates as files, in the format of the ending: tables for programs, charts and pages for people.
 
-What is in them is described in docs/files.md.
+The formats are described in docs/files.md.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from .page import page
 from .pictures import chart, save, tree
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
-"""What a cell begins with that a spreadsheet takes for a formula, in narrow and in wide letters; and the apostrophe, so
-that it can be taken off again."""
+"""First characters of a cell that a spreadsheet takes for a formula, narrow and full-width; and the apostrophe, so that
+a reader can remove the one that is added."""
 
 
 def write_estimates(path: str | Path, answer: Answer) -> None:
-    """Writes or replaces a file of estimates, whole or not at all: .csv, .parquet, .json, .png, .svg or .html."""
+    """Write or replace a file of estimates atomically: .csv, .parquet, .json, .png, .svg or .html."""
     path = check_name(path)
     with replacing(path) as unfinished:
         _WRITERS[path.suffix.lower()](answer, unfinished)
 
 
 def write_tree(path: str | Path, answer: Answer) -> None:
-    """Writes or replaces the picture of a search, .png or .svg."""
+    """Write or replace the tree of a search: .png or .svg."""
     path = check_name(path, pictures=True)
     with replacing(path) as unfinished:
         _write_picture(tree(answer), unfinished, path.suffix.lower()[1:])
 
 
 def check_name(path: str | Path, *, pictures: bool = False) -> Path:
-    """The path, refused if no such file can be written: now, rather than when everything is computed."""
+    """The path, refused now rather than after the computation if no such file can be written."""
     path = Path(path)
     ending = path.suffix.lower()
     valid = [".png", ".svg"] if pictures else list(_WRITERS)
@@ -53,7 +53,7 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
 
 
 def safe_cell(item: Any) -> Any:
-    """The item for a CSV file: a text that a spreadsheet might run as a formula gets an apostrophe in front.
+    """The item for a CSV file, with an apostrophe before a text that a spreadsheet might run as a formula.
 
     >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
     ("'=1+1", "''quoted'", 'a=b', -5)
@@ -67,7 +67,7 @@ def _write_csv(answer: Answer, path: Path) -> None:
     constant["simulated"] = "true" if answer.source.simulated else "false"
     lists = [column.tolist() if column is not None else [None] * len(answer.estimates) for column in columns.values()]
     with path.open("w", encoding="utf-8", newline="") as file:
-        # Texts in quotes: a spreadsheet that cuts at semicolons would find cells of its own in them.
+        # Texts are quoted: a spreadsheet that splits at semicolons would find other cells in them.
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(["item", *columns, *constant])
         for item, *numbers in zip(plain_items(answer.estimates), *lists, strict=True):

@@ -1,4 +1,4 @@
-"""HTML pages that need nothing else: text that cannot become markup, pictures within, and nothing from elsewhere."""
+"""Self-contained HTML pages: text is always escaped, pictures are embedded, and nothing is loaded."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from urllib.parse import quote
 from .stylesheet import CSS
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The page asks no other computer for anything, and the browser sees to it."""
+"""The browser loads nothing from other computers."""
 _SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
 _ROUND = re.compile(r'\b(d|x|y|transform)="([^"]*)"')
 
 
 class Html(str):
-    """Text that is markup already. All other text is escaped."""
+    """Text that is already markup. All other text is escaped."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *children: str, **attributes: str) -> Html:
-    """An element. An attribute's name may end in an underscore, which is dropped; others within become hyphens.
+    """An element. In attribute names, a final underscore is dropped and other underscores become hyphens.
 
     >>> tag("p", "1 < 2, ", tag("b", "yes"), class_="note")
     '<p class="note">1 &lt; 2, <b>yes</b></p>'
@@ -32,7 +32,7 @@ def tag(name: str, /, *children: str, **attributes: str) -> Html:
 
 
 def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
-    """A whole page in the common look; ``style`` and ``policy`` add to what is there."""
+    """A whole page in the common style; ``style`` and ``policy`` are appended to the defaults."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -45,14 +45,14 @@ def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
 
 
 def picture(svg: str, *, label: str, alt: str, class_: str) -> Html:
-    """A drawing within the page."""
+    """An embedded SVG picture."""
     image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=alt, class_=class_)
-    # Where it is wider than the screen it is moved sideways, by keys as well.
+    # A picture wider than the screen scrolls sideways, with the keyboard as well.
     return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=label)
 
 
 def _lighter(svg: str) -> str:
-    # Half the size, and the same to the eye: no comments, no metadata, coordinates to a hundredth of a point.
+    # Half the size without a visible difference: no comments or metadata, coordinates to a hundredth of a point.
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<[^>]+>", lambda found: _ROUND.sub(lambda pair: f'{pair[1]}="{_rounded(pair[2])}"', found[0]), svg)
     return re.sub(r"\s*\n\s*", "\n", svg).strip()

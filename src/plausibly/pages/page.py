@@ -1,4 +1,4 @@
-"""Estimates on one HTML page: picture, table, what they rest on, and how to read them."""
+"""Estimates on one HTML page: chart, table, how to read them, and the data behind them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROWS = 1000
 
 
 def page(answer: Answer) -> str:
-    """The whole page; the same for the same estimates. Of long lists it has the thousand largest."""
+    """The page as text, equal for equal estimates. It lists at most the thousand largest."""
     table = replace(answer, largest=min(len(answer.estimates), MOST_ROWS))
     title = "Estimated counts" if answer.found is None else "What is common"
     return document(
@@ -34,7 +34,7 @@ def _header(title: str, answer: Answer) -> Html:
     made, scheme = answer.estimates, answer.source.scheme
     said = [tag("h1", title)]
     if answer.source.simulated:
-        said.append(tag("p", tag("b", "Simulated"), " These reports are no users' own.", class_="simulated"))
+        said.append(tag("p", tag("b", "Simulated"), " These reports are not from real users.", class_="simulated"))
     said.append(
         tag("p", f"{plural(len(made), 'item')} from {made.n:,} randomized reports, {scheme.name}.", class_="lede")
     )
@@ -70,7 +70,7 @@ def _table(answer: Answer) -> Html:
 
 
 def _keys(answer: Answer) -> Iterator[list[str]]:
-    # What the columns of figures are sorted by: an interval by its lower end.
+    # The sort keys of the columns of numbers; an interval is sorted by its lower end.
     columns = answer.columns()
     used = [columns["estimate"], columns["estimate"], columns["low"], columns.get("p_value")]
     for i in answer.places:
@@ -78,7 +78,7 @@ def _keys(answer: Answer) -> Iterator[list[str]]:
 
 
 def _item(item: object) -> Html:
-    # Isolated: a name that is read from right to left does not turn its neighbours.
+    # Isolated, so that right-to-left text does not affect its neighbours.
     return tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
 
 
@@ -148,7 +148,7 @@ td.figure { white-space: pre; }
 @media print { .picture img.tree { max-width: 100%; } }
 """
 
-# Clicking on the head of a column sorts by it. The table is there without, too.
+# A click on a column header sorts the table. Without scripts the table is there, unsorted.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table.sorts")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];

@@ -1,4 +1,4 @@
-"""Pictures of estimates and of searches, with nothing of a screen about them."""
+"""Charts of estimates and trees of searches, as figures that need no screen."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 MOST_BARS = 60
 _OTHERS = 6
 _BAND = 0.35
-"""Inches above a tree for the words that its reports are simulated."""
+"""Inches above a figure for the notice that its reports are simulated."""
 _MARGIN = 0.12
 _DPI = 200
 _FAINT, _ALARM = "#666666", "#a33000"
-_SIMULATED = "SIMULATED: no users' own reports"
-# Texts stay texts: they can be searched, and whatever shows them has fonts for more scripts than matplotlib.
+_SIMULATED = "SIMULATED: reports are not from real users"
+# Text stays text: it can be searched, and viewers have fonts for more scripts than matplotlib.
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "plausibly"}
 
 
 def chart(answer: Answer) -> Figure:
-    """The bar chart of what people are shown, with a line about what it is of."""
+    """The bar chart of the largest estimates, with a caption."""
     from matplotlib.figure import Figure
 
     bars = min(answer.largest, len(answer.estimates), MOST_BARS)
@@ -43,11 +43,11 @@ def chart(answer: Answer) -> Figure:
 
 
 def tree(answer: Answer) -> Figure:
-    """The picture of a search."""
+    """The tree of a search."""
     from matplotlib.figure import Figure
 
     if answer.found is None:
-        raise StateError("there is a tree of a search only, and these are estimates of given items")
+        raise StateError("expected the result of a search to draw a tree, got estimates of given items")
     picture = Picture(answer.found, _OTHERS)
     width, height = picture.size
     wide, high = width + 2 * _MARGIN, height + 2 * _MARGIN + _BAND * answer.source.simulated
@@ -60,14 +60,14 @@ def tree(answer: Answer) -> Figure:
 
 
 def svg_of(figure: Figure) -> str:
-    """The picture as text."""
+    """The figure as SVG text."""
     content = io.BytesIO()
     save(figure, content, "svg")
     return content.getvalue().decode()
 
 
 def save(figure: Figure, where: BinaryIO, kind: str) -> None:
-    """Writes the picture; the same picture has the same bytes."""
+    """Write the figure; equal figures give equal bytes."""
     import matplotlib as mpl
 
     given: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": _DPI}
@@ -75,14 +75,14 @@ def save(figure: Figure, where: BinaryIO, kind: str) -> None:
         warnings.simplefilter("always")
         content = io.BytesIO()
         figure.savefig(content, format=kind, **given)
-    # Blanks are as many as there are.
+    # Consecutive spaces are kept.
     where.write(content.getvalue().replace(b"*{stroke-linejoin", b"text{white-space:pre} *{stroke-linejoin", 1))
     boxes = [each for each in caught if "missing from font" in str(each.message)]
     for each in caught:
         if each not in boxes:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     if boxes and kind == "png":
-        words = "some characters are in none of matplotlib's fonts, and drawn as boxes; .svg and .html show them"
+        words = "matplotlib has no font for some characters and draws boxes instead; .svg and .html show them"
         warnings.warn(words, stacklevel=2)
 
 

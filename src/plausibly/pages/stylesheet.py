@@ -1,4 +1,4 @@
-"""The look of the report: for a screen of any width, in light and dark, and for paper."""
+"""The common style of all pages: for screens of any width, light and dark, and for paper."""
 
 CSS = """
 :root {

@@ -53,8 +53,8 @@ class Fakes:
 
 
 def fakes_of(scheme: Scheme) -> Fakes | None:
-    """What fake reports can do to counts of items; None where estimates are not sums over reports."""
-    if not scheme.linear:
+    """What fake reports can do to counts of items; None where one report has no bound."""
+    if scheme.contribution() is None:
         return None
     if isinstance(scheme, Search):
         return _fakes_of_search(scheme)
@@ -79,7 +79,7 @@ def _fakes_of_search(scheme: Search) -> Fakes:
 def _ends(scheme: Scheme) -> tuple[Fraction, Fraction]:
     # The least and the most that a record adds to a count.
     ends = scheme.contribution()
-    assert ends is not None  # it is linear
+    assert ends is not None
     return ends
 
 

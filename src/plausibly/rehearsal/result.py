@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Item:
-    """How one item fared; None where there is no law, no interval, or nothing to be found."""
+    """Results for one item; None without a law or an interval."""
 
     item: Any
     count: int
@@ -29,14 +29,14 @@ class Item:
     predicted: float | None
     """The standard error that the scheme's variance predicts, before any post-processing."""
     coverage: float | None
-    """The share of the repeats whose interval had the true count in it."""
+    """The share of the repeats whose interval contains the true count."""
     found: float
-    """The share of the repeats that had it among the k largest estimates, or among what a search returned."""
+    """The share of the repeats with the item among the k largest estimates, or among the results of a search."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """How well the k most common strings were found by a search, on average."""
+    """Mean scores of a search for the k most common strings."""
 
     f1: float
     precision: float
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal:
-    """What came of the repeats: for the most common items one by one, and for all together."""
+    """Results of all repeats: for each of the most common items, and for all items together."""
 
     scheme: Scheme
     truth: Truth
@@ -60,21 +60,21 @@ class Rehearsal:
     """The largest error of any item in any repeat."""
     coverage: float | None
     top_found: float
-    """How many of the true top k were among the k largest estimates, on average."""
+    """Mean number of the true top k among the k largest estimates."""
     told_from_zero: int | None
-    """The smallest count whose interval is above zero in 95 % of the collections; None without a law, or if none is."""
+    """The smallest count whose interval is above zero in 95 % of the collections; None if there is none."""
     search: Found | None
     estimates: Floats
-    """Of the top items: a row for each repeat."""
+    """Estimates of the top items, one row for each repeat."""
 
     @property
     def fixed_hashes(self) -> bool:
-        """Whether hash functions that all users share make an item's error alike in all repeats."""
+        """Whether hash functions shared by all users contribute the same error in all repeats."""
         law = self.scheme.estimator().law
         return law is not None and bool(law.collision or law.per_pair or law.per_fellow)
 
     def facts(self) -> list[tuple[str, str]]:
-        """What holds for all items together, as names and sentences."""
+        """Facts about all items together, as names and sentences."""
         n, items, k = self.truth.n, len(self.truth.counts), len(self.top)
         found = [("RMSE", f"{self.rmse:,.1f} users ({percent(self.rmse / n)}) over all {items:,} items")]
         if self.predicted_rmse is None:
@@ -105,7 +105,7 @@ class Rehearsal:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready."""
+        """The whole result, ready for JSON."""
         return {
             "scheme": self.scheme.name,
             "fingerprint": self.scheme.fingerprint(),
@@ -128,7 +128,7 @@ class Rehearsal:
         }
 
     def to_csv(self) -> str:
-        """The items one by one, as CSV text."""
+        """The items as CSV text, one line each."""
         lines = [asdict(each) | {"item": safe_cell(plain(each.item))} for each in self.top]
         text = io.StringIO()
         table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Layer 2, the sketches: many items in few cells, over any oracle. One file each, one line here."""
+"""Layer 2, the sketches: many items in few cells, over any oracle. One file and one line here for each."""
 
 from .bloom import BLOOM as BLOOM
 from .count_min import CM as CM

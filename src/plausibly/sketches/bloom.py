@@ -1,4 +1,4 @@
-"""BLOOM: Bloom filters of the items, perturbed as a whole (RAPPOR) or one of their bits through an oracle."""
+"""BLOOM: Bloom filters of the items, perturbed as a whole (RAPPOR), or one bit of them reported through an oracle."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _MOST_FUNCTIONS = 2**16
 
 
 class _OracleEpsilon(Fraction):
-    """The privacy of an oracle, not given: a copy of the scheme over another oracle has that one's."""
+    """An epsilon taken from the oracle, not given: a copy of the scheme over another oracle takes that oracle's."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BLOOM(Scheme):
     """Bloom filters of m = ``bits`` bits, k = ``hashes`` functions in each public cohort (paper, section 4).
 
-    A user draws a cohort. Without an oracle every bit of the item's filter is sent, wrong with the same probability
-    (RAPPOR without its permanent memory). With ``oracle`` the user draws one of the cohort's functions, too, and
-    reports that one bit's number through the oracle, whose domain is the m bits.
-    Privacy: two filters differ in at most 2k bits, hence each bit is kept with probability
-    floor(2^64 * L/(L+1))/2^64, L = e^(eps/(2k)); with an oracle, the oracle's, for every function.
+    A user draws a cohort. Without an oracle the user sends the item's whole filter, each bit flipped with the same
+    probability (RAPPOR without its permanent memory). With ``oracle`` the user also draws one of the cohort's functions
+    and reports the position of that one bit through the oracle, whose domain is the m bits.
+    Privacy: two filters differ in at most 2k bits, so each bit is kept with probability floor(2^64 * L/(L+1))/2^64,
+    L = e^(eps/(2k)); with an oracle, the oracle's privacy, for every function.
     Variance: none. Items are found by a non-negative regression on given candidates (``alpha``: see Regression), which
     needs scikit-learn: pip install plausibly[rappor].
     Cost: ceil(m/8) bytes and a cohort, O(m) client; with an oracle, its report and a row.
@@ -57,7 +57,7 @@ class BLOOM(Scheme):
     name = "BLOOM"
     extra = "rappor"
     accepts = (Listable, Keys)
-    max_increment = 2**12  # as much as any oracle's
+    max_increment = 2**12  # the largest of any oracle
     unbiased_given = "for the bits; the regression on them is biased"
 
     epsilon: Fraction = None  # type: ignore[assignment]  # the oracle's, if there is one
@@ -70,7 +70,7 @@ class BLOOM(Scheme):
     def validate(self) -> None:
         if self.oracle is None:
             if self.epsilon is None:
-                raise ParameterError("epsilon: expected for BLOOM without an oracle, got nothing")
+                raise ParameterError("epsilon: expected a number for BLOOM without an oracle, got none")
             super().validate()
             object.__setattr__(
                 self, "bits", whole_number("bits", 128 if self.bits is None else self.bits, 2, MAX_HASH_RANGE)
@@ -91,24 +91,24 @@ class BLOOM(Scheme):
 
     @property
     def width(self) -> int:
-        """Bits of a filter."""
+        """Number of bits in a filter."""
         width = self.bits if self.oracle is None else self.oracle.size
         assert width is not None
         return width
 
     @property
     def listed_size(self) -> int | None:
-        """Number of items, if they can be listed."""
+        """Number of items in the domain; None if they cannot be listed."""
         return self.domain.size
 
     @cached_property
     def keep(self) -> int:
-        """2^64 times the probability that a bit of a whole filter is sent as it is."""
+        """Probability that a bit of a whole filter is sent unchanged, times 2^64."""
         return keep_threshold(self.epsilon / (2 * self.hashes), 1, 1)
 
     @property
     def split(self) -> int:
-        """Where the hash cuts an item into its two characters."""
+        """Divisor that the hash uses to split an item in two: quotient and remainder."""
         return split_for(self.domain)
 
     @property
@@ -143,7 +143,7 @@ class BLOOM(Scheme):
 
     @property
     def channels(self) -> int:
-        """The cohorts; with an oracle all their functions, number j of cohort c being row c*k + j."""
+        """Number of cohorts; with an oracle, of hash functions: function j of cohort c is row c*k + j."""
         return self.cohorts if self.oracle is None else self.cohorts * self.hashes
 
     def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
@@ -152,7 +152,7 @@ class BLOOM(Scheme):
 
     @cached_property
     def seeds(self) -> npt.NDArray[np.uint64]:
-        """The seeds of the hash functions, one cohort after the other."""
+        """Seeds of all hash functions, cohort by cohort."""
         return public_seeds(self.hash_seed, self.cohorts * self.hashes, b"bloom")
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
@@ -177,7 +177,7 @@ class BLOOM(Scheme):
         one = own.astype(np.uint64)
         tied, ties = kernels.unary_response(one, draws.heads, keep, flip, out)
         kernels.settle_ties(out, one, tied, ties, draws.tails(tied, ties), keep, flip)
-        # That was a filter of one bit; the others are decided anew, from the same words.
+        # So far the filter has one bit set; the other bits are decided again, from the same random words.
         for other in others:
             bit = other.astype(np.int64)
             head = draws.heads[reports, bit]
@@ -212,7 +212,7 @@ class BLOOM(Scheme):
             bit = pure(Fraction(self.keep, WORD), 1 - Fraction(self.keep, WORD), lambda cells, n, codes: cells)
         else:
             oracle = self.oracle.estimator()
-            assert isinstance(oracle, Estimator)  # only sketches decode in another way
+            assert isinstance(oracle, Estimator)  # only sketches have other decoders
             bit = oracle
         return Regression(self, bit, alpha)
 
@@ -229,7 +229,7 @@ class BLOOM(Scheme):
 
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # a regression has no law of its error
+        yield from ()  # a regression has no variance law
 
     def seconds(self, n: int, asked: int) -> float:
         if self.oracle is None:

@@ -1,4 +1,4 @@
-"""From the rows of a sketch to estimates: their mean, their median or their minimum. Peeling has a file of its own."""
+"""Combine the rows of a sketch into estimates: their mean, median or minimum. Peeling is in its own file."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _Z95 = NormalDist().inv_cdf(0.975)
 
 
 class HashedRows(Hashing, Protocol):
-    """Rows whose items may carry signs."""
+    """Hashed rows whose items may carry signs."""
 
     @property
     def signed(self) -> bool: ...
 
 
 class RowLaws(NamedTuple):
-    """The law of the sum of all rows, and what of it two rows share, however many there are."""
+    """Variance laws of the sum of all rows: ``whole``, and ``between``, its part that is common to different rows."""
 
     whole: VarianceLaw
     between: VarianceLaw
@@ -44,7 +44,7 @@ class RowLaws(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a sketch as its oracle decodes them; ``laws`` is None where the oracle has none."""
+    """The rows of a sketch as its oracle decodes them; ``laws`` is None if the oracle has no variance law."""
 
     sketch: HashedRows
     oracle: Estimator
@@ -52,7 +52,7 @@ class Rows:
     postprocess: str | None
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
-        """The oracle's score of each cell of each row."""
+        """Integer score of each cell in each row, from the oracle."""
         scores = np.empty((len(state), self.sketch.width * (1 + self.sketch.signed)), dtype=np.int64)
 
         def work(row: int, _: int) -> None:
@@ -63,13 +63,13 @@ class Rows:
         return scores
 
     def counts(self, scores: Scores, n: Numbers) -> Floats:
-        """The estimated count of each cell of each row."""
+        """Estimated count of each cell in each row."""
         values: Floats = scores - n[:, None] * float(self.oracle.offset)
         values *= float(self.oracle.scale)
         return values
 
     def cells(self, state: Cells, n: Numbers) -> Floats:
-        """The same, post-processed if that was asked for."""
+        """Estimated count of each cell in each row, after the post-processing of rows, if any."""
         if self.postprocess is None:
             return self.counts(self.scores(state, n), n)
         every = [*in_chunks(len(state), 1, lambda row, _: self.oracle.estimate(state[row], int(n[row]), None))]
@@ -78,25 +78,25 @@ class Rows:
 
     @property
     def history(self) -> History:
-        """What was done to the rows."""
+        """Post-processing applied to the rows, as decoding steps."""
         return () if self.postprocess is None else (decoding(f"{self.postprocess} in each row"),)
 
     def of_items(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Of cells, what an item hashed to each would read: itself, or what its sign makes of it and its opposite."""
+        """Value that an item reads in each cell: the cell itself; with signs, cell minus opposite cell."""
         if not self.sketch.signed:
             return cells
         plus, minus = np.split(cells, 2, axis=1)
         return np.concatenate([plus - minus, minus - plus], axis=1)
 
     def debiased(self, counts: Floats, n: Numbers) -> Floats:
-        """Cell counts less what the others are expected to add; signs do without."""
+        """Cell counts minus the expected contribution of other items, which is 0 with signs."""
         if self.sketch.signed:
             return self.of_items(counts)
         debiased: Floats = CountMean(self.sketch.width).counts(counts, n[:, None])
         return debiased
 
     def f2(self, scores: Scores, n: Numbers) -> float:
-        """An estimate of the sum of squared item counts: users of one item meet in a cell, others by chance."""
+        """Estimated sum of squared item counts: users of one item share a cell, other users only by chance."""
         r, w = scores.shape
         law, total = law_of(self.oracle).averaged, int(n.sum())
 
@@ -106,7 +106,7 @@ class Rows:
             return squares
 
         sums = np.concatenate([*in_chunks(r, max(1, _CELLS_AT_ONCE // w), work)])
-        # What noise and the oracle's own hashing add to the squares of the cells of a row.
+        # Contribution of the noise and of the oracle's own hashing to the squared cells of a row.
         noise = n * float(w * law.per_report + law.per_holder)
         inflation = float(law.collision) * (w - 1)
         squares = (sums - noise + inflation * n) / (1 + inflation)
@@ -116,17 +116,17 @@ class Rows:
         return max(f2, float(total), 0.0 if size is None else total**2 / size)
 
     def items(self, codes: Codes | None) -> Codes:
-        """The items that are asked for: all of them for None."""
+        """Requested items, or all items if ``codes`` is None."""
         return np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
 
     def read(self, table: Floats, codes: Codes | None, combine: Callable[[Floats], Floats]) -> Floats:
-        """For each item, the combination of what it reads in the table, one value of each row."""
+        """For each item, the combination of its values in the table, one value per row."""
         asked = self.items(codes)
 
         def work(first: int, last: int) -> Floats:
             items = asked[first:last]
             values = np.empty((len(items), len(table)))
-            # Some rows at a time: a column alone would be written to as many places as there are items.
+            # Several rows at a time: writing one column at a time would touch a separate cache line for every item.
             some = np.empty((_ROWS_AT_ONCE, len(items)))
             for start in range(0, len(table), _ROWS_AT_ONCE):
                 block = table[start : start + _ROWS_AT_ONCE]
@@ -139,7 +139,7 @@ class Rows:
         return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
 
     def totals(self, table: Floats, codes: Codes | None) -> Floats:
-        """For each item, the sum of what it reads in the rows of the table."""
+        """For each item, the sum of its values in the rows of the table."""
         asked = self.items(codes)
 
         def work(first: int, last: int) -> Floats:
@@ -153,13 +153,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class MeanOfRows:
-    """The sum of the debiased rows: linear, unbiased, with the law of ``Rows``."""
+    """The sum of the debiased rows: linear and unbiased, with the variance law of ``Rows``."""
 
     rows: Rows
 
     @property
     def law(self) -> VarianceLaw | None:
-        # What is done to the rows is not linear.
+        # Post-processing of rows is not linear.
         return None if self.rows.laws is None or self.rows.postprocess is not None else self.rows.laws.whole
 
     @property
@@ -189,7 +189,7 @@ class MeanOfRows:
         if codes is None and table.shape[1] <= _CELLS_AT_ONCE:
             assert sketch.listed_size is not None
             return kernels.table_support(sketch.seeds, table, sketch.listed_size, sketch.split)
-        # Also for the whole domain where rows are wide: the other kernel makes copies of them.
+        # Wide rows take this path even for the whole domain: the other kernel copies them.
         asked = self.rows.items(codes)
 
         def work(first: int, last: int) -> Scores:
@@ -200,10 +200,10 @@ class MeanOfRows:
 
 @dataclass(frozen=True)
 class MedianOfRows:
-    """The median of the rows, each scaled to all users.
+    """The median of the rows, each scaled up to all users.
 
-    An item that nobody holds reads one cell of each row at random, so the cells themselves show how its rows are
-    spread, collisions included: their median is what to subtract, and two of their quantiles give the interval.
+    An item without holders reads one random cell of each row, so the cells themselves show the distribution of its
+    rows, collisions included: their median is subtracted, and two of their quantiles give the interval.
     """
 
     rows: Rows
@@ -214,7 +214,7 @@ class MedianOfRows:
         return (*self.rows.history, decoding("the median of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="median" takes medians of scaled rows: there are no integer scores')
+        raise StateError('combine="median" has no integer scores; ask for estimates, or use combine="mean"')
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         rows, total = self.rows, int(n.sum())
@@ -223,24 +223,25 @@ class MedianOfRows:
         centre = 0.0 if rows.sketch.signed else float(np.median(used))
         table -= centre
         if len(used) < len(table):
-            table[n == 0] = np.nan  # a row without users says nothing
+            table[n == 0] = np.nan  # a row without users has no information
         values = rows.read(table, codes, _medians if len(used) == len(table) else _medians_of_numbers)
         if rows.postprocess is not None or rows.laws is None:
             return values, None
         return values, self._variance(rows.laws, used - centre, total, np.clip(values, 0, total))
 
     def _variance(self, laws: RowLaws, cells: Floats, n: int, f: Floats) -> Floats:
-        # Of an item without holders by the quantiles of the cells; what holders add is nearly normal.
+        # The variance of an item without holders comes from the quantiles of the cells; that of holders is added to it
+        # as if normal, which it nearly is.
         rows, r = self.rows, len(cells)
         place = median_quantile(r)
         low, high = np.quantile(cells, [1 - place, place])
         factor = (NormalDist().inv_cdf(place) / _Z95) ** 2
-        # Scores are whole numbers: where there are few reports, the truth may lie anywhere within a step of the cells.
+        # Scores are integers: with few reports, the truth may lie anywhere within one step between cell values.
         step = r * float(rows.oracle.scale)
         rest, law, between = n - f, laws.whole, laws.between
         fellows = f * np.maximum(f - 1, 0)
         holders = r * (f * float(law.per_holder) + fellows * float(law.per_fellow - between.per_fellow))
-        holders += (r - 1) * f * (1 - f / max(n, 1)) + step**2 / 12 * (n > 0)  # a row's users are a sample
+        holders += (r - 1) * f * (1 - f / max(n, 1)) + step**2 / 12 * (n > 0)  # the users of a row are a sample
         shared = float(between.per_pair) * rest * np.maximum(rest - 1, 0) + float(between.per_fellow) * fellows
         variance: Floats = np.maximum(((high - low) / (2 * _Z95)) ** 2 + factor * holders, 0.0) + shared
         return variance
@@ -248,7 +249,7 @@ class MedianOfRows:
 
 @dataclass(frozen=True)
 class MinOfRows:
-    """The smallest of the debiased rows, each scaled to all users: biased low by noise, hence without an interval."""
+    """The minimum of the debiased rows, each scaled up to all users: noise biases it low, so it has no interval."""
 
     rows: Rows
     law: ClassVar[None] = None
@@ -258,7 +259,7 @@ class MinOfRows:
         return (*self.rows.history, decoding("the minimum of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="min" takes minima of scaled rows: there are no integer scores')
+        raise StateError('combine="min" has no integer scores; ask for estimates, or use combine="mean"')
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         rows = self.rows
@@ -268,13 +269,13 @@ class MinOfRows:
 
 
 def _scaled(table: Floats, n: Numbers) -> Floats:
-    # Each row as if all users had been in it.
+    # Each row scaled up as if it had all users.
     scaled: Floats = table * (int(n.sum()) / np.maximum(n, 1))[:, None]
     return scaled
 
 
 def _medians(values: Floats) -> Floats:
-    # As np.median, which looks for both middle ones at once and takes three times as long.
+    # Like np.median, which selects both middle values at once and takes three times as long.
     half = values.shape[1] // 2
     values.partition(half, axis=1)
     middle: Floats = values[:, half]
@@ -288,10 +289,10 @@ def _medians_of_numbers(values: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def median_quantile(rows: int) -> float:
-    """Where in the distribution of a row the median of so many rows is exceeded with probability 2.5 %.
+    """Quantile of one row that the median of ``rows`` rows exceeds with probability 2.5 %.
 
-    The middle one of 2k + 1 numbers has the quantile of Beta(k + 1, k + 1); the mean of the middle two of 2k is
-    nearly as precise as that.
+    For 2k + 1 numbers it is the quantile of Beta(k + 1, k + 1); the mean of the middle two of 2k numbers is nearly as
+    precise.
     """
     shape = rows // 2 + 1
     half = min(0.5, 5 / np.sqrt(8 * shape))

@@ -1,4 +1,4 @@
-"""CS: the Count-Sketch, whose items carry random signs so that collisions cancel."""
+"""CS: the Count-Sketch, whose items carry random signs so that collisions cancel out."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .rows import RowSketch
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CS(RowSketch):
-    """Count-Sketch: a row counts the users of a cell with the signs of their items (paper, section 4).
+    """Count-Sketch: each row adds up the signs of the users' items by cell (paper, section 4).
 
     ``oracle`` reports cell and sign, cell + c*[sign < 0], so its domain is twice the width c. The hash is uniform
     below 2c, which makes bucket and sign independent of each other.
     Privacy: the oracle's, for every row.
-    Variance of the mean: about twice the oracle's noise, plus (n-f)/c + (F2 - f^2 - n + f)/(rc) for what collides, over
-    a fresh ``hash_seed``; derivation in docs/adr/0009-sketches.md. The median is unbiased, too, by symmetry.
-    Cost: as CM's.
+    Variance of the mean: about twice the oracle's noise, plus (n-f)/c + (F2 - f^2 - n + f)/(rc) for collisions, over
+    a fresh ``hash_seed``; derivation in docs/adr/0009-sketches.md. By symmetry the median is unbiased, too.
+    Cost: the same as CM's.
 
     >>> import plausibly
     >>> oracle = plausibly.make("HM", epsilon=3, domain_size=2048)
@@ -41,11 +41,11 @@ class CS(RowSketch):
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         ends = self.oracle.contribution()
-        return ends and (ends[0] - ends[1], ends[1] - ends[0])  # one cell less another
+        return ends and (ends[0] - ends[1], ends[1] - ends[0])  # the difference of two cells
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
         c = self.width
-        # The item's users are in one of its two cells, so what they add to the other is no average.
+        # The item's own users are in one of its two cells, so their contribution to the other is not the average one.
         beside, law = law.beyond_average(0, c), law.averaged
         shared, shared_holder = law.covariance
         # Two cells are read, and a user of another item is in one of them with probability 1/c.

@@ -1,4 +1,4 @@
-"""What decoders ask of a sketch: how its functions hash."""
+"""The interface through which decoders use the hash functions of a sketch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.laws import Codes
 
 
 class Hashing(Protocol):
-    """Public hash functions of the items of a domain."""
+    """Public hash functions on the items of a domain."""
 
     @property
     def seeds(self) -> npt.NDArray[np.uint64]: ...
@@ -25,5 +25,5 @@ class Hashing(Protocol):
 
 
 def hashes_of(sketch: Hashing, function: int, items: Codes, size: int) -> npt.NDArray[np.uint32]:
-    """The hash of each item under one function, below ``size``."""
+    """Hash of each item under one function, an integer below ``size``."""
     return kernels.local_hash(np.full(len(items), sketch.seeds[function]), items, sketch.split, size)

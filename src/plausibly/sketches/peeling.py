@@ -1,4 +1,4 @@
-"""Decode and peel: the mean of the rows, once what frequent candidates lend to others has been taken out of them."""
+"""Peeling: the mean of the rows after removing what frequent candidates contribute to the cells of others."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .combining import Numbers, Rows
 from .hashing import hashes_of
 
 _ALARM = 0.05
-"""The chance that noise has one of the candidates peeled, if nobody holds any."""
+"""Probability that noise alone makes the decoder peel a candidate, if no candidate has holders."""
 _AT_ONCE = 1 << 12
-"""Candidates of a round: each step looks at all of them."""
+"""Number of candidates per round: each step examines all of them."""
 
 
 @dataclass(frozen=True)
 class PeelOfRows:
     """The mean of the rows, without what frequent candidates add to the cells that they share with others.
 
-    The largest estimate e is credited to its candidate and taken out of its cells, n_l/n of it in row l; candidates
-    that share a cell with it lose what it had lent them. Repeated while an estimate exceeds z standard errors (and one
-    user); of a candidate peeled before, also while it is as far below zero, since it was credited what others had lent
-    it. In the end each candidate has what it was credited and what it still reads.
-    An item that nobody holds reads a cell drawn from each row, hence the standard error is that of the cells, which
-    falls as frequent items leave them; z = Phi^-1(1 - 0.05/N) for N candidates.
+    The largest estimate e is credited to its candidate and subtracted from its cells, n_l/n of it in row l, which also
+    lowers the estimates of candidates that share these cells. This repeats while an estimate exceeds z standard errors
+    (and one user). A candidate that was peeled before is corrected as well if its estimate is as far below zero: its
+    credit then included users of others. The final estimate is the total credit plus what is left in the cells.
+    An item without holders reads one random cell of each row, so the standard error is that of the cells, which falls
+    as frequent items are removed; z = Phi^-1(1 - 0.05/N) for N candidates.
     """
 
     rows: Rows
@@ -41,7 +41,7 @@ class PeelOfRows:
         return (*self.rows.history, decoding("peeling the rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="peel" takes estimates out of the rows: there are no integer scores')
+        raise StateError('combine="peel" has no integer scores; ask for estimates, or use combine="mean"')
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         candidates, places = np.unique(self.rows.items(codes), return_inverse=True)
@@ -51,8 +51,8 @@ class PeelOfRows:
         return self._peeled(table, n / n.sum(), candidates)[places], None
 
     def _peeled(self, table: Floats, shares: Floats, candidates: Codes) -> Floats:
-        # Each step takes its atom's whole part out of the table, in the norm that weights a row by 1/share: it loses
-        # e^2(1 - 1/c) of its square, so that the steps come to an end.
+        # Each step removes the full component of one candidate from the table. In the norm that weights a row by
+        # 1/share, the squared norm falls by e^2(1 - 1/c), so the steps come to an end.
         rows, credited = self.rows, np.zeros(len(candidates))
         z = NormalDist().inv_cdf(1 - _ALARM / len(candidates))
         while True:
@@ -76,7 +76,7 @@ class PeelOfRows:
     def _credits(
         self, left: Floats, credited: Floats, cells: npt.NDArray[np.uint32], shares: Floats, limit: float
     ) -> Floats:
-        # What the candidates of a round are credited; `left` is what they still read, and follows each step.
+        # The credits of a round's candidates; `left` is what is still in their cells, updated at each step.
         credited, width = credited.copy(), self.rows.sketch.width
         while True:
             excess = _excess(left, credited)
@@ -92,7 +92,7 @@ class PeelOfRows:
 
     @property
     def _stretch(self) -> float:
-        # The mean of the cells, which is subtracted, has the item's own users among others'; signs do without.
+        # The mean of the cells, which is subtracted, includes the item's own users; with signs nothing is subtracted.
         return 1.0 if self.rows.sketch.signed else float(CountMean(self.rows.sketch.width).scale)
 
     def _opposite(self, cells: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -102,11 +102,11 @@ class PeelOfRows:
 
 
 def _excess(left: Floats, credited: Floats) -> Floats:
-    # How much stands out: what was credited may have been too much.
+    # How far an estimate stands out, in either direction if it was credited before: the credit may be too high.
     return np.where(credited != 0, np.abs(left), left)
 
 
 def _moments(table: Floats) -> tuple[Floats, Floats]:
-    # Mean and variance of the cells of each row, without a copy of it.
+    # Mean and variance of the cells of each row, without copying the table.
     means = table.mean(axis=1)
     return means, np.maximum(np.einsum("ij,ij->i", table, table) / table.shape[1] - means**2, 0.0)

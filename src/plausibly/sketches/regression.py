@@ -1,4 +1,4 @@
-"""From the bits of Bloom filters to the items behind them: a non-negative regression on candidates."""
+"""Estimate items from the bits of Bloom filters by a non-negative regression on candidates."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Numbers = npt.NDArray[np.int64]
 _ITEMS_AT_ONCE = 1 << 14
 _NEW_AT_ONCE = 1 << 12
 _SLACK = 0.01
-"""In standard errors: by how much the solver may miss its penalty."""
+"""Tolerance of the solver, in standard errors: the largest deviation from the penalty."""
 
 
 class Filters(Hashing, Protocol):
-    """Bloom filters, as many functions in each channel."""
+    """Bloom filters with the same number of hash functions in each channel."""
 
     @property
     def channels(self) -> int: ...
@@ -35,35 +35,35 @@ class Filters(Hashing, Protocol):
 
 @dataclass(frozen=True)
 class Regression:
-    """The counts of candidates that explain best which bits are common (RAPPOR, section 4).
+    """Counts of the candidates that best explain which bits are common (RAPPOR, section 4).
 
-    The share of a channel's users who have a bit is regressed on which candidates have it, weighted by the known noise,
-    with a constant for the crowd that holds no candidate. In standard errors of the count of an item alone:
-    the non-negative LASSO with penalty z = Phi^-1(1 - 1/N) selects among N candidates, so that if nobody held any of
-    them noise would let about one through; then non-negative ridge regression with penalty ``alpha`` gives the counts
-    of the selected, an item alone shrunk by 1/(1 + alpha). No penalty is tuned to the data.
+    The share of a channel's users who have a bit is regressed on the candidates that have it, weighted by the known
+    noise, with a constant for users who hold no candidate. Penalties are in standard errors of the count of a single
+    item. First the non-negative LASSO with penalty z = Phi^-1(1 - 1/N) selects among N candidates, so that noise alone
+    lets through about one. Then non-negative ridge regression with penalty ``alpha`` estimates the counts of the
+    selected candidates; a single item shrinks by the factor 1/(1 + alpha). No penalty is tuned to the data.
     """
 
     filters: Filters
     bit: Estimator
-    """Of the bits of one channel."""
+    """Estimator for the bits of one channel."""
     alpha: float
     law: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 <= self.alpha < inf:
-            raise ParameterError(f"alpha: expected a number from 0 on, got {shown(self.alpha)}")
+            raise ParameterError(f"alpha: expected a number of at least 0, got {shown(self.alpha)}")
 
     @property
     def history(self) -> History:
         return (decoding("non-negative regression"),)
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError("BLOOM estimates by a regression, which has no integer scores; ask for estimates")
+        raise StateError("BLOOM decodes by a regression, which has no integer scores; ask for estimates")
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         asked = np.arange(self.filters.listed_size or 0, dtype=np.uint64) if codes is None else codes
-        # A candidate that is asked for twice enters once: nothing could decide between two equal columns.
+        # A candidate that is requested twice enters once: a regression cannot tell two equal columns apart.
         candidates, where = np.unique(asked, return_inverse=True)
         values = np.zeros(len(candidates))
         if len(candidates) and n.any():
@@ -73,10 +73,10 @@ class Regression:
     def _regress(self, values: Floats, state: Cells, n: Numbers, candidates: Codes) -> None:
         models = _linear_models()
         shares, weights = self._evidence(state, n)
-        # The standard error of the share of an item alone; columns of that length make every coefficient count them.
+        # The standard error of the share of a single item. Scaled by it, every coefficient is in standard errors.
         unit = 1 / np.sqrt(self._hashes * weights.sum() / self.filters.width)
         chosen = np.arange(len(candidates))
-        if len(candidates) > 2:  # else z is 0, and all are selected
+        if len(candidates) > 2:  # otherwise z is 0, and all are selected
             z = NormalDist().inv_cdf(1 - 1 / len(candidates))
             lasso = models.Lasso(z / weights.sum(), positive=True, tol=1e-6, max_iter=10_000)
             chosen = self._selected(lasso, z, shares, weights, candidates, unit)
@@ -88,8 +88,8 @@ class Regression:
     def _selected(
         self, lasso: Any, z: float, shares: Floats, weights: Floats, candidates: Codes, unit: float
     ) -> Numbers:
-        # The LASSO on all candidates, solved on few: those on which the residuals pull by more than the penalty join
-        # until there are none, and then the others would have been left out anyway.
+        # The LASSO on all candidates, solved on few: candidates on which the residuals pull by more than the penalty
+        # join until there are none; the LASSO would give all the others a coefficient of 0 anyway.
         active, coefficients = np.zeros(0, dtype=np.int64), np.zeros(0)
         residuals = shares - np.average(shares, weights=weights)
         while True:
@@ -109,20 +109,20 @@ class Regression:
         return len(self.filters.seeds) // self.filters.channels
 
     def _evidence(self, state: Cells, n: Numbers) -> tuple[Floats, Floats]:
-        # For each bit of each channel: the share of the users who have it, and 1/variance of that.
+        # For each bit of each channel: the share of users who have it, and 1/variance of that share.
         shares, weights = np.zeros((2, len(state), self.filters.width))
         chance = 1 - (1 - 1 / self.filters.width) ** self._hashes
         for channel in np.flatnonzero(n):
             users = int(n[channel])
             values, variance = self.bit.estimate(state[channel], users, None)
-            assert variance is not None  # a bit has a law
+            assert variance is not None  # a bit has a variance law
             shares[channel] = values / users
-            # The users of a channel are a sample, too.
+            # The users of a channel are themselves a sample.
             weights[channel] = users**2 / (variance.mean() + users * chance * (1 - chance))
         return shares.reshape(-1), weights.reshape(-1)
 
     def _sums(self, table: Floats, candidates: Codes) -> Floats:
-        # Of each candidate, what its bits read in the table, added up.
+        # For each candidate, the sum of the table over its bits.
         def work(first: int, last: int) -> Floats:
             sums = np.zeros(last - first)
             for function in range(len(self.filters.seeds)):
@@ -135,14 +135,14 @@ class Regression:
         from scipy.sparse import csc_array
 
         functions, width = len(self.filters.seeds), self.filters.width
-        rows = np.empty((len(candidates), functions), dtype=np.int32)  # scikit-learn takes no longer ones
+        rows = np.empty((len(candidates), functions), dtype=np.int32)  # scikit-learn accepts no wider integers
         for function in range(functions):
             rows[:, function] = self._bits(function, candidates)
             rows[:, function] += function // self._hashes * width
         ends = np.arange(0, rows.size + 1, functions, dtype=np.int32)
         shape = self.filters.channels * width, len(candidates)
         design = csc_array((np.ones(rows.size), rows.reshape(-1), ends), shape=shape)
-        # A filter is an OR: two functions that meet in a bit set it once.
+        # A filter is an OR: two functions that hash to the same bit set it once.
         design.sum_duplicates()
         design.data[:] = unit
         return design

@@ -1,4 +1,4 @@
-"""What the sketches share: a public row for every user, a hash of the item below the row, an oracle's report of it."""
+"""Base of the row sketches: a user draws a public row, hashes the item with it and reports the hash by an oracle."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class _Rows(Support):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RowSketch(Scheme):
-    """``rows`` public hash functions into the items of an oracle, which makes the reports and provides the privacy.
+    """A sketch of ``rows`` public hash functions over an oracle, which makes the reports and provides the privacy.
 
-    A user draws a row, hashes the item with it and reports the hash through the oracle. The users of a row are one
-    channel of the state.
+    A user draws a row, hashes the item with its function and reports the hash through the oracle. The users of a row
+    are one channel of the state.
     """
 
     accepts = (Listable, Keys)
-    max_increment = 2**12  # as much as any oracle's
+    max_increment = 2**12  # the largest of any oracle
     unbiased_given = "a fresh hash_seed"
 
     epsilon: Fraction = field(init=False)
@@ -90,15 +90,15 @@ class RowSketch(Scheme):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Cells of a row."""
+        """Number of cells in a row."""
 
     @abstractmethod
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
-        """The law of the sum of all rows, given the oracle's; ``together``: the chance that two users share a row."""
+        """Variance law of the sum of all rows, given the oracle's; ``together``: chance that two users share a row."""
 
     @property
     def listed_size(self) -> int | None:
-        """Number of items, if they can be listed."""
+        """Number of items in the domain; None if they cannot be listed."""
         return self.domain.size
 
     @property
@@ -107,7 +107,7 @@ class RowSketch(Scheme):
 
     @property
     def split(self) -> int:
-        """Where the hash cuts an item into its two characters."""
+        """Divisor that the hash uses to split an item in two: quotient and remainder."""
         return split_for(self.domain)
 
     @property
@@ -142,12 +142,16 @@ class RowSketch(Scheme):
 
     @cached_property
     def seeds(self) -> npt.NDArray[np.uint64]:
-        """The seed of each row's hash function."""
+        """Seed of each row's hash function."""
         return public_seeds(self.hash_seed, self.rows, b"row seed")
+
+    def hash_items(self, rows: npt.NDArray[np.integer[Any]], items: Encoded, size: int) -> npt.NDArray[np.uint32]:
+        """The hash of each item under the function of its row, below ``size``."""
+        return kernels.local_hash(self.seeds[rows], items, self.split, size)
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
-        cells = kernels.local_hash(self.seeds[rows], values, self.split, self.oracle.size)
+        cells = self.hash_items(rows, values, self.oracle.size)
         out["row"] = rows
         redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
         return np.union1d(refused, redo)
@@ -171,7 +175,7 @@ class RowSketch(Scheme):
         if not isinstance(oracle, Mapping):
             raise ParameterError(f"oracle: expected a mapping of the oracle's options, got {type(oracle).__name__}")
         chosen = choose_estimator(self.oracle.estimator, oracle)
-        assert isinstance(chosen, Estimator)  # only sketches decode in another way
+        assert isinstance(chosen, Estimator)  # only sketches have other decoders
         if not isinstance(combine, str) or combine not in COMBINE:
             raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
         laws = None
@@ -206,9 +210,10 @@ class RowSketch(Scheme):
 
 
 def expect_oracle(given: object) -> None:
-    """Raises unless this is an oracle that can report a cell."""
+    """Raise unless ``given`` is an oracle that can report a cell."""
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")
     if given.domain.cells is None or given.channels is not None:
-        raise ParameterError("oracle: expected an oracle with domain_size= the cells of a row, got another")
+        got = f"{given.name} over another domain, or with rows of its own"
+        raise ParameterError(f"oracle: expected an oracle with domain_size= the number of cells in a row, got {got}")
