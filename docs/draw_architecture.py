@@ -23,6 +23,9 @@ WIDTH, ROW, BOX_HEIGHT, GAP, MARGIN = 1000, 104, 58, 18, 24
 LETTER = 9.2
 """Width of a letter of a name, about."""
 
+LEFT_OUT = {"__main__", "extend", "version"}
+"""Doors and constants: they are not parts of the house."""
+
 ABOUT = {
     "cli": "the command line",
     "service": "the collector",
@@ -35,7 +38,6 @@ ABOUT = {
     "files": "values, reports, tallies",
     "presets": "published systems",
     "diagnose": "plausibly doctor",
-    "extend": "door for new schemes",
     "certify": "audits",
     "catalog": "name ↔ scheme ↔ JSON",
     "oracles": "layer 1",
@@ -45,6 +47,7 @@ ABOUT = {
     "core": "scheme, domain, tally, laws",
     "kernels": "hot loops, C and NumPy",
     "device": "the client: one file",
+    "plugins": "finds other packages",
 }
 
 
@@ -53,7 +56,8 @@ def layers() -> list[list[str]]:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     found = [[name for name in re.findall(r"\w+", row) if _exists(name)] for row in rows]
-    return [row for row in found if row and row != ["__main__"]]
+    shown = [[name for name in row if name not in LEFT_OUT] for row in found]
+    return [row for row in shown if row]
 
 
 def _exists(name: str) -> bool:

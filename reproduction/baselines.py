@@ -28,7 +28,7 @@ class OverSketches:
 
     kind: Any
     reports: int
-    """How many a user sends; they share the budget."""
+    """Number of reports of a user; they share the budget."""
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class OverSketches:
         rows: int,
         width: int,
     ) -> Scheme:
-        """The search at this privacy in all; however many users there are."""
+        """The search with this total privacy, for any number of users."""
         seed = {"hash_seed": hash_seed}
         cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
         sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
@@ -71,7 +71,7 @@ _COHORTS = 8
 
 
 def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
-    """The prefix extending method with nothing pruned early: a first level that is decoded completely, then the whole.
+    """The prefix extending method without early pruning: a first level that is decoded completely, then whole strings.
 
     Two in five users report the first characters, the others the whole string through tables of 2^20 cells.
     """
@@ -100,10 +100,10 @@ def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
 
 
 def extend_and_peel(tally: Any, k: int) -> list[Any]:
-    """The k best extensions of the 500 most common first parts, one after the other explained away.
+    """The k best extensions of the 500 most common first parts, peeled off one after the other.
 
-    What is found is subtracted from its cells, so that nothing else lives on them. An estimate above that of its own
-    first part is pulled towards it, as far as their variances say.
+    A found string is subtracted from its cells, so that no other string profits from them. An estimate above that of
+    its own first part is pulled towards it, as far as their variances say.
     """
     scheme, n = tally.scheme, len(tally)
     strings = scheme.strings

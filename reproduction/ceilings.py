@@ -1,4 +1,4 @@
-"""How good any search could be: two that no collection can afford, simulated from the truth.
+"""Upper bounds for searches: two searches that no collection can afford, simulated from the truth.
 
 Both give every user's whole budget to the full string and the best oracle known, whose noise is normal with variance
 n·V*, V* = 4e^ε/(e^ε−1)². They see true counts plus that noise, and answer with k strings.
@@ -24,7 +24,7 @@ Bins = npt.NDArray[np.int64]
 
 CANDIDATES = 2_000
 UNHELD = "\N{REPLACEMENT CHARACTER}"
-"""In an answer: some string that nobody holds. Which one does not matter, it is wrong."""
+"""In an answer: any string without users, which is wrong."""
 
 STEP = 0.01
 """Width in nats of the bins in which strings are counted by their prior: bin b is ln P = −b·STEP."""
@@ -38,7 +38,7 @@ _quantile = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
 def known_candidates(crowd: Crowd, epsilon: float, k: int, rng: np.random.Generator) -> list[str]:
     """The k strings that look most frequent when the 2,000 truly most frequent are given as candidates.
 
-    Out of reach for a search with few users: nobody has to learn here what strings there are.
+    Out of reach for a search with few users, since this one does not have to discover the strings.
     """
     counts = crowd.counts[:CANDIDATES]
     estimates = counts + rng.normal(0.0, sqrt(_variance(crowd, epsilon)), len(counts))
@@ -72,16 +72,16 @@ def exhaustive(
 
 @dataclass(frozen=True, eq=False)
 class CharacterPrior:
-    """What a string's characters say about its probability, in bins of ``STEP`` nats."""
+    """The probability of strings given their characters, in bins of ``STEP`` nats."""
 
     held: Bins
     """The bin of each string of the crowd."""
     unheld: Floats
-    """The number of strings in each bin that nobody holds; up to 10^300, therefore not integers."""
+    """The number of strings without users in each bin; up to 10^300, therefore not integers."""
 
 
 def character_prior(crowd: Crowd, length: int, alphabet_size: int) -> CharacterPrior:
-    """The prior of every string of at most this length: one by one for those of the crowd, counted for the others."""
+    """The prior of every string of at most this length: individually for those of the crowd, counted for the others."""
     whole_number("length", length, 1, MAX_LENGTH)
     whole_number("alphabet_size", alphabet_size, 2, 2**15)
     # One row of code points for each string, 0 after its end.

@@ -23,7 +23,7 @@ NAMES = {"C3U": "C3U: exhaustive", "C1": "C1: candidates known"}
 
 
 def grid_sheet(rows: Sequence[Row]) -> Sheet:
-    """Mean F1 of every method in every cell, and what was significant."""
+    """Mean F1 of every method in every cell, and the number of significant strings."""
     methods = list(dict.fromkeys(row["method"] for row in rows))
     lines = []
     for (data, length, n, epsilon), own in _grouped(rows, "data", "length", "n", "epsilon").items():
@@ -49,7 +49,7 @@ def _summary(rows: Sequence[Row], methods: Sequence[str]) -> str:
 
 
 def uniform_sheet(rows: Sequence[Row]) -> Sheet:
-    """How often something is reported as significant where there is nothing."""
+    """How often a string is reported as significant when there is no heavy hitter."""
     lines = [
         (str(length), f"{n:,}", f"{epsilon:g}", str(len(own)), str(sum(row["significant"] > 0 for row in own)))
         for (length, n, epsilon), own in _grouped(rows, "length", "n", "epsilon").items()

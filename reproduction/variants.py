@@ -20,7 +20,7 @@ TH: Any = CATALOG["TH"]
 
 _ITEMS_AT_ONCE = 1 << 16
 _COMBINE: Mapping[str, Any] = {"mean": np.sum, "median": np.median, "min": np.min}
-"""What becomes of the readings of all rows; the mean is of rows with a share of the users each, hence a sum."""
+"""How the readings of all rows are combined. Each row has a share of the users, so the mean estimate is a sum."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,9 +51,9 @@ class SharedSigns(CS):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RawCells(CM):
-    """The Count-Min sketch of the paper's program: what others add to a cell is taken out of the mean alone.
+    """The Count-Min sketch of the paper's program: only the mean is corrected for the other items of a cell.
 
-    So median and minimum are n/c too high, before noise draws the minimum down.
+    So median and minimum are n/c too high, before noise lowers the minimum.
     """
 
     name = "CM, not debiased"
@@ -67,13 +67,13 @@ class RawCells(CM):
 
 @dataclass(frozen=True)
 class _AsTheyAre:
-    """Estimates that combine the cells of an item as they are: nothing that others add to them is taken out."""
+    """Estimates from the cells of an item as they are, without correction for the other items in them."""
 
     sketch: Any
     oracle: Decoder
     combine: str
     law: ClassVar[None] = None
-    """The others of a cell bias these estimates."""
+    """None: the other items of a cell bias these estimates."""
 
     @property
     def history(self) -> Any:

@@ -1,4 +1,4 @@
-"""The paper's figures and tables by name, each declared in a file of its own; ``extra`` are what it has not drawn."""
+"""The paper's figures and tables by name, each declared in a file of its own; ``extra`` are ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several figures have in common: the paper's two sweeps, its three panels, and its choice of t."""
+"""Common parts of several figures: the paper's two sweeps, its three panels, and its choice of t."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPSILONS = tuple(half / 2 for half in range(1, 11))
 DOMAINS = tuple(2**bits for bits in range(2, 12))
 
 ERRORS = 4096
-"""Squared errors in a repeat. Five repeats of so many tell a law that is 5 % off: their mean has an error of 1 %."""
+"""Squared errors averaged in a repeat. The mean of five repeats has an error of 1 %, which reveals a law 5 % off."""
 
 BY_EPSILON = Panel(title="Varying ε", sweeps=["epsilon"], x="epsilon", xlabel="ε")
 BY_DOMAIN = Panel(title="Varying d", sweeps=["domain"], x="d", xlabel="d", logx=2)

@@ -1,4 +1,4 @@
-"""What the figures of sketches have in common: the paper's users, domains, lines and panels."""
+"""Common parts of the figures about sketches: the paper's users, domains, lines and panels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLH: Mapping[str, Any] = {"scheme": "FLH", "hashes": 500}
 
 
 def sketch(label: str, scheme: str, combine: str, *, decoder: str | None = None, ours: bool = False, **of: Any) -> Line:
-    """The line of a sketch whose rows are combined so; HM within it is decoded as ``decoder`` says."""
+    """The line of a sketch with this combination of rows; ``decoder`` is that of an HM oracle."""
     oracle = {} if decoder is None else {"oracle": {"decoder": decoder}}
     return line(label, scheme, view=view(combine=combine, **oracle), ours=ours, **of)
 
@@ -33,7 +33,7 @@ def six(**of: Any) -> list[Line]:
 def errors(
     sweep: str, x: str, xlabel: str, *, title: str, logx: int | None = None, optimum: bool = False
 ) -> list[Panel]:
-    """The error of all items and of the 50 most common over x; both again of estimates clipped at zero.
+    """Panels of the error of all items and of the 50 most common over x, as they are and clipped at zero.
 
     The text defines the first two. The paper's program clips before it compares, which turns the order around where
     estimates are far too low, as those of the minimum are.

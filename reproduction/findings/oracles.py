@@ -1,4 +1,4 @@
-"""Sections 7.1 to 7.4, and what section 9 says of oracles."""
+"""Claims about oracles, in sections 7.1 to 7.4 and 9."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .reading import everywhere_below, listed, lowest, part, place, ratios, slop
 
 FINDINGS = Findings()
 _SMALL = 1.5
-"""Epsilons up to here are small."""
+"""The largest epsilon that counts as small."""
 _FLH = "FLH (k′ = 10,000)"
 _HM = "HM (best t)"
 _FULL = "HM (all products)"

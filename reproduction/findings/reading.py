@@ -14,9 +14,10 @@ from plausibly.experiments import Curve, Mean, MissingError, Outcome, Verdict, n
 
 
 def as_published(check: Callable[[str, str], tuple[bool, str]], why: str = "") -> Verdict:
-    """As ``clipped_or_not``, of a check that also takes which sketches it is about: as defined ("") or as programmed.
+    """The verdict of a check on sketches as the text defines them, and as the paper's program computes them.
 
-    In the paper's program the median and minimum of CM are not debiased. What holds only so is reversed.
+    The check takes the suffix of the metric and that of the label. In the program the median and minimum of CM are not
+    debiased; a claim that holds only then is reversed.
     """
     (plain, numbers), (published, also) = check("", ""), check("_clipped", ", not debiased")
     outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if published else Outcome.NOT_REPRODUCED
@@ -24,9 +25,9 @@ def as_published(check: Callable[[str, str], tuple[bool, str]], why: str = "") -
 
 
 def clipped_or_not(check: Callable[[str], tuple[bool, str]], why: str = "") -> Verdict:
-    """The verdict of a check of errors as the text defines them ("") and as its program computes them ("_clipped").
+    """The verdict of a check on errors as the text defines them ("") and as the program computes them ("_clipped").
 
-    The program sets negative estimates to zero and rounds before it compares. What holds only so is reversed.
+    The program sets negative estimates to zero and rounds before it compares. A claim that holds only then is reversed.
     """
     (plain, numbers), (clipped, also) = check(""), check("_clipped")
     outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if clipped else Outcome.NOT_REPRODUCED
@@ -37,7 +38,7 @@ def clipped_or_not(check: Callable[[str], tuple[bool, str]], why: str = "") -> V
 
 
 def ratios(one: Curve, other: Curve) -> dict[Any, float]:
-    """One over the other, wherever both have been measured."""
+    """Ratios of two curves, at all places where both have been measured."""
     common = [place for place in one if place in other]
     if not common:
         raise MissingError("no common place")
@@ -51,13 +52,13 @@ def typical(values: Mapping[Any, float] | Sequence[float]) -> float:
 
 
 def everywhere_below(one: Curve, other: Curve) -> bool:
-    """Nowhere clearly above, and below in the geometric mean."""
+    """Whether a curve is nowhere clearly above another, and below it in the geometric mean."""
     places = [place for place in one if place in other]
     return not any(other[place].below(one[place]) for place in places) and typical(ratios(one, other)) < 1
 
 
 def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
-    """The curve where this holds of the place."""
+    """The part of a curve at the places to keep."""
     kept = {place: mean for place, mean in curve.items() if keep(place)}
     if not kept:
         raise MissingError("no such place")
@@ -65,12 +66,12 @@ def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
 
 
 def lowest(curve: Curve) -> Any:
-    """The place of the least value."""
+    """The place of the minimum."""
     return min(curve, key=lambda place: curve[place].value)
 
 
 def slope(curve: Curve) -> float:
-    """How fast it grows: the exponent of the power of x that fits best."""
+    """Growth of a curve: the exponent of the power law that fits best."""
     x = [log2(place) for place in curve]
     y = [log2(mean.value) for mean in curve.values()]
     return float(np.polyfit(x, y, 1)[0])
@@ -80,7 +81,7 @@ def slope(curve: Curve) -> float:
 
 
 def span(values: Mapping[Any, float]) -> str:
-    """The least and the greatest, with their places."""
+    """Minimum and maximum, with their places, in words."""
     least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     if number(values[least]) == number(values[most]):
         return number(values[least])
@@ -88,11 +89,11 @@ def span(values: Mapping[Any, float]) -> str:
 
 
 def place(value: Any) -> str:
-    """A place of an axis."""
+    """A place on an axis, in words."""
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
 def listed(values: Mapping[str, float] | Mapping[str, Mean]) -> str:
-    """Names with their values, the least first."""
+    """Names with their values, the smallest first, in words."""
     plain = {name: value.value if isinstance(value, Mean) else value for name, value in values.items()}
     return ", ".join(f"{name} {number(plain[name])}" for name in sorted(plain, key=plain.__getitem__))

@@ -1,4 +1,4 @@
-"""Section 8: heavy hitters, and what section 9 says of them."""
+"""Claims about heavy hitters, in sections 8 and 9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 7.5: Bloom filters and sketches, and what section 9 says of them."""
+"""Claims about Bloom filters and sketches, in sections 7.5 and 9."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FINDINGS = Findings()
 _WAYS = ("Mean", "Median", "Min")
 _NAMES = {"width": "c", "rows": "r"}
 _LARGE = 512
-"""Cells from which on a sketch is large."""
+"""The smallest number of cells of a large sketch."""
 
 
 def _typical(

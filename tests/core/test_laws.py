@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from plausibly import Integers, StateError, audit, make
-from plausibly.certify.moments import moments
+from plausibly.certify.moments import Moments, moments
 from plausibly.core.history import Applied, decoding
 from plausibly.core.laws import CountMean, Estimator, VarianceLaw, law_of, pure
 from plausibly.core.scheme import Scheme
@@ -101,7 +101,7 @@ def test_planning_asks_whether_there_is_a_law() -> None:
 
 
 def test_the_audit_holds_without_a_law_and_says_nothing_of_the_variance() -> None:
-    assert moments(lawless()) == (5, True, None)
+    assert moments(lawless()) == Moments(5, unbiased=True, variance=None, exact=True)
     certificate = audit(lawless())
     assert certificate.holds
     assert certificate.variance_exact is None

@@ -18,10 +18,10 @@ from cases import in_turn
 from contract.entries import every_scheme, other_than, reports_of, tally_of
 from engines.making import names, one_task_each, segment, whole
 from files.making import SMALL, damage_group, flip, small_file
-from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
+from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError, engines
 from plausibly.core import parallel
 from plausibly.core.atomic import held
-from plausibly.engines import collect, fold
+from plausibly.engines import collect, fold, local
 from plausibly.files import (
     Collected,
     DamagedError,
@@ -453,3 +453,8 @@ def test_a_stray_state_beside_a_tally_is_neither_taken_for_it_nor_added_to_it(fo
     unfinished.unlink()
     added = collect([folder], output, allow_simulated=True).added
     assert len(Collected.read(output)) == len(tally) + added
+
+
+def test_the_former_module_still_has_the_documented_names() -> None:
+    for name in ("Collection", "Segment", "collect", "fold", "merge", "merge_files"):
+        assert getattr(local, name) is getattr(engines, name)

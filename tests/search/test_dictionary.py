@@ -336,7 +336,7 @@ def test_the_result_tells_what_came_from_the_dictionary(tally: Any) -> None:
     found = tally.search(k=4, dictionary=KNOWN)
     assert found.dictionary == frozenset(text[:6] for text in KNOWN)
     lines = found.explain("ddcc").splitlines()
-    assert lines[:2] == ["ddcc: found", "  in the dictionary: judged even where a step has not kept it"]
+    assert lines[:2] == ["ddcc: found", "  in the dictionary: considered even if a step does not keep it"]
     assert "dictionary" not in found.explain("abcdac")
     assert "in the dictionary" in found.explain("abcdabba")
     assert "dictionary" not in tally.search(k=4).explain("ddcc")

@@ -46,9 +46,11 @@ class Certificate:
     moment_items: int
     """Size of the domain on which mean and variance were computed; 0 if they were not."""
     unbiased: bool | None
-    """Exactly, over all coins, with every decoder; None where it rests on ``scheme.unbiased_given``."""
+    """Over all coins, with every decoder; None where it rests on ``scheme.unbiased_given``, or is not promised."""
     variance_exact: bool | None
     """Likewise; None also where the estimates have no variance law."""
+    moments_exact: bool
+    """Whether mean and variance were computed in fractions, or to nine digits, as of decoders that are no fractions."""
     findings: tuple[str, ...]
 
     @property
@@ -116,6 +118,7 @@ class Certificate:
             "moment_items": self.moment_items,
             "unbiased": self.unbiased,
             "variance_exact": self.variance_exact,
+            "moments_exact": self.moments_exact,
             "rests_on": self.scheme.unbiased_given,
         }
 
@@ -124,15 +127,18 @@ class Certificate:
         # A condition ("a fresh hash_seed"), or what alone is unbiased ("for the bits").
         rests = f"{'' if given.startswith('for ') else 'given '}{given}" if given else "not enumerated: too many coins"
         drawn = "" if self.public_complete else " (hash functions, rows or groups)"
-        exact = f"exactly, over all coins, on {self.moment_items} items"
+        checked = (
+            f"{'exactly' if self.moments_exact else 'to nine digits'}, over all coins, on {self.moment_items} items"
+        )
+        unpromised = "not promised: its estimates have no variance law" if self.moment_items else rests
         unstated = "not stated: its estimates have no variance law" if self.moment_items else rests
         lines = [
             f"{named(self.scheme)}{self._verdict}",
             f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
             f"  client    run on all private coins, {self.paths:,} paths: {self.covers}{drawn}",
             f"  bulk      {self._compared}",
-            f"  unbiased  {({True: exact, False: 'NO', None: rests})[self.unbiased]}",
-            f"  variance  {({True: exact, False: 'NO', None: unstated})[self.variance_exact]}",
+            f"  unbiased  {({True: checked, False: 'NO', None: unpromised})[self.unbiased]}",
+            f"  variance  {({True: checked, False: 'NO', None: unstated})[self.variance_exact]}",
         ]
         return "\n".join([*lines, *(f"  FINDING   {finding}" for finding in self.findings)])
 

@@ -13,7 +13,7 @@ from ..device import DeviceError
 from .argument import applies
 from .certificate import Certificate
 from .client import Run, run_client
-from .moments import moments
+from .moments import UNCHECKED, moments
 from .tapes import Comparison, compare
 
 DRAWS = 2**20
@@ -44,21 +44,21 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
 
     try:
         run, compared = run_client(scheme, draws, expect), compare(scheme, draws, expect)
-        moment_items, unbiased, variance_exact = moments(scheme)
+        found = moments(scheme)
     except (DrawsError, DeviceError) as error:
         refused = "the client refuses an item of the domain"
         expect(
             False, refused if isinstance(error, DeviceError) else "the client draws more or fewer words than it says"
         )
         run, compared = Run(scheme, math.inf, items=0, paths=0, outcomes=0, public_complete=False), Comparison(None)
-        moment_items, unbiased, variance_exact = 0, None, None
+        found = UNCHECKED
     stated, whole = run.enumerated.randomizer.worst_ratio(), scheme.randomizer.worst_ratio()
     worst = run.worst
     expect(worst != math.inf and within_exp(Fraction(worst), scheme.epsilon), "a likelihood ratio exceeds e^epsilon")
     expect(worst <= stated, "a likelihood ratio exceeds the worst one that the client states")
     expect(within_exp(whole, scheme.epsilon), "the thresholds exceed e^epsilon on the whole domain")
-    expect(unbiased is not False, "the estimate is biased")
-    expect(variance_exact is not False, "the variance is not the stated one")
+    expect(found.unbiased is not False, "the estimate is biased")
+    expect(found.variance is not False, "the variance is not the stated one")
     return Certificate(
         scheme=scheme,
         enumerated=run.enumerated,
@@ -75,8 +75,9 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
         tapes=compared.tapes,
         compared_items=compared.items,
         compared=compared.scheme,
-        moment_items=moment_items,
-        unbiased=unbiased,
-        variance_exact=variance_exact,
+        moment_items=found.items,
+        unbiased=found.unbiased,
+        variance_exact=found.variance,
+        moments_exact=found.exact,
         findings=tuple(findings),
     )

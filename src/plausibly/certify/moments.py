@@ -1,47 +1,82 @@
-"""Bias and variance of estimates, exactly: sums over all coins of the client."""
+"""Bias and variance of estimates: sums over all coins of the client."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.accumulator import Accumulator
-from ..core.enumeration import Law, mixture, output_law, private_paths, public_outcomes
+from ..core.enumeration import Law, mixture, output_law, private_paths, public_law
 from ..core.laws import Estimator, VarianceLaw, choose_estimator
 from ..core.scheme import Scheme
 
+Numbers = npt.NDArray[Any]
+
 _MOST_PATHS = 4_000
 _MOST_ITEMS = 16
+_CLOSE = 1e-9
 
 
-def moments(scheme: Scheme) -> tuple[int, bool | None, bool | None]:
-    """Whether estimates are unbiased and have the stated variance, exactly, and on a domain of how many items.
+@dataclass(frozen=True)
+class Moments:
+    """Whether estimates are unbiased and have the stated variance; None where that was not checked."""
 
-    On the largest domain that can be afforded, with every decoder: is the mean of one report's estimates the holder's
-    item, and their variance the stated one?
+    items: int
+    """Size of the domain that it was checked on; 0 if it was not."""
+    unbiased: bool | None
+    variance: bool | None
+    exact: bool
+    """Whether all was computed in fractions, or some of it in floating point, to nine digits."""
+
+
+UNCHECKED = Moments(0, None, None, exact=True)
+
+
+def moments(scheme: Scheme) -> Moments:
+    """Mean and variance of estimates over all coins, on the largest domain that can be afforded, with every decoder.
+
+    Is the mean of one report's estimates what its holder counts towards, and their variance the stated one?
     """
-    if scheme.unbiased_given or scheme.domain.size is None:
-        return 0, None, None
+    if scheme.unbiased_given or scheme.domain.size is None or scheme.answers.size is None:
+        return UNCHECKED
     for size in range(min(scheme.size, _MOST_ITEMS), 1, -1):
         small = scheme if size == scheme.size else scheme.shrunk(size)
+        if small.size > size:
+            continue  # it cannot be made that small
         client = small.randomizer
-        publics = public_outcomes(client, _MOST_PATHS // (private_paths(client) * size))
-        if publics:
+        chances = public_law(client, _MOST_PATHS // (private_paths(client) * size))
+        if chances:
             break
     else:
-        return 0, None, None
-    laws = [mixture([output_law(client, x, public) for public in publics]) for x in range(size)]
+        return UNCHECKED
+    laws = [
+        mixture([output_law(client, x, public) for public in chances], list(chances.values()))
+        for x in range(small.size)
+    ]
     try:
-        verdicts = [_moments_of(small, laws, options) for options in _decoders(small)]
+        found = [_moments_of(small, laws, options) for options in _decoders(small)]
     except ValueError:
-        verdicts = [(False, False)]  # The server cannot read a record.
-    variances = [variance for _, variance in verdicts if variance is not None]
-    return size, all(mean for mean, _ in verdicts), all(variances) if variances else None
+        return Moments(small.size, False, False, exact=True)  # The server cannot read a record.
+    return Moments(
+        small.size,
+        _every([one.unbiased for one in found]),
+        _every([one.variance for one in found]),
+        exact=all(one.exact for one in found),
+    )
+
+
+def _every(verdicts: list[bool | None]) -> bool | None:
+    # One that was checked and is wrong is wrong; of those that were not checked nothing is said.
+    if False in verdicts:
+        return False
+    return True if True in verdicts and None not in verdicts else None
 
 
 def _decoders(scheme: Scheme) -> Iterator[dict[str, Any]]:
@@ -51,26 +86,74 @@ def _decoders(scheme: Scheme) -> Iterator[dict[str, Any]]:
         yield dict(zip(choices, values, strict=True))
 
 
-def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> tuple[bool, bool | None]:
-    estimator = choose_estimator(scheme.estimator, options)
-    assert isinstance(estimator, Estimator)  # what is unbiased over its own coins is linear
+def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> Moments:
+    decoder = choose_estimator(scheme.estimator, options)
     records = list(dict.fromkeys(record for law in laws for record in law.weights))
-    scores = np.array([_tally(scheme, [record]).scores(**options) for record in records]).astype(object)
+    exact = isinstance(decoder, Estimator)
+    tallies = [_tally(scheme, [record]) for record in records]
+    crowd = _tally(scheme, records)
+    if isinstance(decoder, Estimator):
+        # [record, answer]: integers, twenty times faster than fractions.
+        scores = np.array([tally.scores(**options) for tally in tallies]).astype(object)
+        added = _expected(decoder, scores.sum(axis=0), len(records))
+        adds_up = bool((crowd.scores(**options) == scores.sum(axis=0)).all())
+        means, variances = _mean_and_variance(laws, records, scores)
+        means, variances = _expected(decoder, means, 1), variances * decoder.scale**2
+    else:
+        estimates = np.array([tally.estimate(**options).values for tally in tallies])
+        added, adds_up = estimates.sum(axis=0), True
+        means, variances = _mean_and_variance(laws, records, estimates)
     # Reports must add up: then what holds for one user holds for a crowd.
-    crowd, totals = _tally(scheme, records), scores.sum(axis=0)
-    values = [float(estimator.scale * (total - len(records) * estimator.offset)) for total in totals]
-    unbiased = bool((crowd.scores(**options) == totals).all())
-    unbiased &= np.allclose(crowd.estimate(**options).values, values, rtol=1e-9, atol=1e-6)
-    variance_exact, stated = True, estimator.law
-    for x, law in enumerate(laws):
+    if not (adds_up and _close(crowd.estimate(**options).values, added)):
+        # Integers that do not are wrong; another decoder need not.
+        return Moments(len(laws), False if exact else None, None, exact=exact)
+    held = _held(scheme, len(laws))
+    unbiased: bool | None = _equal(means, held, exact)
+    if decoder.law is None:
+        # Without a law nothing is promised, unless the decoder is unbiased by its form.
+        return Moments(len(laws), unbiased if exact or unbiased else None, None, exact=exact)
+    variance = _equal(variances, _stated(scheme, decoder.law, held), exact)
+    if scheme.answers is scheme.domain:
+        variance &= all(_holds_in_floating_point(decoder.law, x, len(laws)) for x in range(len(laws)))
+    return Moments(len(laws), unbiased, variance, exact=exact)
+
+
+def _expected(decoder: Estimator, scores: Numbers, n: int) -> Numbers:
+    counts: Numbers = (scores - n * decoder.offset) * decoder.scale
+    return counts
+
+
+def _mean_and_variance(laws: list[Law], records: list[bytes], numbers: Numbers) -> tuple[Numbers, Numbers]:
+    # [holder's item, answer], over the coins of one report.
+    means, squares = [], []
+    for law in laws:
         weights = np.array([law.weights.get(record, 0) for record in records], dtype=object)
-        for y, score in enumerate(scores.T):
-            mean = Fraction(weights @ score, law.denominator)
-            square = Fraction(weights @ (score * score), law.denominator)
-            unbiased &= estimator.scale * (mean - estimator.offset) == int(x == y)
-            variance_exact &= stated is None or estimator.scale**2 * (square - mean**2) == stated.of_one(x, y)
-        variance_exact &= stated is None or _holds_in_floating_point(stated, x, len(laws))
-    return unbiased, None if stated is None else variance_exact
+        chance: Any = Fraction(1, law.denominator)
+        if numbers.dtype != object:
+            weights, chance = (weights / law.denominator).astype(np.float64), 1.0
+        means.append((weights @ numbers) * chance)
+        squares.append((weights @ (numbers * numbers)) * chance)
+    mean = np.array(means)
+    return mean, np.array(squares) - mean * mean
+
+
+def _held(scheme: Scheme, size: int) -> Numbers:
+    answers = range(scheme.answers.size or 0)
+    return np.array([[int(scheme.counts_towards(x, y)) for y in answers] for x in range(size)], dtype=object)
+
+
+def _stated(scheme: Scheme, law: VarianceLaw, held: Numbers) -> Numbers:
+    if scheme.answers is not scheme.domain:
+        return np.array([[law.exact(1, f, f2=1) for f in row] for row in held])
+    return np.array([[law.of_one(x, y) for y in range(held.shape[1])] for x in range(len(held))])
+
+
+def _equal(found: Numbers, expected: Numbers, exact: bool) -> bool:
+    return bool((found == expected).all()) if exact else _close(found, expected)
+
+
+def _close(found: Numbers, expected: Numbers) -> bool:
+    return np.allclose(found.astype(np.float64), expected.astype(np.float64), rtol=_CLOSE, atol=1e-6)
 
 
 def _holds_in_floating_point(law: VarianceLaw, x: int, size: int) -> bool:

@@ -23,6 +23,8 @@ from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
 from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
 
+_MOST_SCHEMES = 2**8
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -226,6 +228,10 @@ class Grouped(Scheme):
         ends = decoder.part.scheme.contribution()
         return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
+    def shrunk(self, size: int) -> Scheme:
+        """The scheme itself; one that can be made on a smaller domain says how."""
+        return self
+
     def likelihood(self, report: np.void, item: int) -> Fraction:
         value, likelihood = self.domain.of_number(item), Fraction(1)
         body = np.asarray(report["body"], dtype=np.uint8)[None, :]
@@ -237,12 +243,22 @@ class Grouped(Scheme):
 
 
 def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:
-    """The weights of so many groups as given, checked; None stands for the default."""
+    """The weights of ``count`` groups, checked; None stands for the default."""
     if given is None:
         return tuple(default)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes) or len(given) != count:
         raise ParameterError(f"weights: expected {count} positive integers, one for each group")
     return tuple(whole_number("weights", weight, 1, 2**32 - 1) for weight in given)
+
+
+def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
+    """The schemes of a parameter that takes several, checked; devices take as many."""
+    if not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_SCHEMES:
+        raise ParameterError(f"{name}: expected a list of 1 to {_MOST_SCHEMES} schemes")
+    for scheme in given:
+        if not isinstance(scheme, Scheme):
+            raise ParameterError(f"{name}: expected a list of schemes, got one with {type(scheme).__name__} in it")
+    return tuple(given)
 
 
 def _public_words(scheme: Scheme) -> int:

@@ -31,6 +31,11 @@ class Part(Protocol):
         """The oracle that it is reported through."""
         ...
 
+    @property
+    def role(self) -> str:
+        """The parameter of the grouped scheme that the oracle was given as, for messages."""
+        ...
+
     def items(self, values: Encoded, /) -> Encoded:
         """What the oracle is given of encoded values: items that the oracle's domain has encoded."""
         ...

@@ -31,7 +31,7 @@ class Place:
 
 
 def agreement(rows: Iterable[Row]) -> list[Place]:
-    """Every setting for which there is a law and more than one repeat, each once however many figures show it."""
+    """Every setting with a law and more than one repeat, once each, regardless of how many figures show it."""
     settings: dict[str, Row] = {}
     values: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:

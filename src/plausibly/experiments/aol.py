@@ -23,24 +23,24 @@ import numpy.typing as npt
 from ..core.errors import ParameterError
 
 VARIABLE = "PLAUSIBLY_AOL"
-"""The environment variable with the path; processes that are started inherit it."""
+"""The environment variable with the path; started processes inherit it."""
 _COLUMNS = 5
 _UNCLICKED = 3
 _HEADER = b"AnonID"
 _LONGEST = 1 << 16
-"""Bytes of a line that are held at a time; a longer line is malformed."""
+"""Maximum length of a line in bytes; a longer line is malformed."""
 _PLACES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The clicked addresses, the most frequent first, and what could not be read."""
+    """The clicked addresses, the most frequent first, and the number of malformed rows."""
 
     addresses: tuple[str, ...]
     counts: npt.NDArray[np.int64]
     malformed: int
     places: tuple[str, ...]
-    """File and line of the first rows that could not be read."""
+    """File and line of the first malformed rows."""
 
     @property
     def n(self) -> int:
@@ -54,14 +54,14 @@ class Log:
 
     @property
     def seed(self) -> int:
-        """31 bits that name the log, so that measurements on another one are others."""
+        """31 bits that identify the log, so that measurements on different logs have different keys."""
         digest = hashlib.sha256(self.counts.astype("<i8").tobytes())
         digest.update("\n".join(self.addresses).encode())
         return int.from_bytes(digest.digest()[:4], "big") >> 1
 
 
 def use(path: Path) -> Log:
-    """Reads the log at this path and has it used wherever data are called ``aol``, in later processes, too."""
+    """Read the log at this path and use it as the data ``aol``, here and in processes started later."""
     found = _log(path.resolve())
     os.environ[VARIABLE] = str(path.resolve())
     return found
@@ -96,7 +96,7 @@ def _log(path: Path) -> Log:
 
 
 def files(path: Path) -> list[Path]:
-    """The file itself; of a folder its .txt, .tsv and .gz files, one of which may be another one compressed."""
+    """The file itself, or the .txt, .tsv and .gz files of a folder, without compressed duplicates."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -107,7 +107,7 @@ def files(path: Path) -> list[Path]:
 
 
 def stripped(url: str) -> str:
-    """The address without scheme, leading ``www.`` and trailing slash; letters and endings stay what they are.
+    """The address without scheme, leading ``www.`` and trailing slash; case and endings are kept.
 
     >>> stripped("http://www.example.com/"), stripped("https://example.org/Path")
     ('example.com', 'example.org/Path')

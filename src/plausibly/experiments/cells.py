@@ -1,4 +1,4 @@
-"""A cell is one measurement, named by what is measured and by nothing else: figures that ask for the same share it."""
+"""A cell is one measurement. Its key depends only on what is measured, so figures share equal cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int)
     return presets.TRELLIS(epsilon, domain=domain, users=users, hash_seed=hash_seed)
 
 
-SCHEMES: dict[str, Callable[..., Scheme]] = {"TRELLIS": _recommended}
+SCHEMES: dict[str, Callable[..., Scheme]] = {presets.TRELLIS.__name__: _recommended}
 """Schemes beside the catalogue's, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
 Searches are called with a domain of strings instead of its size, and with the number of users.
@@ -41,8 +41,8 @@ class Cell:
     A repeat is the mean of ``rounds`` collections from the same crowd: in a small domain one has few errors to average.
 
     The parameters are plain JSON values; those of a sketch are its ``width``, ``rows`` and ``oracle``, the latter again
-    parameters with the name of their ``scheme``. Nobody can list the items of a crowd of strings: there d is 0, and the
-    scheme a search.
+    parameters with the name of their ``scheme``. The items of a crowd of strings cannot be listed: there d is 0,
+    and the scheme is a search.
 
     >>> cell = Cell("FLH", {"hashes": 100}, data="zipf-1.1", n=1000, d=64, epsilon=3)
     >>> cell == Cell("FLH", {"hashes": 100}, data="zipf-1.1", n=1000, d=64, epsilon=3.0)
@@ -67,6 +67,11 @@ class Cell:
         for name in ("n", "d", "data_seed", "repeat", "rounds"):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, 2**31 - 1))
 
+    @property
+    def extra(self) -> str:
+        """The optional extra of the package that the scheme needs, if any."""
+        return CATALOG[self.scheme].extra if self.scheme in CATALOG else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Everything that the measurement depends on, ready for JSON."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -86,11 +91,11 @@ class Cell:
         return {name: SOURCES[name] for name in names if name in SOURCES}
 
     def seed(self, purpose: str, number: int = 0) -> int:
-        """64 bits of the cell's own for each purpose and round, so that no two share their luck."""
+        """A distinct 64-bit seed for each purpose and round of this cell."""
         return int.from_bytes(hashlib.sha256(f"{purpose} {number} {self.key}".encode()).digest()[:8], "big")
 
     def make(self, number: int = 0) -> Scheme:
-        """The scheme, with hash functions of the cell's and the round's own where it has public ones."""
+        """The scheme; public hash functions, if any, are different in each cell and round."""
         own: dict[str, Any] = {"epsilon": self.epsilon, "hash_seed": self.seed("hashes", number)}
         own |= {"domain_size": self.d} if self.d else {"domain": domain_of(self.data), "users": self.n}
         return _made(self.scheme, own, self.parameters)
@@ -126,7 +131,7 @@ class View:
 
     @property
     def key(self) -> str:
-        """The name under which its measurements are kept: the view in words, and what its own steps are made of."""
+        """The name under which its measurements are kept: the view in words, and the digests of its own steps."""
         return " ".join([str(self), *(SOURCES[f"+{step}"] for step in self.steps if f"+{step}" in SOURCES)])
 
     def __str__(self) -> str:
@@ -153,7 +158,7 @@ def view(*steps: str, **options: Any) -> View:
 
 
 def canonical(value: Any) -> str:
-    """JSON without a choice: sorted, without spaces, in ASCII; refuses what JSON has no word for."""
+    """Canonical JSON: sorted, without spaces, in ASCII. Values that JSON cannot express are refused."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -32,7 +32,7 @@ _SHOWN = ("mse", "k_mse", "f1", "mse_theory", "report_bytes", "client_seconds", 
 def scheme_line(text: str) -> Line:
     """The line of a scheme in words: its name, parameters after a colon, steps of post-processing after plus signs.
 
-    What is no parameter is an option of the estimate; those of a sketch's oracle have a dot.
+    Names that are not parameters are options of ``estimate``; those of a sketch's oracle have a dot.
 
     >>> line = scheme_line("CM:oracle=FLH,oracle.hashes=500,width=1024,rows=16,combine=median+norm-sub")
     >>> line.scheme, dict(line.parameters), str(line.view)
@@ -87,7 +87,7 @@ def comparison(
 
 
 def written(figure: Figure, results: Results, folder: Path, command: str) -> tuple[Path, list[dict[str, Any]], Sheet]:
-    """Draws the picture, writes table and report; returns the report's path, the summary, and the table."""
+    """Draw the picture, write the table and the report. Returns the path of the report, the summary and the table."""
     rows = list(figure.rows(results))
     _, drawing = draw(figure, rows, folder)
     lines = summary(rows)
@@ -100,7 +100,7 @@ def written(figure: Figure, results: Results, folder: Path, command: str) -> tup
 
 
 def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Of each scheme and ε the mean over the repeats of what matters, and the standard error of its MSE."""
+    """Means over the repeats for each scheme and ε, with the standard error of the MSE."""
     found: dict[tuple[str, float], dict[str, list[float]]] = {}
     for row in rows:
         found.setdefault((row["label"], row["epsilon"]), {}).setdefault(row["metric"], []).append(row["value"])

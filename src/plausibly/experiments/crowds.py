@@ -24,10 +24,10 @@ Recipe = Callable[[int, int, int], Counts]
 StringRecipe = Callable[[int, int, int], Crowd]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
-"""Characters that a search can name, as in the paper's program; any other is one more symbol."""
+"""Characters that a search can find, as in the paper's program; one more symbol stands for all others."""
 
 _ZIPF_DRAWS = 5_000_000
-"""So many are drawn, whatever n and d, before the most common values are kept; as in the paper's program."""
+"""Number of draws before the most common values are kept, regardless of n and d, as in the paper's program."""
 
 
 def crowd(data: str, n: int, d: int, seed: int) -> Counts:
@@ -52,7 +52,7 @@ def strings(data: str, n: int, seed: int) -> Crowd:
 
 
 def domain_of(data: str) -> Strings:
-    """The strings of these data: so many characters at most as stand behind the slash."""
+    """The domain of these data; the number behind the slash is the maximum length."""
     length = data.rpartition("/")[2]
     if not length.isdecimal():
         raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, got {shown(data)}")
@@ -75,7 +75,7 @@ def uniform(n: int, d: int, seed: int) -> Counts:
 def clicks(n: int, d: int, seed: int) -> Counts:
     """The counts of the clicked addresses of ``datasets.url_clicks``, the most common first.
 
-    If there are fewer than d of them, nobody holds the last items; if more, n users are drawn from the d most common.
+    If there are fewer than d of them, the last items have no users; if more, n users are drawn from the d most common.
     """
     counts = url_clicks(n, MAX_LENGTH, seed).counts
     if len(counts) <= d:
@@ -84,7 +84,7 @@ def clicks(n: int, d: int, seed: int) -> Counts:
 
 
 def resampled(counts: Counts, n: int, name: str, seed: int) -> Counts:
-    """n users drawn from a crowd with these counts, by a generator of that name."""
+    """n users drawn from a crowd with these counts, by a generator seeded with name and seed."""
     return _generator(name, seed).multinomial(n, counts / counts.sum()).astype(np.int64)
 
 
@@ -128,7 +128,7 @@ def _zipf_values(exponent: float, seed: int) -> Counts:
 
 
 def _padded(counts: Counts, d: int) -> Counts:
-    # Nobody holds the last items.
+    # The last items have no users.
     return np.concatenate([counts, np.zeros(d - len(counts), dtype=np.int64)])
 
 

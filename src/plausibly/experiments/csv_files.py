@@ -1,6 +1,7 @@
-"""Crowds from CSV files: one value in each row, or an item and its count. Messages name the line, never what it holds.
+"""Crowds from CSV files: one value in each row, or an item and its count.
 
-The first line names the columns. Which item is which is forgotten: schemes see numbers, the most common item is 0.
+Messages give the number of a line, never its content. The first line names the columns. Items become
+numbers in order of their counts: the most common item is 0.
 """
 
 from __future__ import annotations
@@ -22,31 +23,31 @@ from .cells import SOURCES
 from .crowds import CROWDS, Counts, resampled
 
 _MOST = 2**31 - 1
-"""Users of a crowd."""
+"""Maximum number of users of a crowd."""
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Counts as a crowd, the most common first: exactly these, or so many users drawn from them as are asked for.
+    """Counts as a crowd, the most common first: exactly these, or a sample of n users from them.
 
-    Asked for more items than there are, nobody holds the last ones; for fewer, users are drawn from the most common.
+    If d exceeds the number of items, the last items have no users; if it is smaller, only the most common are kept.
     """
 
     counts: Counts
 
     @property
     def n(self) -> int:
-        """Users."""
+        """Number of users."""
         return int(self.counts.sum())
 
     @property
     def d(self) -> int:
-        """Items."""
+        """Number of items."""
         return len(self.counts)
 
     @cached_property
     def digest(self) -> str:
-        """What tells these counts from others."""
+        """Digest of the counts."""
         return hashlib.sha256(self.counts.tobytes()).hexdigest()[:12]
 
     def __call__(self, n: int, d: int, seed: int) -> Counts:
@@ -58,7 +59,7 @@ class Held:
 
 
 def enter(name: str, crowd: Held) -> None:
-    """Makes this the data of that name; measurements of other counts under the same name are not taken for its own."""
+    """Enter the crowd under this name; measurements of other counts under the same name are kept apart."""
     if not isinstance(CROWDS.get(name, crowd), Held):
         raise ParameterError(f"{name}: there is made-up data of this name; give yours another")
     CROWDS[name], SOURCES[name] = crowd, crowd.digest
@@ -66,7 +67,7 @@ def enter(name: str, crowd: Held) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Counts by item, in the order of the file, and the line where each item is first met."""
+    """Counts by item, in the order of the file, and the line where each item first occurs."""
 
     name: str
     items: tuple[str, ...]
@@ -75,12 +76,12 @@ class Labelled:
 
 
 def read_values(path: str | Path, column: str | None = None) -> Held:
-    """The crowd of a file with one user's value in each row; the column need not be named if there is only one."""
+    """The crowd of a file with one user's value in each row; a single column need not be named."""
     return _held(labelled_values(path, column))
 
 
 def read_counts(path: str | Path) -> Held:
-    """The crowd of a file with the columns ``item`` and ``count``; others are not looked at."""
+    """The crowd of a file with the columns ``item`` and ``count``; other columns are ignored."""
     return _held(labelled_counts(path))
 
 

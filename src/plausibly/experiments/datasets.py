@@ -1,4 +1,4 @@
-"""Synthetic crowds of strings: who holds what is known, so that a search can be scored.
+"""Synthetic crowds of strings: the true counts are known, so that a search can be scored.
 
 Every set is ``f(n, length, seed)``: a model, drawn from the seed, says which strings there are and how probable each
 is; n users draw from it independently; strings are cut to ``length`` characters. The model does not depend on n, nor
@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 Words64 = npt.NDArray[np.uint64]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.-/"
-"""What strings are made of: 39 characters, 40 symbols with the one that pads."""
+"""The alphabet of the strings: 39 characters, or 40 symbols with the padding."""
 
 MAX_LENGTH = 64
 
@@ -47,7 +47,7 @@ MODEL_CLICKS_D = 382_586
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Strings, and how many users hold each: the most frequent first, all distinct, every count positive."""
+    """Strings with their numbers of users: the most frequent first, all distinct, every count positive."""
 
     name: str
     strings: Strings
@@ -69,7 +69,7 @@ class Crowd:
         return self.strings[self.holders(rng)]
 
     def truncated(self, length: int) -> Crowd:
-        """The same users with strings cut to this many characters; those that become equal are one."""
+        """The same users with strings cut to this many characters; equal ones are merged."""
         return _crowd(self.name, self.strings.tolist(), self.counts, length)
 
     def top(self, k: int) -> list[str]:
@@ -123,9 +123,9 @@ _URL_HEAD = (
     (4000, 2.7e-5),
     (7609, 1.23e-5),
 )
-"""Rank and probability; in between a straight line in the logarithms."""
+"""Rank and probability, interpolated linearly in the logarithms."""
 _URL_RANKS = 3_702_189
-"""Ranks in all: as many as let n clicks meet about d different ones."""
+"""Number of ranks, chosen such that n clicks fall on about d of them."""
 
 
 def zipf(exponent: float, n: int, length: int, seed: int) -> Crowd:

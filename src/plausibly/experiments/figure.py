@@ -1,7 +1,7 @@
-"""What a figure is: lines swept over a grid, and panels that say which of the rows are drawn. Declared, never run here.
+"""Declarations of figures: lines swept over a grid, and panels that say which of the rows are drawn.
 
-A file of one's own needs no more than this: a ``FIGURE`` made of ``line``, ``Sweep`` and ``Panel``. Schemes and crowds
-of one's own are entered in ``cells.SCHEMES`` and ``crowds.CROWDS`` above it (docs/experiments.md).
+A file of your own declares a ``FIGURE`` made of ``line``, ``Sweep`` and ``Panel``. It enters its own schemes and crowds
+in ``SCHEMES`` and ``CROWDS`` first (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LARGE = 10_000
 class Line:
     """A line of the legend: how its scheme is made, and how the tally is read.
 
-    A parameter is a plain value, or a function of epsilon that gives one; those of a sketch's oracle, too. ``ours`` are
-    lines that the paper has not.
+    A parameter is a plain value, or a function of epsilon that returns one; also inside a sketch's oracle. ``ours``
+    marks lines that the paper does not have.
     """
 
     label: str
@@ -41,13 +41,13 @@ class Line:
 
 
 def line(label: str, scheme: str = "", *, view: View = PLAIN, ours: bool = False, **parameters: Any) -> Line:
-    """The line of a scheme, which has the label's name unless another is given."""
+    """A line of the legend; without a scheme, the label is the name of the scheme."""
     return Line(label, scheme or label, parameters, view, ours)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Lines measured on a grid: everything fixed but what ``vary`` names, be it of the cell or of the scheme."""
+    """Lines measured on a grid: everything is fixed except the parameters of cell or scheme in ``vary``."""
 
     name: str
     lines: Sequence[Line]
@@ -59,10 +59,10 @@ class Sweep:
     data_seed: int = 0
     repeats: int = 5
     errors: int = 1
-    """So many squared errors at least are averaged in a repeat: smaller domains are measured in several rounds."""
+    """Minimum number of squared errors averaged in a repeat: smaller domains are measured in several rounds."""
 
     def cells(self) -> Iterator[tuple[Line, Cell]]:
-        """Every measurement with the line it belongs to."""
+        """Every measurement with its line."""
         fixed = {name: getattr(self, name) for name in ("data", "n", "d", "epsilon", "data_seed")}
         for one in self.lines:
             for values in product(*self.vary.values()):
@@ -75,7 +75,7 @@ class Sweep:
                     yield one, Cell(one.scheme, resolved, **place, repeat=repeat, rounds=rounds)
 
     def quick(self) -> Sweep:
-        """The same in a fraction of the time: fewer repeats, points and users, and domains that are not large."""
+        """The sweep in a fraction of the time: fewer repeats, points and users, and smaller domains."""
         vary = {name: _thinned(_all_smaller(name, values), _QUICK_POINTS) for name, values in self.vary.items()}
         few = min(self.repeats, _QUICK_REPEATS)
         return replace(self, vary=vary, n=_smaller("n", self.n), d=_smaller("d", self.d), repeats=few, errors=1)
@@ -83,7 +83,7 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One picture: which metric over what, a line for each value of ``lines``, from the rows of some sweeps.
+    """One picture: metric ``y`` over ``x``, with a line for each value of ``lines``, from the rows of some sweeps.
 
     Rows of a sweep that does not vary ``x`` are drawn as a level line.
     """
@@ -99,42 +99,42 @@ class Panel:
     """The base of a logarithmic axis."""
     logy: bool = True
     optimum: bool = True
-    """Whether the least possible error is drawn below."""
+    """Whether to draw the least possible error as well."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dots:
-    """One picture: a mark for each line of a sweep where its metric is, the best above, with its standard deviation."""
+    """One picture: a mark at the metric of each line, the best on top, with its standard deviation."""
 
     title: str
     sweeps: Sequence[str]
     x: str
     xlabel: str
     levels: Sequence[str] = ()
-    """Of these sweeps each line is drawn from top to bottom."""
+    """Sweeps whose lines are drawn as vertical lines."""
     printed: Mapping[str, float] = field(default_factory=dict)
-    """What the paper prints, by the line's label: a hollow mark."""
+    """Values printed in the paper, by the label of the line: hollow marks."""
     names: Callable[[str], str] = str
-    """What of a label stands beside its mark."""
+    """The part of a label that is written beside its mark."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Numbers beside words: a row for each line of some sweeps, with what is said of it and what was measured."""
+    """A table with a row for each line of some sweeps: given words, and measured numbers."""
 
     sweeps: Sequence[str]
     said: Mapping[str, Sequence[str]]
-    """The words by the line's label, one for each column that does not measure."""
+    """The words by the label of the line, one for each column without a measurement."""
     columns: Mapping[str, Callable[[Mapping[str, float]], str] | None]
-    """By their heads: None for words, else the text made of the means of all metrics, and of n, d and epsilon; ``±f1``
-    is the standard deviation of ``f1``."""
+    """The columns by their heads: None for words, else a function from the means of all metrics, n, d and epsilon to
+    a text; ``±f1`` is the standard deviation of ``f1``."""
     order: str | None = None
-    """The metric by which rows are sorted, the largest above; else they are in the order of what is said."""
+    """The metric that sorts the rows, the largest on top; by default they are in the order of ``said``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure or table of the paper, or one of one's own: panels, a table, or both."""
+    """A figure or table, of the paper or your own: panels, a table, or both."""
 
     name: str
     title: str
@@ -142,7 +142,7 @@ class Figure:
     panels: Sequence[Panel | Dots] = ()
     table: Table | None = None
     about: str = ""
-    """A sentence in plain words: what is seen."""
+    """A sentence in plain words about what the figure shows."""
 
     def __post_init__(self) -> None:
         # Files are called by it.
@@ -169,17 +169,17 @@ class Figure:
 
     @property
     def letters(self) -> Mapping[str, Panel | Dots]:
-        """The panels by their letters, where there are several."""
+        """The panels by their letters, if there are several."""
         return dict(zip(ascii_lowercase, self.panels, strict=False)) if len(self.panels) > 1 else {}
 
     def panel(self, letter: str) -> Figure:
-        """The panel of that letter as a figure of its own, with the sweeps that it draws."""
+        """One panel as a figure of its own, with the sweeps that it draws."""
         one = self.letters[letter]
         own = [sweep for sweep in self.sweeps if sweep.name in one.sweeps]
         return replace(self, name=self.name + letter, sweeps=own, panels=[one], table=None)
 
     def quick(self) -> Figure:
-        """The same figure from quick sweeps."""
+        """The figure with quick sweeps."""
         return replace(self, sweeps=[sweep.quick() for sweep in self.sweeps])
 
     def rows(self, results: Results) -> Iterator[Row]:
@@ -197,7 +197,7 @@ class Figure:
 
 
 def wanted(figures: Iterable[Figure]) -> dict[Cell, list[View]]:
-    """Every cell that these figures need, once, with the views that they need of it."""
+    """Every cell that these figures need, once, with all views of it."""
     asked: dict[Cell, dict[View, None]] = {}
     for figure in figures:
         for sweep in figure.sweeps:

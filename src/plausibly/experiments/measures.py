@@ -1,4 +1,4 @@
-"""One cell measured: every user's report made, added up and decoded, and the answers compared with the truth."""
+"""Measures one cell: creates every user's report, adds up and decodes all, and compares the answers with the truth."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Metrics = dict[str, float]
 Floats = npt.NDArray[np.float64]
 
 TOP = 50
-"""Items of the k-MSE: those that most users hold."""
+"""Number of items of the k-MSE, which is over the most common items."""
 WANTED = 10
-"""Heavy hitters that a search is asked for."""
+"""Number of heavy hitters that a search is asked for."""
 Measured = tuple[Metrics, dict[str, Metrics]]
 """Metrics of collecting, and the metrics of each view by its key."""
 MEASURES: dict[str, Callable[[Cell, Sequence[View], int], Measured]] = {}
@@ -37,7 +37,7 @@ MEASURES: dict[str, Callable[[Cell, Sequence[View], int], Measured]] = {}
 Without one, a cell is measured by the errors of its estimates, or by the F1 of its search.
 """
 _CHUNK_BYTES = 1 << 26
-"""Reports that are held at a time."""
+"""Bytes of reports in memory at a time."""
 
 _counts = lru_cache(maxsize=4)(crowd)
 _strings = lru_cache(maxsize=1)(strings)
@@ -76,10 +76,10 @@ def _measure_search(cell: Cell, views: Sequence[View], number: int) -> Measured:
 
 
 def collect(scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None) -> tuple[Accumulator, Metrics]:
-    """The tally of everybody's report, and the seconds that clients and server took.
+    """The tally of every user's report, and the seconds of clients and server.
 
-    It is the one of ``scheme.simulate(truth, SeededRandom(seed))``, which does not tell the two sides apart. ``items``
-    are those that are counted, encoded, if they are not the integers.
+    The tally is that of ``scheme.simulate(truth, SeededRandom(seed))``, which does not measure the two sides
+    separately. ``items`` are the encoded items that ``truth`` counts; by default the integers.
     """
     held = np.arange(len(truth), dtype=np.uint64) if items is None else items
     users = np.repeat(np.arange(len(truth), dtype=np.int32), truth)
@@ -119,7 +119,7 @@ def _searched(tally: SearchTally, truth: Crowd, view: View, collected: Metrics) 
 def errors(values: Floats, truth: Counts) -> Metrics:
     """Mean squared errors of counts: over all items and over the top 50, of estimates as they are and clipped.
 
-    Clipped are they rounded, negative ones to zero: what the paper's program compares with the truth.
+    Clipped estimates are rounded, and negative ones are zero, as in the paper's program.
     """
     squared = (values - truth) ** 2
     clipped = (np.rint(np.maximum(values, 0)) - truth) ** 2
@@ -134,10 +134,10 @@ def errors(values: Floats, truth: Counts) -> Metrics:
 
 
 def listed_right(values: Floats, truth: Counts) -> float:
-    """F1 of the ten items that are estimated highest, as a list of the ten that most users hold.
+    """F1 of the ten items with the highest estimates, as a list of the ten most common items.
 
-    Of any that tie for the tenth place one is as good as another; where fewer than ten are held, so many are listed.
-    As many are listed as are asked for, so that precision, recall and F1 are one number.
+    Any of the items that tie for the tenth place is right. If fewer than ten items have users, the list is shorter.
+    Both lists have the same length, so precision, recall and F1 are one number.
     """
     count = min(WANTED, int(np.count_nonzero(truth)))
     if count == 0:
@@ -147,7 +147,7 @@ def listed_right(values: Floats, truth: Counts) -> float:
 
 
 def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | None:
-    """The mean variance over all items by the scheme's law, given the true counts; None where there is no law."""
+    """The mean variance over all items by the scheme's law, given the true counts; None without a law."""
     law = choose_estimator(scheme.estimator, options).law
     if law is None:
         return None

@@ -1,4 +1,4 @@
-"""Scores of what a search found, against the crowd it searched."""
+"""Scores of the strings that a search found, against the crowd it searched."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
 
 
 def false_items(found: Sequence[str], truth: Crowd, k: int) -> list[str]:
-    """Those of the strings found that fewer users hold than a quarter of the k-th most frequent one's.
+    """The found strings that have fewer users than a quarter of those of the k-th most frequent string.
 
-    Near misses are not false; inventions and wrong endings, which nobody holds, are.
+    Near misses are not false; strings without users, such as wrong endings, are.
     """
     least = _least(truth, k)
     counts = _counts(truth, set(found))

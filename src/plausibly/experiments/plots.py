@@ -1,4 +1,4 @@
-"""Figures drawn from their rows and from nothing else: the paper's axes and names, one style for all."""
+"""Draws figures from their rows alone: with the paper's axes and names, in one style."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _COLOURS = {
     "CS, shared signs": "#cc3311",
     "BLOOM": "#222222",
 }
-"""Of the schemes, in every figure the same; told apart by the colour-blind, and in grey by their marks."""
+"""Colours and marks of the schemes, the same in every figure; distinct for the colour-blind, and in grey by mark."""
 _OTHER = "#4477aa"
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
-"""Of one scheme that is read in several ways."""
+"""Marks for several views of one scheme."""
 _MARKS = "osD^vP*X<>hp"
 _HOLLOW: dict[str, Any] = {
     "linestyle": "",
@@ -57,16 +57,16 @@ _HOLLOW: dict[str, Any] = {
     "markeredgewidth": 0.8,
 }
 _ACROSS = 4
-"""Panels side by side; more are drawn below."""
+"""Maximum number of panels side by side."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
-"""Inches of a panel."""
+"""Size of a panel in inches."""
 _AT_THE_AXIS = 12
-"""Letters of a name at an axis; longer ones are in the legend."""
+"""Maximum length of a name at an axis; longer ones are in the legend."""
 _NAMES = {"epsilon": "ε"}
 
 
 def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draws all panels side by side as PNG and SVG."""
+    """Draw all panels side by side, as PNG and SVG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -101,7 +101,7 @@ def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
-    """Draws means over the repeats with one standard error; returns the lines by their names in the legend."""
+    """Draw means over the repeats with one standard error. Returns the lines by their names in the legend."""
     if isinstance(panel, Dots):
         return _draw_dots(axes, panel, rows, letter)
     own = [row for row in rows if row["sweep"] in panel.sweeps]

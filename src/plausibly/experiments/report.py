@@ -1,4 +1,4 @@
-"""The report: figures, what was found about each, and how it was measured, on one HTML page that needs nothing else."""
+"""The report: figures, what was found about each, and how it was measured, on one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _BADGES = {
     Outcome.REVERSED: ("reversed", "↺ reversed"),
     Outcome.OPEN: ("not-measured", "○ not measured"),
 }
-"""The class and the words of each: sign and border tell them apart where colours do not."""
+"""CSS class and words of each outcome; sign and border distinguish them without colours."""
 _KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}
 _FEW = 10
-"""Values of a sweep that are all written down."""
+"""Maximum number of values of a sweep that are all listed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The file of results: one line of JSON for each measurement, only ever added to."""
+"""The file of results: one line of JSON for each measurement, append-only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ except ImportError:  # Windows has none, and there two runs on one file are not 
 
 @dataclass(frozen=True, order=True)
 class Origin:
-    """What made a measurement: a version of this package, its kernels, and a machine by its name in the file."""
+    """Origin of a measurement: the version of this package, its kernels, and the machine by its name in the file."""
 
     plausibly: str
     kernels: str
@@ -36,17 +36,17 @@ class Origin:
 
 
 _BEGUN = ('{"machine":"' + "h" * 12 + '"', '{"key":"' + "h" * 32 + '","cell":{')
-"""How a line begins, h for a hexadecimal digit. Another end of a file is not ours, and is not to be cut away."""
+"""How lines begin, with h for a hexadecimal digit. A file that ends otherwise is not ours and is left alone."""
 
 
 class Results:
-    """What has been measured, as far as the file says; without a file, what has been added."""
+    """The measurements of a file; without a file, those that have been added."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self.machines: dict[str, dict[str, Any]] = {}
         self.origins: dict[str, Origin] = {}
-        """Of every measurement, by the key of its cell."""
+        """Origin of every measurement, by the key of its cell."""
         self._collected: dict[str, Metrics] = {}
         self._estimated: dict[tuple[str, str], Metrics] = {}
         text = path.read_bytes() if path is not None and path.exists() else b""
@@ -61,7 +61,7 @@ class Results:
                 raise StateError(f"{path}, line {number}: expected a measurement, got something else") from None
 
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
-        """What of these has not been measured."""
+        """The cells and views that have not been measured."""
         absent = {
             cell: [view for view in views if (cell.key, view.key) not in self._estimated]
             for cell, views in wanted.items()
@@ -69,11 +69,11 @@ class Results:
         return {cell: views for cell, views in absent.items() if views}
 
     def metrics(self, cell: Cell, view: View) -> Metrics:
-        """The metrics of a view of a cell that is here."""
+        """The metrics of one view of a measured cell."""
         return self._collected[cell.key] | self._estimated[cell.key, view.key]
 
     def add(self, cell: Cell, metrics: Metrics, views: Mapping[str, Metrics]) -> None:
-        """Writes one measurement, whole or not at all."""
+        """Write one measurement, completely or not at all."""
         machine = machine_facts()
         name = hashlib.sha256(canonical(machine).encode()).hexdigest()[:12]
         if name not in self.machines:
@@ -124,7 +124,7 @@ def _begins(text: bytes, begun: str) -> bool:
 
 @contextmanager
 def held(path: Path) -> Iterator[Results]:
-    """The results of a file that no other process adds to meanwhile; refused if one does already."""
+    """The results of a file, locked against other processes; refused if another process holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         if fcntl is not None:
@@ -137,7 +137,7 @@ def held(path: Path) -> Iterator[Results]:
 
 @cache
 def machine_facts() -> dict[str, Any]:
-    """What a reader needs to know of the machine to compare seconds."""
+    """Facts about the machine that a reader needs to compare seconds."""
     found = re.search(r"model name\s*:\s*(.+)", _text("/proc/cpuinfo"))
     memory = re.search(r"MemTotal:\s+(\d+)", _text("/proc/meminfo"))
     return {

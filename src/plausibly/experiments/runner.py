@@ -1,4 +1,4 @@
-"""Measures what figures need and no file has yet, in several processes; an interrupted run goes on where it was."""
+"""Measures missing cells in several processes; an interrupted run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .measures import Metrics, measure
 from .results import Results
 
 Setup = Callable[[], object]
-"""Done in every process before it measures: enters schemes and crowds that are not ours."""
+"""Called in every process before it measures: enters the schemes, crowds and measures of an experiment."""
 _PERIOD = 3600.0
-"""Seconds whose speed the time left is judged by: all of a run, since short and long measurements take turns."""
+"""Seconds of the run that the estimate of the remaining time is based on; long, since measurements differ."""
 
 Measured = tuple[Cell, Metrics, dict[str, Metrics]]
 
@@ -33,7 +33,7 @@ def run(
     console: Console,
     setup: Setup | None = None,
 ) -> None:
-    """Measures what of these cells is missing, and adds each to the results as soon as it is there."""
+    """Measure the missing cells, and add each to the results as soon as it is done."""
     missing = results.missing(cells)
     columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
     unseen = not missing or not console.is_terminal
@@ -51,9 +51,9 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
     if not order:
         return
     others = set(active_children())
-    regression = any(cell.scheme == "BLOOM" for cell in order)
+    warm = ("OUE", *sorted({cell.scheme for cell in order if cell.extra}))
     pool = ProcessPoolExecutor(
-        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(regression, setup)
+        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(warm, setup)
     )
     try:
         for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):
@@ -76,7 +76,7 @@ def _measure(cell: Cell, views: Sequence[View]) -> Measured:
         raise
 
 
-def _prepare(regression: bool, setup: Setup | None) -> None:
+def _prepare(warm: Sequence[str], setup: Setup | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
     # As many processes as are wanted are busy already; and seconds of one thread compare best.
     os.environ["PLAUSIBLY_THREADS"] = "1"
@@ -84,7 +84,7 @@ def _prepare(regression: bool, setup: Setup | None) -> None:
     if setup is not None:
         setup()
     # What is loaded and compiled on first use is not to be charged to the first cell.
-    for scheme in ["OUE", *["BLOOM"] * regression]:
+    for scheme in warm:
         measure(Cell(scheme, data="uniform", n=1000, d=16), [PLAIN])
 
 

@@ -1,4 +1,4 @@
-"""Tables made from the rows of a figure and from nothing else."""
+"""Tables made from the rows of a figure alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SETTING = ("n", "d", "epsilon")
 
 
 def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
-    """The table with a row for each line that has been measured; numbers are means over the repeats."""
+    """The table with a row for each measured line; numbers are means over the repeats."""
     own = [row for row in rows if row["sweep"] in table.sweeps]
     found = _found(own)
     labels = [label for label in table.said if label in found]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..core.domain import Facts
+from ..core.grouped import Grouped
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
-from ..search.trellis import TRELLIS
 from .crowd import in_words
 from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
@@ -160,8 +160,8 @@ class Description:
 
     @property
     def finds(self) -> list[tuple[int, float]]:
-        """For each number of users, the share that a string needs for TRELLIS to find it; others have no law."""
-        if not isinstance(self.scheme, TRELLIS):
+        """For each number of users, the share that a string needs to be found, if the search has a law for that."""
+        if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
         return [(n, min(1.0, smallest_share(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
@@ -182,7 +182,7 @@ class Description:
     def forgeries(self) -> list[Forgery]:
         """For each number of users, the fakes that put a string of their own into a search.
 
-        They look like the least share that TRELLIS finds; of other searches like 1 %.
+        They look like the least share that the search finds, or like 1 % if that is not known.
         """
         if not isinstance(self.scheme, Search):
             return []
@@ -192,7 +192,7 @@ class Description:
 
     @property
     def pieces(self) -> list[Piece]:
-        """The parts of a search, neighbours with the same oracle together, or the rows of a sketch."""
+        """The parts of a grouped scheme, neighbours with the same oracle together, or the rows of a sketch."""
         return list(_pieces(self.scheme))
 
     # --- in words ---------------------------------------------------------------------------------------------
@@ -242,14 +242,14 @@ class Description:
             kind = (
                 "public: drawn without looking at the value" if each.public else "private: says something of the value"
             )
-            if isinstance(scheme, Search) and each.name == "body":
+            if isinstance(scheme, Grouped) and each.name == "body":
                 kind = "the records of the group's parts"
             facts.append((each.name, f"{each.kind}, {kind}"))
         return facts
 
     def _accuracy(self) -> Facts:
         if not self.has_law:
-            return [("error", "no law: items are found by a regression, which has no variance in closed form")]
+            return [("error", "no law: the variance of its estimates has no closed form")]
         what = "a given text" if self.scheme.domain.size is None else "an item"
         facts: Facts = []
         for each in self.errors:
@@ -275,7 +275,7 @@ class Description:
     def _fakes(self) -> Facts:
         fakes = self.fakes
         if self.influence is None or fakes is None:
-            return [("one fake report", "no bound: the regression weighs all reports together")]
+            return [("one fake report", "no bound is known: its estimates are not plain sums over reports")]
         most, searched = self.influence, isinstance(self.scheme, Search)
         counted = "a string that you name (estimate)" if searched else "an item"
         more = "; for what a search finds, see the line on forged strings" if searched else ""
@@ -341,7 +341,7 @@ class Description:
             told = f"{each.scheme}, ε = {decimal(each.epsilon)}, {percent(each.share)} of the users"
             more = f" ({percent(each.share / each.number)} each)" if each.number > 1 else ""
             facts.append((label_of(each.label), f"{told}{more}"))
-        if isinstance(self.scheme, Search) and any(len(group) > 1 for group in self.scheme.groups):
+        if isinstance(self.scheme, Grouped) and any(len(group) > 1 for group in self.scheme.groups):
             facts.append(("", "a user reports through several of them, and their ε add up to that of the scheme"))
         elif facts:
             facts.append(("", "a user reports through one of them, drawn in public, once"))
@@ -445,7 +445,7 @@ def _kind(dtype: np.dtype[Any]) -> str:
 
 
 def _pieces(scheme: Scheme) -> Iterator[Piece]:
-    if isinstance(scheme, Search):
+    if isinstance(scheme, Grouped):
         numbered = [(part.role, _name(part.scheme), i) for i, part in enumerate(scheme.parts)]
         for (_, name), several in groupby(numbered, key=lambda each: each[:2]):
             numbers = [i for _, _, i in several]
