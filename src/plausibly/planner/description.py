@@ -19,7 +19,6 @@ from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
-from ..search.trellis import TRELLIS
 from .crowd import in_words
 from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
@@ -161,8 +160,8 @@ class Description:
 
     @property
     def finds(self) -> list[tuple[int, float]]:
-        """For each number of users, the share that a string needs for TRELLIS to find it; others have no law."""
-        if not isinstance(self.scheme, TRELLIS):
+        """For each number of users, the share that a string needs to be found, if the search has a law for that."""
+        if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
         return [(n, min(1.0, smallest_share(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
@@ -183,7 +182,7 @@ class Description:
     def forgeries(self) -> list[Forgery]:
         """For each number of users, the fakes that put a string of their own into a search.
 
-        They look like the least share that TRELLIS finds; of other searches like 1 %.
+        They look like the least share that the search finds, or like 1 % if that is not known.
         """
         if not isinstance(self.scheme, Search):
             return []

@@ -69,7 +69,12 @@ class Part:
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         """Minimum and maximum that a report adds to a count; None without a variance law."""
-        return self.scheme.contribution()
+        ends = self.scheme.contribution()
+        return ends and (self.read(ends[0]), self.read(ends[1]))
+
+    def read(self, shift: Fraction) -> Fraction:
+        """By how much the count of what it is given shifts, if that of the oracle's item shifts by this."""
+        return shift
 
     def items(self, rows: Rows) -> Encoded:
         """Input of the oracle for each string."""
