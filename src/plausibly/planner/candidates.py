@@ -1,4 +1,4 @@
-"""The schemes that a plan chooses among: the catalogue, with the parameters that each scheme says are worth trying."""
+"""The candidates of a plan: all schemes of the catalogue, with the parameters that each one proposes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 
 _WIDTHS = tuple(2**k for k in (6, 8, 10, 12, 14, 16, 18, 20, 22, 24))
-"""Cells of a row of a sketch."""
+"""Numbers of cells per row that a plan tries for a sketch."""
 
 
 def oracles(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes that need no assumption about the data: those without public hash functions."""
+    """Schemes without shared hash functions, whose error needs no assumption about the data."""
     found: dict[str, Scheme] = {}
     for kind in _kinds(hashed=False):
         for scheme in _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
@@ -26,7 +26,7 @@ def oracles(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
 
 
 def hashed(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes whose public hash functions are shared: items collide. Their state is within the memory if it can be."""
+    """Schemes with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
     for kind in _kinds(hashed=True):
         found += _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain)
@@ -38,7 +38,7 @@ def hashed(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
 
 
 def _kinds(*, hashed: bool) -> list[type[Scheme]]:
-    # A scheme whose clients share hash functions has a seed for them.
+    # A scheme whose clients share hash functions has a hash_seed.
     return [kind for kind in CATALOG.values() if hashed == any(field.name == "hash_seed" for field in fields(kind))]
 
 
@@ -50,14 +50,14 @@ def _cell_oracles(width: int, epsilon: Fraction) -> list[Scheme]:
 
 
 def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: Any) -> Iterator[Scheme]:
-    # Those that are possible: a domain, an epsilon or a number may be out of reach for a scheme.
+    # Only the possible ones: a scheme may not support a domain, an epsilon or a parameter.
     while True:
         try:
             variant = next(variants, None)
             if variant is None:
                 return
             scheme = kind(**given, **variant)
-            if scheme.linear:  # an error without a law cannot be compared
+            if scheme.linear:  # an error without a variance law cannot be compared
                 yield scheme
         except ParameterError:
             continue

@@ -1,9 +1,9 @@
-"""What fake reports can do: to one item, to every item at once, and to a search.
+"""The effect of fake reports on one item, on all items at once, and on a search.
 
-A record adds scale * (support - offset) to the count of every item, so what a liar can do follows from which items one
-record can support. That is exact where a record supports all of them, or any set of a fixed size; where senders choose
-a hash function, it is a bound. Several fakes may be different records. No mixture of records raises the least raised of
-some items by more than the best single record raises their mean: that bounds what fakes can do to every item at once.
+A record adds scale * (support - offset) to the count of every item, so the effect of a fake follows from the items that
+one record can support. It is exact if a record can support all items, or any set of a fixed size; if senders choose a
+hash function, it is a bound. Several fakes may be different records. No mixture of records raises all of some items by
+more than the best single record raises their mean: this bounds the effect on all items at once.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ..sketches.rows import RowSketch
 __all__ = ["Fakes", "fakes_for_share", "fakes_of", "raise_of_part"]
 
 _ASKED = 1 << 12
-"""Items of a domain that stand for all where these cannot be listed, or are many: the bound stays a bound."""
+"""Number of items that represent the domain if it is large or cannot be listed; a bound for them is one for all."""
 _HASHES = 1 << 24
-"""Hash values that may be computed for a bound."""
+"""Largest number of hash values to compute for a bound."""
 
 _MOST_ROWS = 1 << 12
-"""Rows of a sketch that are looked at one by one."""
+"""Largest number of rows of a sketch that are examined one by one."""
 
 Codes = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -44,24 +44,24 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Fakes:
-    """What one fake report of whatever content can do, in users; of several, each."""
+    """Effect of one fake report with arbitrary content, in users; several fakes add up."""
 
     raises: float
-    """The most by which it raises the count of an item."""
+    """Largest increase of one item's count."""
     lowers: float
-    """The most by which it lowers the count of an item."""
+    """Largest decrease of one item's count."""
     every: float
-    """The most by which fakes raise every item at once, for each of them."""
+    """Largest increase of all items' counts at once, per fake report."""
     every_exact: bool
-    """Whether some fakes do; otherwise it is a bound."""
+    """Whether fakes can reach ``every``; otherwise it is a bound."""
     total: float | None
-    """The most by which it raises the sum of all counts, to which an honest report adds 1; None without a list."""
+    """Largest increase of the sum of all counts, to which an honest report adds 1; None if items cannot be listed."""
     total_exact: bool
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """How the shift of an oracle's cells becomes that of an item: times ``scale``, less ``bias`` for each report."""
+    """Conversion from the shift of an oracle's cell to that of an item: times ``scale``, minus ``bias`` per report."""
 
     scale: Fraction = Fraction(1)
     bias: Fraction = Fraction(0)
@@ -71,7 +71,7 @@ class _Reading:
 
 
 def fakes_of(scheme: Scheme) -> Fakes | None:
-    """What fake reports can do to counts of items; None where estimates are not sums over reports."""
+    """Effect of fake reports on the counts of items; None if estimates are not sums over reports."""
     if not scheme.linear:
         return None
     if isinstance(scheme, Search):
@@ -95,7 +95,7 @@ def _bounded(scheme: Scheme) -> Fakes | None:
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
-    # Counts of given strings: the users who report whole ones stand for all users.
+    # Counts of given strings: they are scaled up from the users who report whole strings.
     part = scheme.parts[scheme.whole]
     cohorts = [each for each in scheme.parts if each.label == part.label]
     share = sum((scheme.share(i) for i, each in enumerate(scheme.parts) if each.label == part.label), Fraction(0))
@@ -111,11 +111,11 @@ def _fakes_of_search(scheme: Search) -> Fakes:
 
 
 def _ends(scheme: Scheme) -> tuple[Fraction, Fraction]:
-    # The least and the most that a record adds to a count.
+    # Minimum and maximum that a record adds to a count.
     if isinstance(scheme, RowSketch):
         low, high = _ends(scheme.oracle)
         if scheme.signed:
-            return low - high, high - low  # one cell less another
+            return low - high, high - low  # the difference of two cells
         reading = _debiasing(scheme.width)
         return reading.of(low), reading.of(high)
     scale, offset = _law(scheme)
@@ -129,7 +129,7 @@ def _law(oracle: Scheme) -> tuple[Fraction, Fraction]:
 
 
 def _debiasing(cells: int) -> _Reading:
-    # What others are expected to add to a cell is subtracted, for each report.
+    # The expected contribution of other items to a cell is subtracted, for each report.
     count_mean = CountMean(cells)
     return _Reading(count_mean.scale, count_mean.offset)
 
@@ -147,24 +147,24 @@ def _part_ends(part: Part) -> tuple[Fraction, Fraction]:
 
 
 def _at_once(scheme: Scheme) -> tuple[Fraction, bool, Fraction | None, bool]:
-    # By how much every item is raised, and the sum of all; each with whether fakes can do it.
+    # Largest increase of all items at once and of the sum of all counts, each with whether fakes can reach it.
     size = scheme.domain.size
     every, every_exact, total_exact = _every(scheme, size)
     if isinstance(scheme, HR):
-        # All positions of a code's first place are +1: a record raises one block, and fakes take turns.
+        # At the first position all codes are +1: a record can raise a whole block, and fakes take turns at the blocks.
         scale = _law(scheme)[0]
         return scale / min(scheme.blocks, scheme.size), True, scale * -(-scheme.size // scheme.blocks), True
     if size is None:
         return every, every_exact, None, False
     if not total_exact and isinstance(scheme, FLH | RowSketch) and size > _asked(scheme):
-        return every, every_exact, max(_ends(scheme)[1], Fraction(0)) * size, False  # some items stood for all
+        return every, every_exact, max(_ends(scheme)[1], Fraction(0)) * size, False  # some items represented all
     return every, every_exact, every * size, total_exact
 
 
 def _every(scheme: Scheme, size: int | None) -> tuple[Fraction, bool, bool]:
     high = _ends(scheme)[1]
     if isinstance(scheme, DE | SS):
-        # A set of a fixed size, any one: all of them in turn raise every item alike, by 1/d.
+        # Any set of a fixed size is possible: all of them in turn raise every item equally.
         assert size is not None
         scale, offset = _law(scheme)
         return scale * (Fraction(_named(scheme), size) - offset), True, True
@@ -182,7 +182,7 @@ def _every(scheme: Scheme, size: int | None) -> tuple[Fraction, bool, bool]:
 
 
 def _asked(scheme: Scheme) -> int:
-    # How many items stand for all: few enough that hashing, and in rows sorting, them stays cheap.
+    # Number of items that represent all: few enough to hash (and, in rows, to sort) them cheaply.
     most = _HASHES // scheme.hashes if isinstance(scheme, FLH) else _ASKED
     if isinstance(scheme, RowSketch):
         most = _HASHES // (4 * scheme.rows)
@@ -191,14 +191,14 @@ def _asked(scheme: Scheme) -> int:
 
 
 def _supports_all(scheme: Scheme) -> bool:
-    # Whether one record supports every item: all bits set, all rows or all of a matrix zero.
+    # Whether one record can support every item: with all bits set, or with a zero matrix or zero rows.
     if isinstance(scheme, RowSketch):
         return not scheme.signed and _supports_all(scheme.oracle)
     return isinstance(scheme, Unary | HM | TLH)
 
 
 def _named(oracle: Scheme) -> int:
-    # The most items that one record supports; all of them where that is not known to be impossible.
+    # Largest number of items that one record supports; all of them unless that is known to be impossible.
     if isinstance(oracle, DE):
         return 1
     if isinstance(oracle, SS):
@@ -209,7 +209,7 @@ def _named(oracle: Scheme) -> int:
 
 
 def _mean_of(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
-    # The most by which one record raises the mean of these items, which may repeat; and whether one does.
+    # Largest increase of the mean of these items (which may repeat) by one record; and whether a record reaches it.
     if isinstance(scheme, RowSketch):
         if scheme.rows > _MOST_ROWS or (not scheme.signed and isinstance(scheme.oracle, HashedScheme)):
             return _ends(scheme)[1], False
@@ -226,7 +226,7 @@ def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, b
     if not scheme.signed:
         mean, exact = _mean_of_cells(scheme.oracle, *np.unique(cells, return_counts=True), len(codes))
         return _debiasing(scheme.width).of(mean), exact
-    # An item reads its cell less the opposite one.
+    # An item's value is its cell minus the opposite cell.
     opposite = (cells + scheme.width) % scheme.oracle.size
     read, place = np.unique(np.concatenate([cells, opposite]), return_inverse=True)
     weights = np.bincount(place, np.repeat([1, -1], len(codes))).astype(np.int64)
@@ -234,14 +234,14 @@ def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, b
 
 
 def _mean_of_cells(oracle: Scheme, cells: Counts, weights: Counts, items: int) -> tuple[Fraction, bool]:
-    # The largest sum of weight * shift over the cells of one record, for each of these items; other cells weigh 0.
+    # Largest sum of weight * shift over the cells of one record, per item; other cells have weight 0.
     scale, offset = _law(oracle)
     positive = np.sort(weights[weights > 0])[::-1]
     if isinstance(oracle, HR):
         _, block = np.unique(cells % oracle.blocks, return_inverse=True)
         return scale * int(np.bincount(block, np.abs(weights)).max()) / items, bool((weights >= 0).all())
     if isinstance(oracle, DE | SS):
-        # This number of cells exactly: those that weigh nothing before those that weigh less.
+        # Exactly this number of cells: cells of weight 0 come before cells of negative weight.
         negative = np.sort(weights[weights < 0])[::-1]
         others = max(0, _named(oracle) - len(positive) - (oracle.size - len(positive) - len(negative)))
         best = int(positive[: _named(oracle)].sum() + negative[:others].sum())
@@ -252,7 +252,7 @@ def _mean_of_cells(oracle: Scheme, cells: Counts, weights: Counts, items: int) -
 
 
 def _mean_of_hashes(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
-    # Of functions that are listed, the fullest of their values; a sender who chooses the seed may do better.
+    # For listed functions, the hash value with the most items; a sender who chooses the seed may do better.
     high = _ends(scheme)[1]
     if not isinstance(scheme, FLH) or scheme.hashes * len(codes) > 16 * _HASHES:
         return high, _supports_all(scheme)
@@ -262,7 +262,7 @@ def _mean_of_hashes(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
 
 
 def _hashed(scheme: FLH, codes: Codes) -> Iterator[npt.NDArray[np.int64]]:
-    # For a few functions at a time, the value of each item; those of different functions apart.
+    # The hash of each item for a few functions at a time, with disjoint ranges for different functions.
     chunk = max(1, (1 << 20) // len(codes))
     for first in range(0, scheme.hashes, chunk):
         seeds = scheme._seeds[first : first + chunk]
@@ -274,15 +274,15 @@ def _hashed(scheme: FLH, codes: Codes) -> Iterator[npt.NDArray[np.int64]]:
 
 
 def raise_of_part(part: Part) -> float | None:
-    """By how many of its own users one fake report of a part raises what it reports; None without a law."""
+    """Largest increase by one fake report of a part, in users of that part; None without a variance law."""
     return float(_part_ends(part)[1]) if part.scheme.linear else None
 
 
 def fakes_for_share(scheme: Search, n: int, share: float) -> int | None:
-    """Fake reports that make a string which none of n users holds look as if a share of all reports were about it.
+    """Number of fake reports that make a string without holders look as if a share of all reports were about it.
 
-    At every step of the search: the group of a report is its sender's choice, so each part gets as many fakes as its
-    own users take. None where a part has no law, or where one fake does not weigh enough.
+    This holds at every step of the search: senders choose the group of a report, so each part gets as many fakes as its
+    own number of users requires. None if a part has no variance law, or if one fake does not weigh enough.
     """
     needed: dict[int, float] = {}
     for i, part in enumerate(scheme.parts):
