@@ -106,7 +106,7 @@ def need_pictures() -> None:
 
 def need_regression(cells: Iterable[Cell]) -> None:
     """Fail early if scikit-learn is needed and missing."""
-    if any(cell.scheme == "BLOOM" for cell in cells):
+    if any(cell.extra for cell in cells):
         need("sklearn", "Bloom filters", "scikit-learn scipy")
 
 

@@ -15,15 +15,10 @@ from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..search.base import SearchTally
-from ..search.rounds import ROUND
 from .answers import show, write_all
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LEVEL = 0.05
-_ROUND = (
-    "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to continue "
-    "in the next round (plausibly.ROUNDS in Python)."
-)
 
 
 def search(
@@ -76,8 +71,8 @@ def search(
         return
     printed = results()
     show(printed, answer, [*(out or ()), *(tree or ())])
-    if isinstance(source.scheme, ROUND):
-        printed.print(_ROUND, highlight=False)
+    if source.tally.scheme.next_step:
+        printed.print(source.tally.scheme.next_step, highlight=False)
     for words in told_why:
         printed.print(f"\n{escape(words)}", highlight=False)
 

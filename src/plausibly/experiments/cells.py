@@ -22,7 +22,7 @@ def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int)
     return presets.TRELLIS(epsilon, domain=domain, users=users, hash_seed=hash_seed)
 
 
-SCHEMES: dict[str, Callable[..., Scheme]] = {"TRELLIS": _recommended}
+SCHEMES: dict[str, Callable[..., Scheme]] = {presets.TRELLIS.__name__: _recommended}
 """Schemes beside the catalogue's, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
 Searches are called with a domain of strings instead of its size, and with the number of users.
@@ -66,6 +66,11 @@ class Cell:
         object.__setattr__(self, "epsilon", float(self.epsilon))
         for name in ("n", "d", "data_seed", "repeat", "rounds"):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, 2**31 - 1))
+
+    @property
+    def extra(self) -> str:
+        """The optional extra of the package that the scheme needs, if any."""
+        return CATALOG[self.scheme].extra if self.scheme in CATALOG else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the measurement depends on, ready for JSON."""

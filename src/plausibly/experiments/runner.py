@@ -51,9 +51,9 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
     if not order:
         return
     others = set(active_children())
-    regression = any(cell.scheme == "BLOOM" for cell in order)
+    warm = ("OUE", *sorted({cell.scheme for cell in order if cell.extra}))
     pool = ProcessPoolExecutor(
-        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(regression, setup)
+        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(warm, setup)
     )
     try:
         for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):
@@ -76,7 +76,7 @@ def _measure(cell: Cell, views: Sequence[View]) -> Measured:
         raise
 
 
-def _prepare(regression: bool, setup: Setup | None) -> None:
+def _prepare(warm: Sequence[str], setup: Setup | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
     # As many processes as are wanted are busy already; and seconds of one thread compare best.
     os.environ["PLAUSIBLY_THREADS"] = "1"
@@ -84,7 +84,7 @@ def _prepare(regression: bool, setup: Setup | None) -> None:
     if setup is not None:
         setup()
     # What is loaded and compiled on first use is not to be charged to the first cell.
-    for scheme in ["OUE", *["BLOOM"] * regression]:
+    for scheme in warm:
         measure(Cell(scheme, data="uniform", n=1000, d=16), [PLAIN])
 
 

@@ -19,7 +19,6 @@ from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
-from ..search.trellis import TRELLIS
 from .crowd import in_words
 from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
@@ -161,8 +160,8 @@ class Description:
 
     @property
     def finds(self) -> list[tuple[int, float]]:
-        """For each number of users, the share from which on TRELLIS finds a string; empty for other schemes."""
-        if not isinstance(self.scheme, TRELLIS):
+        """For each number of users, the smallest share that the search finds; empty if that has no formula."""
+        if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
         return [(n, min(1.0, smallest_share(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
@@ -183,7 +182,7 @@ class Description:
     def forgeries(self) -> list[Forgery]:
         """For each number of users, the fake reports that insert a forged string into the result of a search.
 
-        The string looks as if held by the smallest share that TRELLIS finds; in other searches, by 1 %.
+        The string looks as if held by the smallest share that the search finds, or by 1 % if that is unknown.
         """
         if not isinstance(self.scheme, Search):
             return []

@@ -8,11 +8,12 @@ from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
 
+from ..catalog import CATALOG
 from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from .candidates import hashed, oracles
+from .candidates import Kinds, hashed, oracles
 from .crowd import Skew
 from .prediction import Prediction
 from .targets import Above, Limits, Target, Within, one_sided, two_sided
@@ -78,8 +79,8 @@ class Aim:
 
     def options(self, epsilon: Fraction, n: int, *, complete: bool = True) -> list[Option]:
         """All schemes; unless ``complete``, without schemes with shared hash functions if these cannot be best."""
-        memory = self.limits.most_memory
-        found = [self._option(prediction, n) for prediction in _oracles(self.domain, epsilon, memory, self.skew)]
+        memory, kinds = self.limits.most_memory, tuple(CATALOG.values())
+        found = [self._option(prediction, n) for prediction in _oracles(kinds, self.domain, epsilon, memory, self.skew)]
         if not found:
             raise ParameterError(
                 f"epsilon: {float(epsilon):.3g} is too small: 64-bit probabilities cannot represent it"
@@ -88,7 +89,9 @@ class Aim:
         best = min(option.measure for option in found)
         # Hashing once more never beats the best scheme without it, and needs an assumption about the data.
         if complete or self.domain.size is None or not allowed or min(allowed) > best:
-            found += [self._option(prediction, n) for prediction in _hashed(self.domain, epsilon, memory, self.skew)]
+            found += [
+                self._option(prediction, n) for prediction in _hashed(kinds, self.domain, epsilon, memory, self.skew)
+            ]
         return found
 
     def _option(self, prediction: Prediction, n: int) -> Option:
@@ -136,10 +139,10 @@ def cheapest(options: Sequence[Option]) -> Option:
 
 
 @lru_cache(maxsize=64)
-def _oracles(domain: Domain, epsilon: Fraction, memory: int, skew: Skew) -> tuple[Prediction, ...]:
-    return tuple(Prediction(scheme, skew) for scheme in oracles(domain, epsilon, memory))
+def _oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int, skew: Skew) -> tuple[Prediction, ...]:
+    return tuple(Prediction(scheme, skew) for scheme in oracles(kinds, domain, epsilon, memory))
 
 
 @lru_cache(maxsize=64)
-def _hashed(domain: Domain, epsilon: Fraction, memory: int, skew: Skew) -> tuple[Prediction, ...]:
-    return tuple(Prediction(scheme, skew) for scheme in hashed(domain, epsilon, memory))
+def _hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int, skew: Skew) -> tuple[Prediction, ...]:
+    return tuple(Prediction(scheme, skew) for scheme in hashed(kinds, domain, epsilon, memory))

@@ -11,7 +11,7 @@ from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, size_text
-from ..search.trellis import TRELLIS
+from ..search.base import Search
 from .devices import device_notes
 from .options import Aim
 from .prediction import Prediction
@@ -90,9 +90,9 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
     )
 
 
-def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> TRELLIS:
+def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> Search:
     scheme = presets.TRELLIS(epsilon, domain=strings, users=n, hash_seed=seed)
-    assert isinstance(scheme, TRELLIS)
+    assert isinstance(scheme, Search)
     return scheme
 
 
@@ -103,7 +103,7 @@ def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
     return Choice(scheme, error, scheme.cost(n, aim.asked), influence, reason)
 
 
-def _refuse_beyond(aim: Aim, scheme: TRELLIS, n: int) -> None:
+def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
     costs, limits = scheme.cost(n, aim.asked), aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
         raise ParameterError(

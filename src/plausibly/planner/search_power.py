@@ -20,8 +20,8 @@ import numpy as np
 
 from ..core.domain import Strings
 from ..core.laws import law_of
+from ..search.base import Search
 from ..search.letter_prior import ordinary_text
-from ..search.trellis import TRELLIS
 from ..search.user_shares import TYPICAL_LENGTH
 
 LOOKED_FOR = 10
@@ -49,19 +49,15 @@ def typical_length(strings: Strings) -> int:
     return min(strings.length, TYPICAL_LENGTH)
 
 
-def smallest_share(scheme: TRELLIS, n: int, confidence: float, nats: float, length: int | None = None) -> float:
+def smallest_share(scheme: Search, n: int, confidence: float, nats: float, length: int | None = None) -> float:
     """Smallest share of users with which a string of this length is found and significant.
 
     ``nats``: cost per character; ``confidence``: the chance of being found, and 1 − the level of significance.
     """
     strings = scheme.strings
     length = typical_length(strings) if length is None else length
-    first = scheme.parts.index(scheme.first_part)
-    ends = list(scheme.levels)
-    shares = [float(scheme.share(first))]
-    for i in range(len(scheme.folds)):
-        own = range(first + 1 + i * scheme.cohorts, first + 1 + (i + 1) * scheme.cohorts)
-        shares.append(sum(float(scheme.share(part)) for part in own))
+    levels = scheme.prefix_levels
+    ends, shares = [level.length for level in levels], [float(level.share) for level in levels]
     # The end of a string costs something, too, unless the string is cut there.
     total = nats * length + (log(length + 1) if length < strings.length else 0.0)
     whole = next((i for i, end in enumerate(ends) if end > length), len(ends) - 1)
@@ -75,7 +71,7 @@ def smallest_share(scheme: TRELLIS, n: int, confidence: float, nats: float, leng
         needed.append((_z(nats * ends[0] - log(_KEPT)), shares[0]))
     # Each condition must hold even with bad luck.
     luck = NormalDist().inv_cdf(1 - (1 - confidence) / len(needed))
-    noise = float(law_of(scheme.first.estimator()).averaged.per_report)
+    noise = float(law_of(levels[0].oracle.estimator()).averaged.per_report)
     return max((z + luck) / sqrt(share) for z, share in needed) * sqrt(noise / n)
 
 

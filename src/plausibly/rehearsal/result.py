@@ -78,30 +78,30 @@ class Rehearsal:
         n, items, k = self.truth.n, len(self.truth.counts), len(self.top)
         found = [("RMSE", f"{self.rmse:,.1f} users ({percent(self.rmse / n)}) over all {items:,} items")]
         if self.predicted_rmse is None:
-            found.append(("predicted", f"nothing: the variance of {self.scheme.name} has no closed form"))
+            found.append(("predicted", f"none: the variance of {self.scheme.name} has no closed form"))
         else:
             before = ", before post-processing" if self.postprocess else ""
             found.append(("predicted", f"{self.predicted_rmse:,.1f} users{before}"))
         found.append(("largest error", f"{self.largest:,.0f} users, of any item in any repeat"))
         if self.coverage is not None:
-            found.append(("95 % intervals", f"hold the true count in {100 * self.coverage:.1f} % of all cases"))
+            found.append(("95 % intervals", f"contain the true count in {100 * self.coverage:.1f} % of all cases"))
         elif self.postprocess is not None:
             found.append(("95 % intervals", f"none after {self.postprocess}"))
         if self.search is not None:
             scores = f"F1 {self.search.f1:.2f}, precision {self.search.precision:.2f}, recall {self.search.recall:.2f}"
             found.append((f"search for {k}", scores))
-        found.append((f"the true top {k}", f"{self.top_found:.1f} of them found on average"))
+        found.append((f"the true top {k}", f"{self.top_found:.1f} of them found, on average"))
         if self.told_from_zero is not None:
-            share = f"{self.told_from_zero:,} users hold ({percent(self.told_from_zero / n)})"
-            found.append(("told from zero", f"what {share}, in 95 % of collections"))
+            least = f"{self.told_from_zero:,} users ({percent(self.told_from_zero / n)})"
+            found.append(("detectable", f"items of at least {least}, in 95 % of collections"))
         elif self.predicted_rmse is not None:
-            found.append(("told from zero", "nothing: there are too few users, or ε is too small"))
+            found.append(("detectable", "no item: there are too few users, or ε is too small"))
         if self.truth.others:
-            found.append(("other", f"{self.truth.others:,} users hold what the scheme does not list"))
+            found.append(("other", f"{self.truth.others:,} users have items that the scheme does not list"))
         if self.fixed_hashes:
-            told = "are the scheme's own in all repeats: what they add to an item's error is the same each time"
-            found.append(("hash functions", f"{told}; the prediction is the mean over all hash_seed"))
-        found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody."))
+            same = "are the same in all repeats, and so is their part of an item's error"
+            found.append(("hash functions", f"{same}; the prediction is the mean over all hash_seed"))
+        found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody's data."))
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from ..core.accumulator import Accumulator
 from ..core.arguments import whole_number
@@ -26,6 +26,14 @@ _SMALL: dict[str, Any] = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, 
 """Parameters of small examples."""
 
 
+class PrefixLevel(NamedTuple):
+    """Prefixes of one length, with the share of users who report them and the oracle that they use."""
+
+    length: int
+    share: Fraction
+    oracle: Scheme
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Search(Grouped):
     """A search for heavy hitters among strings that cannot be listed: users report once, then the search runs."""
@@ -33,6 +41,8 @@ class Search(Grouped):
     domain: Strings
 
     accepts = (Strings,)
+    next_step: ClassVar[str] = ""
+    """Instruction for using the result if the search is not over after it."""
 
     @property
     @abstractmethod
@@ -47,6 +57,14 @@ class Search(Grouped):
     @abstractmethod
     def search(self, tally: SearchTally) -> HeavyHitters:
         """Find the most common strings; the analyst's options are keywords with defaults."""
+
+    @property
+    def prefix_levels(self) -> tuple[PrefixLevel, ...]:
+        """Prefixes that are weighed together, by length; empty for a search that judges them one by one.
+
+        They determine how common a string must be to be found.
+        """
+        return ()
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -47,9 +47,8 @@ class Fold(Part):
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
 
-    def contribution(self) -> tuple[Fraction, Fraction] | None:
-        ends = super().contribution()
-        return ends and CountMean(self.scheme.size).contribution(ends)
+    def read(self, shift: Fraction) -> Fraction:
+        return CountMean(self.scheme.size).contribution((shift, shift))[0]
 
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])

@@ -69,7 +69,12 @@ class Part:
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         """Minimum and maximum that a report adds to a count; None without a variance law."""
-        return self.scheme.contribution()
+        ends = self.scheme.contribution()
+        return ends and (self.read(ends[0]), self.read(ends[1]))
+
+    def read(self, shift: Fraction) -> Fraction:
+        """Shift of the part's count if the oracle's count shifts by ``shift``."""
+        return shift
 
     def items(self, rows: Rows) -> Encoded:
         """Input of the oracle for each string."""

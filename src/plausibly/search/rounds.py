@@ -117,6 +117,10 @@ class ROUND(Search):
     """
 
     name = "ROUND"
+    next_step = (
+        "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to "
+        "continue in the next round (plausibly.ROUNDS in Python)."
+    )
 
     oracle: Scheme
     prefixes: tuple[str | bytes, ...]

@@ -21,7 +21,7 @@ from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
-from .base import Search, SearchTally, levels_of
+from .base import PrefixLevel, Search, SearchTally, levels_of
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
@@ -158,6 +158,15 @@ class TRELLIS(Search):
     @property
     def whole(self) -> int:
         return len(self.parts) - 1
+
+    @property
+    def prefix_levels(self) -> tuple[PrefixLevel, ...]:
+        start = self.parts.index(self.first_part)
+        found = [PrefixLevel(self.levels[0], self.share(start), self.first)]
+        for i, folds in enumerate(self.folds):
+            own = range(start + 1 + i * self.cohorts, start + 1 + (i + 1) * self.cohorts)
+            found.append(PrefixLevel(folds[0].last, sum(map(self.share, own), Fraction(0)), folds[0].scheme))
+        return tuple(found)
 
     def estimator(self) -> Decoder:
         if not self.folds:
