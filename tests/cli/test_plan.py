@@ -107,7 +107,7 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
         ("--items 5 --users 10 --within 1% --find 1%", "expected one target, got --within and --find"),
         ("--items 5 --users 10 --epsilon 1 --every", "--frequency and --every need --within"),
         ("--items 5 --users 10 --within lots", "share: expected a share such as"),
-        ("--items 1000000 --users 10 --epsilon 1 --report-bytes 1", "report_bytes=2 would do"),
+        ("--items 1000000 --users 10 --epsilon 1 --report-bytes 1", "report_bytes=2 is enough"),
         ("--items 5 --users 10 --epsilon 1 --skew odd", "skew: expected the exponent"),
         ("--items 5 --users 10 --epsilon 1 --memory big", "memory: expected bytes"),
     ],
