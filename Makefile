@@ -98,7 +98,7 @@ lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, a
 clean:  ## Remove all that make has made, .venv included
 	@rm -rf $(VENV) build dist docs/_build src/plausibly.egg-info $(SHARED)
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	@find src tests examples bench docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests examples bench docs reproduction -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # --- installation: each step leaves a stamp in .venv and is not repeated ------------------------------------
 

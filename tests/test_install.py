@@ -52,6 +52,11 @@ def install(folder: Path, requirements: list[str], **environment: str) -> str:
     subprocess.run(command, check=True, env={**os.environ, **environment})
     # -I: nothing of this checkout or of the user's own packages may help.
     smoke = subprocess.run([str(python), "-I", "-c", SMOKE], check=True, capture_output=True, text=True, cwd=folder)
+    # The paper is not installed, and the command says where it is.
+    paper = [str(python), "-I", "-m", "plausibly", "reproduce", "fig1"]
+    told = subprocess.run(paper, check=False, capture_output=True, text=True, cwd=folder)
+    assert told.returncode == 2
+    assert "git clone" in told.stderr
     return smoke.stdout.strip()
 
 

@@ -13,7 +13,7 @@ import pytest
 import plausibly
 from cases import in_turn
 from consoles import agrees, commands, run
-from plausibly import device
+from plausibly import catalog, device
 from plausibly.demo import counts, sites
 from plausibly.postprocess import STEPS
 from tree import not_ignored
@@ -52,7 +52,7 @@ EXECUTED = [
 @pytest.mark.parametrize("page", EXECUTED)
 def test_python_blocks_print_what_they_show(page: Path) -> None:
     # What a page adds to the library is nobody else's business.
-    with patch.dict(device.RANDOMIZERS), patch.dict(STEPS):
+    with patch.dict(device.RANDOMIZERS), patch.dict(STEPS), patch.dict(catalog._CATALOG._kinds):
         failed, attempted = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert attempted == examples(page)
     assert failed == 0

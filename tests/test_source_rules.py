@@ -419,3 +419,70 @@ def test_the_papers_experiments_use_promised_names_alone(file: str) -> None:
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and str(node.module).startswith("plausibly"):
             assert node.module in doors, node.lineno
             assert {alias.name for alias in node.names} <= set(doors[node.module].__all__), node.lineno
+
+
+# --- schemes speak for themselves -------------------------------------------------------------------------------
+
+# Where schemes are defined and named: their own files and the catalogue; presets, which say what they build; and the
+# client, whose table from names to randomizers is a catalogue of its own.
+SCHEMES_AT_HOME = ("oracles/", "sketches/", "search/", "catalog.py", "presets.py", "device.py")
+
+
+def constants(node: ast.AST) -> list[object]:
+    """The texts of an expression: itself, or those of a tuple, list or set."""
+    inner = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+    return [each.value for each in inner if isinstance(each, ast.Constant)]
+
+
+def decides_by_name(node: ast.AST) -> bool:
+    """Whether it compares something with the name of a scheme, or looks something up by it."""
+    names = set(plausibly.CATALOG)
+    if isinstance(node, ast.Compare):
+        return any(set(constants(each)) & names for each in (node.left, *node.comparators))
+    if isinstance(node, ast.MatchValue):
+        return bool(set(constants(node.value)) & names)
+    if isinstance(node, ast.Dict):
+        # The colour of a line decides nothing.
+        colours = all(str(value).startswith("#") for each in node.values for value in constants(each) or [""])
+        keys = {value for key in node.keys if key is not None for value in constants(key)}
+        return bool(keys & names) and not colours
+    return False
+
+
+def decides_by_class(node: ast.AST) -> bool:
+    """Whether it asks if something is one particular scheme of the catalogue."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2):
+        return False
+    named = {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+    named |= {part.attr for part in ast.walk(node.args[1]) if isinstance(part, ast.Attribute)}
+    return node.func.id in ("isinstance", "issubclass") and bool(named & set(plausibly.CATALOG))
+
+
+def ladders(files: Iterable[str]) -> list[str]:
+    return [
+        f"{file}:{node.lineno}"  # type: ignore[attr-defined]
+        for file in files
+        for node in nodes(file)
+        if decides_by_name(node) or decides_by_class(node)
+    ]
+
+
+def test_nobody_outside_the_catalogue_decides_by_the_name_or_the_class_of_a_scheme() -> None:
+    assert ladders(file for file in FILES if not file.startswith(SCHEMES_AT_HOME)) == []
+
+
+@in_turn(
+    "source",
+    [
+        'scheme.name == "OLH"',
+        'name in ("TLH", "AGR")',
+        '"DE" != name',
+        '{"OLH": 1.0, "BLH": 2.0}.get(name)',
+        "isinstance(scheme, HR)",
+        "isinstance(scheme, DE | SS)",
+        "issubclass(kind, oracles.FLH)",
+        'match name:\n    case "HM":\n        pass',
+    ],
+)
+def test_a_ladder_of_schemes_would_be_seen(source: str) -> None:
+    assert any(decides_by_name(node) or decides_by_class(node) for node in ast.walk(ast.parse(source)))

@@ -1,4 +1,4 @@
-"""Section 7.6: post-processing."""
+"""Claims about post-processing, in section 7.6."""
 
 from __future__ import annotations
 

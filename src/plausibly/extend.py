@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .core.arguments import json_integer, whole_number
     from .core.costs import Cost
     from .core.domain import Domain, Encoded, Integers, Items, Listable, listed, refuse, register_domain
-    from .core.grouped import Grouped, weights_of
+    from .core.grouped import Grouped, schemes_of, weights_of
     from .core.grouped_accumulator import GroupedAccumulator
     from .core.history import decoding
     from .core.laws import Decoder, Estimator, VarianceLaw, pure, support_of_both
@@ -43,7 +43,7 @@ _HOME = {
     "core.arguments": ("json_integer", "whole_number"),
     "core.costs": ("Cost",),
     "core.domain": ("Domain", "Encoded", "Integers", "Items", "Listable", "listed", "refuse", "register_domain"),
-    "core.grouped": ("Grouped", "weights_of"),
+    "core.grouped": ("Grouped", "schemes_of", "weights_of"),
     "core.grouped_accumulator": ("GroupedAccumulator",),
     "core.history": ("decoding",),
     "core.laws": ("Decoder", "Estimator", "VarianceLaw", "pure", "support_of_both"),
@@ -107,6 +107,7 @@ __all__ = [
     "register_domain",
     "register_step",
     "scaled_up",
+    "schemes_of",
     "support_of_both",
     "thinned",
     "unsigned",

@@ -37,9 +37,9 @@ def test_errors_are_told_item_by_item_and_for_all(tmp_path: Path, labels: Path) 
     rows = [line.split() for line in shown.splitlines()]
     assert rows[2][:2] == ["[b]ant", "3,000"]
     assert rows[4][:2] == ["other", "500"]
-    for words in ("RMSE", "predicted", "95 % intervals", "the true top 3", "told from zero", "A simulation"):
+    for words in ("RMSE", "predicted", "95 % intervals", "the true top 3", "detectable", "A simulation"):
         assert words in shown
-    assert "500 users hold what the scheme does not list" in shown
+    assert "500 users have items that the scheme does not list" in shown
 
 
 def test_values_and_another_number_of_users(tmp_path: Path, labels: Path) -> None:
@@ -78,9 +78,9 @@ def test_what_the_scheme_does_not_take_is_refused_by_line(tmp_path: Path) -> Non
 @in_turn(
     ("arguments", "told"),
     [
-        (["OLH"], "expected a file of a scheme"),
+        (["OLH"], "expected a scheme: a file"),
         ([*SMALL, "--counts", "x.csv"], "got several"),
-        ([*SMALL, "--column", "site"], "--column is for --values"),
+        ([*SMALL, "--column", "site"], "--column needs --values"),
         ([*SMALL, "--out", "r.pdf"], "ends in .png"),
         ([*SMALL, "--out", "no-such-folder/r.png"], "there is no folder"),
         ([*SMALL, "--postprocess", "norm-sup"], "norm-sub"),

@@ -34,8 +34,10 @@ class Edit:
         source = textwrap.dedent(inspect.getsource(_function(vars(owner)[name])))
         # A catalogue that no longer fits the code must not pass for a caught fault.
         assert source.count(self.old) == 1, f"{self.where} has {self.old!r} {source.count(self.old)} times"
+        # Outside its class a function has to say whose parent it means.
+        edited = source.replace(self.old, self.new).replace("super()", f"super({owner.__name__}, self)")
         compiled: dict[str, Any] = {}
-        exec(source.replace(self.old, self.new), vars(module), compiled)
+        exec(edited, vars(module), compiled)
         _, target, target_name = _find(self.at) if self.at else (module, owner, name)
         if isinstance(compiled[name], cached_property):
             compiled[name].__set_name__(target, target_name)

@@ -144,7 +144,7 @@ def test_the_tally_of_another_round_is_refused() -> None:
 def test_there_is_no_result_before_the_last_round_and_no_round_after_it() -> None:
     search = Rounds(LETTERS, oracle, start=3, step=3)
     for number in (1, 2):
-        with pytest.raises(StateError, match=f"round {number} of 2 is still to be closed"):
+        with pytest.raises(StateError, match=f"round {number} of 2 is still open"):
             search.result()
         last = search.scheme.simulate(COMMON, SeededRandom(number))
         search.close(last)

@@ -128,7 +128,7 @@ class RANGES(extend.Grouped):
     branching: int = 4
 
     def validate(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
+        object.__setattr__(self, "levels", extend.schemes_of("levels", self.levels))
         extend.whole_number("branching", self.branching, 2, 2**16)
         super().validate()
 

@@ -23,6 +23,8 @@ from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
 from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
 
+_MOST_SCHEMES = 2**8
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -241,12 +243,22 @@ class Grouped(Scheme):
 
 
 def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:
-    """The weights of so many groups as given, checked; None stands for the default."""
+    """The weights of ``count`` groups, checked; None stands for the default."""
     if given is None:
         return tuple(default)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes) or len(given) != count:
         raise ParameterError(f"weights: expected {count} positive integers, one for each group")
     return tuple(whole_number("weights", weight, 1, 2**32 - 1) for weight in given)
+
+
+def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
+    """The schemes of a parameter that takes several, checked; devices take as many."""
+    if not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_SCHEMES:
+        raise ParameterError(f"{name}: expected a list of 1 to {_MOST_SCHEMES} schemes")
+    for scheme in given:
+        if not isinstance(scheme, Scheme):
+            raise ParameterError(f"{name}: expected a list of schemes, got one with {type(scheme).__name__} in it")
+    return tuple(given)
 
 
 def _public_words(scheme: Scheme) -> int:

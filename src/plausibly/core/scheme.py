@@ -29,6 +29,7 @@ from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
+from .support import Support
 from .wording import nearest, shown
 
 FORMAT_VERSION = 1
@@ -78,6 +79,8 @@ class Scheme(ABC):
     """The most one report can change one cell."""
     unbiased_given: ClassVar[str] = ""
     """What unbiasedness rests on besides the coins of a report, if anything."""
+    extra: ClassVar[str] = ""
+    """The optional extra of the package that estimating needs, if any: ``pip install plausibly[extra]``."""
     advice: ClassVar[str] = ""
     """What a plan says when it recommends this scheme, if anything."""
 
@@ -446,6 +449,10 @@ class Scheme(ABC):
         """
         decoder = self.estimator()
         return decoder.contribution if isinstance(decoder, Estimator) and self.linear else None
+
+    def support(self) -> Support:
+        """Which items one record can support, for what fakes can do; if nothing is known, the numbers are bounds."""
+        return Support()
 
     def influence(self) -> float | None:
         """By how much one report more, whatever is in it, can move an estimated count; None as for contribution."""

@@ -17,6 +17,7 @@ from .laws import Cells, Codes, Estimator, Scores, pure
 from .probability import WORD
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme
+from .support import AnySet, Support
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -82,6 +83,9 @@ class Unary(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)
+
+    def support(self) -> Support:
+        return AnySet()
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")

@@ -18,9 +18,9 @@ SITES = 1000
 SKEW = 1.1
 """Zipf's law: the site of rank r has a share proportional to r^−1.1."""
 ALPHABET = "a-z.-/"
-"""What addresses are made of, as ``plausibly plan --alphabet`` takes it."""
+"""Alphabet of the addresses, as ``plausibly plan --alphabet`` takes it."""
 LENGTH = 30
-"""Characters of the longest, and a few more."""
+"""Maximum length of an address, with some room."""
 MOST_USERS = 100_000_000
 _FIRST = """amber birch cedar delta ember fjord grove harbor iris jade
     kelp lunar maple north olive pearl quartz river sable tidal"""
@@ -40,7 +40,7 @@ def sites() -> list[str]:
 
 
 def counts(users: int) -> Counts:
-    """How many users visit each site, the most popular first."""
+    """Number of users of each site, the most popular first."""
     whole_number("users", users, 1000, MOST_USERS)
     share = np.arange(1, SITES + 1) ** -SKEW
     found: Counts = np.floor(share / share.sum() * users).astype(np.int64)
@@ -56,7 +56,7 @@ def visits(users: int) -> Counts:
 
 
 def write_visits(path: str | Path, users: int) -> None:
-    """A CSV file with the columns user and site, one line for each user."""
+    """Write a CSV file with the columns user and site, one line for each user."""
     names = sites()
     with replacing(Path(path)) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -65,6 +65,6 @@ def write_visits(path: str | Path, users: int) -> None:
 
 
 def write_sites(path: str | Path) -> None:
-    """A text file of all sites in the order of the alphabet, which tells nothing about how popular they are."""
+    """Write a text file of all sites in alphabetical order, which does not reveal their popularity."""
     with replacing(Path(path)) as unfinished:
         unfinished.write_text("".join(f"{site}\n" for site in sorted(sites())), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The picture of the demo: a histogram emerges from noise, and what a server knows in the end beside the truth."""
+"""The picture of the demo: a histogram emerges from noise, and the final intervals stand beside the truth."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ _STYLE = {
     "svg.hashsalt": "plausibly",
 }
 _BARS = 40
-"""Sites of a histogram."""
+"""Number of sites in a histogram."""
 _ROWS = 10
-"""Sites whose intervals are drawn."""
+"""Number of sites whose intervals are drawn."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is true of a made-up crowd: its items, the most common first, and how many users hold each."""
+    """The truth about a made-up crowd: its items, the most common first, with their numbers of users."""
 
     items: Sequence[str]
     counts: Counts
 
     def count(self, item: object) -> int:
-        """Users who hold the item."""
+        """Number of users who have the item."""
         return int(self.counts[self.items.index(str(item))]) if item in self.items else 0
 
     def covered(self, estimates: Estimates, level: float = 0.95) -> int:
-        """How many of the intervals hold the truth."""
+        """Number of intervals that contain the truth."""
         truth = np.array([self.count(item) for item in estimates.items])
         low, high = estimates.interval(level)
         return int(((low <= truth) & (truth <= high)).sum())
 
 
 def growing(file: ReportFile, sizes: Sequence[int]) -> list[Estimates]:
-    """The estimates from the first reports of a file, as many as the sizes say, smallest first."""
+    """Estimates from the first reports of a file, one for each size, smallest first."""
     tally, left, found = file.scheme.accumulator(), list(sizes), []
     for reports in file:
         while left and len(tally) + len(reports) >= left[0]:

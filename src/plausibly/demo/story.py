@@ -1,4 +1,4 @@
-"""The demo's story: which commands it types, and how their answers compare with a truth that no server knows."""
+"""The story of the demo: its commands, and their answers beside the truth that no server knows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FILES = (
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the story: what it is about, and the commands, as words."""
+    """A part of the story: its heading, and the commands as lists of words."""
 
     heading: str
     commands: tuple[list[str], ...]
@@ -42,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Ending:
-    """What only a demo can tell: a table of estimates beside the truth, remarks, and where picture and page are."""
+    """The end of the story: a table of estimates beside the truth, remarks, and the paths of picture and page."""
 
     header: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
@@ -51,14 +51,14 @@ class Ending:
     page: Path
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready."""
+        """The whole ending, ready for JSON."""
         rows = [dict(zip(self.header, line, strict=True)) for line in self.lines]
         return {"rows": rows, "remarks": list(self.remarks), "picture": str(self.picture), "page": str(self.page)}
 
 
 @dataclass(frozen=True)
 class Story:
-    """A demo of so many made-up users in a folder; without a seed the noise is fresh."""
+    """A demo with made-up users in a folder; without a seed, the noise is fresh."""
 
     folder: Path
     users: int
@@ -70,7 +70,7 @@ class Story:
         return Known(data.sites(), data.counts(self.users))
 
     def begin(self) -> None:
-        """Makes the folder, and removes from it what an earlier demo has left; others' files are refused."""
+        """Make the folder and remove the files of an earlier demo. A folder with other files is refused."""
         assert self.known
         self.folder.mkdir(parents=True, exist_ok=True)
         others = {path.name for path in self.folder.iterdir()} - set(_FILES)
@@ -99,7 +99,7 @@ class Story:
         )
 
     def end(self) -> Ending:
-        """Looks up the truth, draws the picture and writes the page."""
+        """Look up the truth, draw the picture and write the page."""
         with ReportFile(self.folder / "listed.parquet") as file:
             sizes = [10**k for k in range(3, 9) if 10**k < self.users]
             emerging = growing(file, [*sizes[-3:], self.users])

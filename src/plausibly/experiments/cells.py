@@ -67,6 +67,11 @@ class Cell:
         for name in ("n", "d", "data_seed", "repeat", "rounds"):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, 2**31 - 1))
 
+    @property
+    def extra(self) -> str:
+        """The optional extra of the package that the scheme needs, if any."""
+        return CATALOG[self.scheme].extra if self.scheme in CATALOG else ""
+
     def to_dict(self) -> dict[str, Any]:
         """All settings that the measurement depends on, as JSON values."""
         return {each.name: getattr(self, each.name) for each in fields(self)}

@@ -69,7 +69,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
     """
     experiments: dict[Path, Experiment] = {}
     if not names or not all(name.endswith(".py") for name in names):
-        paper = find_folder(folder)
+        paper = find_folder(folder, names)
         experiments[paper] = load(paper)
         names = names or [figure.name for figure in experiments[paper].figures]
     option = "" if folder is None else f" --folder {shlex.quote(str(folder))}"
@@ -90,7 +90,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
     return Plan(list(figures.values()), commands, experiments)
 
 
-def find_folder(given: Path | None = None) -> Path:
+def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
     """The package with the paper's experiments: the given folder, else the one in a clone of the repository.
 
     The clone is the current directory, or the source of an editable installation.
@@ -100,14 +100,12 @@ def find_folder(given: Path | None = None) -> Path:
             return folder
     if given is not None:
         raise ParameterError(f"--folder: expected a folder with an __init__.py, got {given}")
+    command = shlex.join(["plausibly", "reproduce", *names])
     raise ParameterError(
-        "the figures of the paper are not part of the installed package, and there is no folder 'reproduction' here. "
-        "Clone the repository of plausibly and run the same command there:\n"
-        "    git clone REPOSITORY plausibly\n"
-        "    cd plausibly\n"
-        "    plausibly reproduce\n"
-        "or name the folder: plausibly reproduce --folder PATH/TO/plausibly/reproduction.\n"
-        "Your own experiments need neither: plausibly reproduce mine.py"
+        "the paper's figures are in the repository of plausibly, not in the installed package. Run the command in a "
+        f"clone: git clone URL-OF-THE-REPOSITORY plausibly && cd plausibly && {command} (or, with a clone elsewhere, "
+        f"{command} --folder PATH-TO-THE-CLONE/reproduction). Files of your own need no clone: "
+        "plausibly reproduce mine.py"
     )
 
 

@@ -51,9 +51,9 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
     if not order:
         return
     others = set(active_children())
-    regression = any(cell.scheme == "BLOOM" for cell in order)
+    warm = ("OUE", *sorted({cell.scheme for cell in order if cell.extra}))
     pool = ProcessPoolExecutor(
-        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(regression, setup)
+        min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(warm, setup)
     )
     try:
         for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):

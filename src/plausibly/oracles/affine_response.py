@@ -33,6 +33,7 @@ from ..core.scheme import (
     refuse_cells,
     unsigned,
 )
+from ..core.support import AtMost, Support
 from ..device import field_multiply, projective_point
 
 _LARGEST_STATE_BITS = 28
@@ -212,6 +213,10 @@ class AGR(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + n * self.w * REPORT + transform(self.cell_shape)
+
+    def support(self) -> Support:
+        most, whole = self.w << self.t * (self.m - 1), self.size == self.g**self.m
+        return AtMost(min(self.size, most), self.size, whole)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, hashed = Fraction(self.keep, WORD), 0

@@ -16,6 +16,7 @@ from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.support import Subsets, Support
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -85,6 +86,9 @@ class DE(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT
+
+    def support(self) -> Support:
+        return Subsets(1, self.size)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -30,7 +30,10 @@ from ..core.scheme import (
     refuse_unless_histogram,
     unsigned,
 )
+from ..core.support import Found, Items, Support
 
+_MOST_HASHED = 1 << 28
+"""Largest number of hash values to compute for a bound on fake reports."""
 _TRIED = tuple(2**k for k in range(8, 22, 2))
 """Numbers of hash functions that a plan tries."""
 
@@ -129,5 +132,33 @@ class FLH(HashedScheme):
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + self.hashes * asked * TABULATED
 
+    def support(self) -> Support:
+        return _Functions(self)
+
     def seed_of(self, report: np.void) -> int:
         return int(self._seeds[report["index"]])
+
+
+@dataclass(frozen=True)
+class _Functions(Support):
+    """Support by public hash functions: a record supports the items with one value under one function."""
+
+    scheme: FLH
+
+    @property
+    def functions(self) -> int:
+        return self.scheme.hashes
+
+    def most(self, items: Items) -> Found:
+        if self.scheme.hashes * len(items) > _MOST_HASHED:
+            return super().most(items)
+        return Found(max(int(np.bincount(values).max()) for values in self._values(items)), True)
+
+    def _values(self, items: Items) -> Iterator[npt.NDArray[np.int64]]:
+        # The hash of each item for a few functions at a time, with disjoint ranges for different functions.
+        chunk = max(1, (1 << 20) // len(items))
+        for first in range(0, self.scheme.hashes, chunk):
+            seeds = self.scheme._seeds[first : first + chunk]
+            every = np.repeat(seeds, len(items)), np.tile(items, len(seeds))
+            values = kernels.local_hash(*every, self.scheme.split, self.scheme.g)
+            yield values.astype(np.int64) + np.repeat(np.arange(len(seeds)), len(items)) * self.scheme.g

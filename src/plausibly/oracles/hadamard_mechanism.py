@@ -21,6 +21,7 @@ from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, 
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
 
 _MOST_COEFFICIENTS = 8
@@ -156,6 +157,9 @@ class HM(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+
+    def support(self) -> Support:
+        return Everything()  # rows of zeros
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -19,6 +19,7 @@ from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.support import Blocks, Support
 from ..core.wording import nearest, shown
 
 _VARIANTS = ("auto", "block", "pure")
@@ -193,6 +194,9 @@ class HR(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + transform(self.cell_shape)
+
+    def support(self) -> Support:
+        return Blocks(self.blocks, self.size)  # at the first position of a block all codes are +1
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         block, row = divmod(int(report["position"]), self.order)

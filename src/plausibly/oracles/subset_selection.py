@@ -20,6 +20,7 @@ from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
 from ..core.randomness import Draws, Layout
 from ..core.scheme import Encoded, Reports, Scheme, exact_sum, refuse_cells, refuse_reports
+from ..core.support import Subsets, Support
 
 _AT_ONCE = 1 << 12
 
@@ -136,6 +137,9 @@ class SS(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)
+
+    def support(self) -> Support:
+        return Subsets(self.w, self.size)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -38,6 +38,7 @@ from ..core.scheme import (
     refuse_beyond,
     unsigned,
 )
+from ..core.support import Everything, Support
 
 _EACH = 8
 """Average number of copies of each possible report from which on it is faster to count equal reports first."""
@@ -190,6 +191,9 @@ class TLH(Scheme):
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
         return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+
+    def support(self) -> Support:
+        return Everything()  # a matrix of zeros
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, matrix = Fraction(self.keep, WORD), int(report["matrix"])

@@ -1,4 +1,4 @@
-"""The schemes that a plan chooses among: the catalogue, with the parameters that each scheme says are worth trying."""
+"""The candidates of a plan: all schemes of the catalogue, with the parameters that each one proposes."""
 
 from __future__ import annotations
 
@@ -7,57 +7,57 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from ..catalog import CATALOG
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 
+Kinds = tuple[type[Scheme], ...]
+
 _WIDTHS = tuple(2**k for k in (6, 8, 10, 12, 14, 16, 18, 20, 22, 24))
-"""Cells of a row of a sketch."""
+"""Numbers of cells per row that a plan tries for a sketch."""
 
 
-def oracles(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes that need no assumption about the data: those without public hash functions."""
+def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
+    """Schemes without shared hash functions, whose error needs no assumption about the data."""
     found: dict[str, Scheme] = {}
-    for kind in _kinds(hashed=False):
+    for kind in _without_shared_hashes(kinds):
         for scheme in _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
             found.setdefault(repr(scheme), scheme)
     return list(found.values())
 
 
-def hashed(domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes whose public hash functions are shared: items collide. Their state is within the memory if it can be."""
+def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
+    """Schemes with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
-    for kind in _kinds(hashed=True):
+    shared = [kind for kind in kinds if kind not in _without_shared_hashes(kinds)]
+    for kind in shared:
         found += _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain)
     for width in _WIDTHS:
-        for oracle in _cell_oracles(width, epsilon):
-            for kind in _kinds(hashed=True):
+        for oracle in _cell_oracles(kinds, width, epsilon):
+            for kind in shared:
                 found += _made(kind, kind.variants_over(oracle, domain, memory), oracle=oracle, domain=domain)
     return found
 
 
-def _kinds(*, hashed: bool) -> list[type[Scheme]]:
-    # A scheme whose clients share hash functions has a seed for them.
-    return [kind for kind in CATALOG.values() if hashed == any(field.name == "hash_seed" for field in fields(kind))]
+def _without_shared_hashes(kinds: Kinds) -> list[type[Scheme]]:
+    # A scheme whose clients share hash functions has a hash_seed.
+    return [kind for kind in kinds if all(field.name != "hash_seed" for field in fields(kind))]
 
 
-def _cell_oracles(width: int, epsilon: Fraction) -> list[Scheme]:
-    kinds = _kinds(hashed=False)
-    return [
-        scheme for kind in kinds for scheme in _made(kind, kind.variants_for_cells(epsilon, width), epsilon=epsilon)
-    ]
+def _cell_oracles(kinds: Kinds, width: int, epsilon: Fraction) -> Iterator[Scheme]:
+    for kind in _without_shared_hashes(kinds):
+        yield from _made(kind, kind.variants_for_cells(epsilon, width), epsilon=epsilon)
 
 
 def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: Any) -> Iterator[Scheme]:
-    # Those that are possible: a domain, an epsilon or a number may be out of reach for a scheme.
+    # Only the possible ones: a scheme may not support a domain, an epsilon or a parameter.
     while True:
         try:
             variant = next(variants, None)
             if variant is None:
                 return
             scheme = kind(**given, **variant)
-            if scheme.linear:  # an error without a law cannot be compared
-                yield scheme
         except ParameterError:
             continue
+        if scheme.linear:  # an error without a variance law cannot be compared
+            yield scheme

@@ -1,4 +1,4 @@
-"""A rehearsal written to a file, as its name asks: picture, table or JSON, whole or not at all."""
+"""Writes a rehearsal to a file: as picture, table or JSON, depending on the suffix."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SUFFIXES = (*picture.SUFFIXES, ".csv", ".json")
 
 
 def check_name(path: Path) -> None:
-    """Refuses, before anything is computed, a name that says no form, or a folder that is not there."""
+    """Fail early if the suffix is unknown or the folder does not exist."""
     if path.suffix not in SUFFIXES:
         raise ParameterError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
     folder_of(path)
 
 
 def write(found: Rehearsal, path: Path) -> None:
-    """Writes or replaces the file."""
+    """Write or replace the file, completely or not at all."""
     check_name(path)
     with replacing(path) as unfinished:
         if path.suffix in picture.SUFFIXES:

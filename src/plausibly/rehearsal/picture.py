@@ -17,11 +17,11 @@ from .result import Rehearsal
 SUFFIXES = (".png", ".svg")
 _BAR, _BAND, _DOT = "#4477aa", "#cfe0f0", "#0077bb"
 _MOST = 60
-"""Items of a picture; more could not be read."""
+"""Maximum number of items in a picture."""
 
 
 def draw(found: Rehearsal, path: Path, kind: str) -> None:
-    """Writes the picture, as PNG or SVG."""
+    """Write the picture as PNG or SVG."""
     if len(found.top) > _MOST:
         raise ParameterError(f"top: expected at most {_MOST} items in a picture, got {len(found.top)}")
     import matplotlib as mpl

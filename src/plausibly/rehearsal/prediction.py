@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def predicted_variance(scheme: Scheme, truth: Truth) -> Floats | None:
-    """What the law of the scheme says of the estimate of each item; None where there is no law."""
+    """The predicted variance of each item's estimate; None without a law."""
     law = scheme.estimator().law
     if law is None:
         return None
@@ -27,7 +27,7 @@ def predicted_variance(scheme: Scheme, truth: Truth) -> Floats | None:
 
 
 def told_from_zero(scheme: Scheme, truth: Truth) -> int | None:
-    """The smallest count that is reliably told from zero: its 95 % interval is above zero in 95 % of collections."""
+    """The smallest count that is reliably detectable: its 95 % interval is above zero in 95 % of collections."""
     law, n = scheme.estimator().law, truth.n
     if law is None:
         return None

@@ -41,7 +41,7 @@ def rehearse(
     postprocess: str | None = None,
     advance: Advance = lambda done, total: None,
 ) -> Rehearsal:
-    """Runs the collection so many times; the same seed gives the same numbers."""
+    """Repeat the collection; the same seed gives the same numbers."""
     repeats = whole_number("repeats", repeats, 1, MOST_REPEATS)
     top = whole_number("top", top, 1, 10_000)
     if postprocess is not None:
@@ -85,7 +85,7 @@ def rehearse(
 
 
 class _Sums:
-    """Sums over the repeats: with a million items their estimates would not all be kept."""
+    """Sums over the repeats, since the estimates of a million items would not fit into memory."""
 
     def __init__(self, truth: Truth, best: npt.NDArray[np.intp]) -> None:
         self.truth, self.best = truth, best

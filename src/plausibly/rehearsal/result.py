@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Item:
-    """How one item fared; None where there is no law, no interval, or nothing to be found."""
+    """Results for one item; None without a law or an interval."""
 
     item: Any
     count: int
@@ -29,14 +29,14 @@ class Item:
     predicted: float | None
     """The standard error that the scheme's variance predicts, before any post-processing."""
     coverage: float | None
-    """The share of the repeats whose interval had the true count in it."""
+    """The share of the repeats whose interval contains the true count."""
     found: float
-    """The share of the repeats that had it among the k largest estimates, or among what a search returned."""
+    """The share of the repeats with the item among the k largest estimates, or among the results of a search."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """How well the k most common strings were found by a search, on average."""
+    """Mean scores of a search for the k most common strings."""
 
     f1: float
     precision: float
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal:
-    """What came of the repeats: for the most common items one by one, and for all together."""
+    """Results of all repeats: for each of the most common items, and for all items together."""
 
     scheme: Scheme
     truth: Truth
@@ -60,52 +60,52 @@ class Rehearsal:
     """The largest error of any item in any repeat."""
     coverage: float | None
     top_found: float
-    """How many of the true top k were among the k largest estimates, on average."""
+    """Mean number of the true top k among the k largest estimates."""
     told_from_zero: int | None
-    """The smallest count whose interval is above zero in 95 % of the collections; None without a law, or if none is."""
+    """The smallest count whose interval is above zero in 95 % of the collections; None if there is none."""
     search: Found | None
     estimates: Floats
-    """Of the top items: a row for each repeat."""
+    """Estimates of the top items, one row for each repeat."""
 
     @property
     def fixed_hashes(self) -> bool:
-        """Whether hash functions that all users share make an item's error alike in all repeats."""
+        """Whether hash functions shared by all users contribute the same error in all repeats."""
         law = self.scheme.estimator().law
         return law is not None and bool(law.collision or law.per_pair or law.per_fellow)
 
     def facts(self) -> list[tuple[str, str]]:
-        """What holds for all items together, as names and sentences."""
+        """Facts about all items together, as names and sentences."""
         n, items, k = self.truth.n, len(self.truth.counts), len(self.top)
         found = [("RMSE", f"{self.rmse:,.1f} users ({percent(self.rmse / n)}) over all {items:,} items")]
         if self.predicted_rmse is None:
-            found.append(("predicted", f"nothing: the variance of {self.scheme.name} has no closed form"))
+            found.append(("predicted", f"none: the variance of {self.scheme.name} has no closed form"))
         else:
             before = ", before post-processing" if self.postprocess else ""
             found.append(("predicted", f"{self.predicted_rmse:,.1f} users{before}"))
         found.append(("largest error", f"{self.largest:,.0f} users, of any item in any repeat"))
         if self.coverage is not None:
-            found.append(("95 % intervals", f"hold the true count in {100 * self.coverage:.1f} % of all cases"))
+            found.append(("95 % intervals", f"contain the true count in {100 * self.coverage:.1f} % of all cases"))
         elif self.postprocess is not None:
             found.append(("95 % intervals", f"none after {self.postprocess}"))
         if self.search is not None:
             scores = f"F1 {self.search.f1:.2f}, precision {self.search.precision:.2f}, recall {self.search.recall:.2f}"
             found.append((f"search for {k}", scores))
-        found.append((f"the true top {k}", f"{self.top_found:.1f} of them found on average"))
+        found.append((f"the true top {k}", f"{self.top_found:.1f} of them found, on average"))
         if self.told_from_zero is not None:
-            share = f"{self.told_from_zero:,} users hold ({percent(self.told_from_zero / n)})"
-            found.append(("told from zero", f"what {share}, in 95 % of collections"))
+            least = f"{self.told_from_zero:,} users ({percent(self.told_from_zero / n)})"
+            found.append(("detectable", f"items of at least {least}, in 95 % of collections"))
         elif self.predicted_rmse is not None:
-            found.append(("told from zero", "nothing: there are too few users, or ε is too small"))
+            found.append(("detectable", "no item: there are too few users, or ε is too small"))
         if self.truth.others:
-            found.append(("other", f"{self.truth.others:,} users hold what the scheme does not list"))
+            found.append(("other", f"{self.truth.others:,} users have items that the scheme does not list"))
         if self.fixed_hashes:
-            told = "are the scheme's own in all repeats: what they add to an item's error is the same each time"
-            found.append(("hash functions", f"{told}; the prediction is the mean over all hash_seed"))
-        found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody."))
+            same = "are the same in all repeats, and so is their part of an item's error"
+            found.append(("hash functions", f"{same}; the prediction is the mean over all hash_seed"))
+        found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody's data."))
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready."""
+        """The whole result, ready for JSON."""
         return {
             "scheme": self.scheme.name,
             "fingerprint": self.scheme.fingerprint(),
@@ -128,7 +128,7 @@ class Rehearsal:
         }
 
     def to_csv(self) -> str:
-        """The items one by one, as CSV text."""
+        """The items as CSV text, one line each."""
         lines = [asdict(each) | {"item": safe_cell(plain(each.item))} for each in self.top]
         text = io.StringIO()
         table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")

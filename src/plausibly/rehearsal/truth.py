@@ -1,4 +1,4 @@
-"""Who holds what, as a scheme sees it: counts from a file or a made-up crowd, matched to the items of its domain."""
+"""True counts as a scheme sees them: from a file or a made-up crowd, matched to the items of its domain."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ..experiments.csv_files import Labelled
 from ..experiments.datasets import MAX_LENGTH
 
 _NAMED = 1024
-"""Items of a made-up crowd that has no strings, for a scheme that takes any text."""
+"""Number of items of a made-up crowd without strings, for a scheme that takes any text."""
 _MOST = 2**31 - 1
-"""Users of a crowd."""
+"""Maximum number of users of a crowd."""
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The true count of each item: of the whole domain where that can be listed, else of those that are held."""
+    """The true count of each item: of the whole domain if it can be listed, else of the items that occur."""
 
     name: str
     items: npt.NDArray[Any]
     counts: Counts
     complete: bool
     others: int = 0
-    """Users whose value is not one that the scheme lists, and who are counted as others."""
+    """Number of users whose value the scheme does not list; they are counted as others."""
 
     @property
     def n(self) -> int:
-        """Users."""
+        """Number of users."""
         return int(self.counts.sum())
 
     @property
@@ -45,11 +45,11 @@ class Truth:
         return float((self.counts.astype(np.float64) ** 2).sum())
 
     def top(self, k: int) -> npt.NDArray[np.intp]:
-        """The places of the k most common items, the most common first."""
+        """Positions of the k most common items, the most common first."""
         return np.argsort(-self.counts, kind="stable")[:k]
 
     def drawn(self, users: int, seed: int) -> Truth:
-        """So many users, drawn from these as from an urn that never empties."""
+        """A crowd of ``users``, drawn from these with replacement."""
         counts = resampled(self.counts, users, f"rehearsal {self.name} {users}", seed)
         return Truth(self.name, self.items, counts, self.complete, self.others)
 
@@ -72,7 +72,7 @@ def truth_of(scheme: Scheme, found: Labelled) -> Truth:
 
 
 def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
-    """A made-up crowd as the scheme sees it: of its whole domain, or of strings where that cannot be listed."""
+    """A made-up crowd as the scheme sees it: of its whole domain, or of strings if that cannot be listed."""
     domain = scheme.domain
     if domain.size is not None:
         return Truth(data, _all_items(domain), crowd(data, users, domain.size, seed), complete=True)

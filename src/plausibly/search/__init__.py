@@ -1,4 +1,4 @@
-"""Layer 3: searches for heavy hitters, one file each."""
+"""Layer 3, the searches for heavy hitters: one file for each."""
 
 from .bitstogram import BITSTOGRAM as BITSTOGRAM
 from .fragment_puzzle import SFP as SFP

@@ -1,4 +1,4 @@
-"""What all searches share: strings that cannot be listed, a part that reports whole ones, and ``tally.search``."""
+"""Base of all searches: strings that cannot be listed, a part that reports whole strings, and ``tally.search``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from ..core.accumulator import Accumulator
 from ..core.arguments import whole_number
@@ -23,39 +23,57 @@ from .parts import Part
 from .result import HeavyHitters
 
 _SMALL: dict[str, Any] = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, "hash_seed": EXAMPLE_SEED}
-"""Parameters of examples."""
+"""Parameters of small examples."""
+
+
+class PrefixLevel(NamedTuple):
+    """Prefixes of one length, with the share of users who report them and the oracle that they use."""
+
+    length: int
+    share: Fraction
+    oracle: Scheme
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Search(Grouped):
-    """Heavy hitters among strings that nobody can list: every user reports once, the search comes afterwards."""
+    """A search for heavy hitters among strings that cannot be listed: users report once, then the search runs."""
 
     domain: Strings
 
     accepts = (Strings,)
+    next_step: ClassVar[str] = ""
+    """Instruction for using the result if the search is not over after it."""
 
     @property
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """Everything that is reported by somebody."""
+        """All parts of a string that users report."""
 
     @property
     @abstractmethod
     def whole(self) -> int:
-        """The part that reports whole strings."""
+        """Index of the part that reports whole strings."""
 
     @abstractmethod
     def search(self, tally: SearchTally) -> HeavyHitters:
-        """The strings that the reports say are common; the analyst's choices are keywords with defaults."""
+        """Find the most common strings; the analyst's options are keywords with defaults."""
+
+    @property
+    def prefix_levels(self) -> tuple[PrefixLevel, ...]:
+        """Prefixes that are weighed together, by length; empty for a search that judges them one by one.
+
+        They determine how common a string must be to be found.
+        """
+        return ()
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names of an analyst's choices."""
+        """Names of the options of ``search``."""
         return tuple(name for name in inspect.signature(self.search).parameters if name != "tally")
 
     @property
     def strings(self) -> Strings:
-        """The domain."""
+        """The domain, as ``Strings``."""
         return self.domain
 
     @property
@@ -67,7 +85,7 @@ class Search(Grouped):
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
-        # Prefixes, fragments and tags as short as can be, and oracles over keys, which take whatever is asked.
+        # Prefixes, fragments and tags as short as possible, and oracles over Keys(), which accept any part.
         made = expect_maker(through, cls.name)
         small = {field.name: _SMALL[field.name] for field in fields(cls) if field.name in _SMALL}
 
@@ -75,25 +93,25 @@ class Search(Grouped):
             return cls(domain=domain, **dict.fromkeys(required(cls), made(each, EXAMPLE_DOMAINS["keys"])), **small)
 
         asked = exact_epsilon(epsilon)
-        return with_parts(asked * asked / with_parts(asked).epsilon)  # parts that are sent together share it
+        return with_parts(asked * asked / with_parts(asked).epsilon)  # parts that are sent together share epsilon
 
     @property
     def whole_share(self) -> Fraction:
-        """The share of the users who report whole strings: they stand for all others."""
+        """Share of users who report whole strings; counts are scaled up from them."""
         label = self.parts[self.whole].label
         return sum((self.share(i) for i, part in enumerate(self.parts) if part.label == label), Fraction(0))
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        # To the counts of given strings.
+        # The contribution of a report to the count of a given string.
         ends = self.parts[self.whole].contribution()
         return ends and (ends[0] / self.whole_share, ends[1] / self.whole_share)
 
     def seconds(self, n: int, asked: int) -> float:
-        # The search itself as measured: 0.4 s for 6 symbols, 2 s for 64.
+        # Measured time of the search itself: 0.4 s for 6 symbols, 2 s for 64.
         return super().seconds(n, 0) + 0.25 + 0.03 * self.strings.length
 
     def shrunk(self, size: int) -> Scheme:
-        # A smaller alphabet, and oracles with fewer coins: the draws stay what they are.
+        # A smaller alphabet, and oracles with fewer coins; the groups and their draws stay the same.
         letters = max(1, min(self.strings.symbols - 1, size // 4))
         strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
         changes: dict[str, Any] = {"domain": strings}
@@ -106,17 +124,17 @@ class Search(Grouped):
         if oracle.domain.hash_seed is None:
             own = [part for part in self.parts if part.scheme is oracle]
             return oracle.shrunk(max(part.count_of(symbols) for part in own))
-        # A sketch has the coins of its cells; others over Keys() have few.
+        # The coins of a sketch depend on its number of cells; other oracles over Keys() need few coins.
         return replace(oracle.shrunk(size), domain=oracle.domain) if oracle.channels is not None else oracle
 
 
 class SearchTally(GroupedAccumulator):
-    """The reports of a search. ``search`` may be asked any number of times, with other choices."""
+    """The reports of a search. ``search`` may be called any number of times, with different options."""
 
     scheme: Search
 
     def search(self, **options: Any) -> HeavyHitters:
-        """The heavy hitters; the choices are those of the scheme's ``search``: ``tally.search(k=10)``."""
+        """Find the most common strings, with the options of the scheme's ``search``: ``tally.search(k=10)``."""
         for name in options:
             if name not in self.scheme.choices:
                 raise ParameterError(f"unknown option {shown(name)}; {nearest(name, self.scheme.choices)}")
@@ -124,6 +142,6 @@ class SearchTally(GroupedAccumulator):
 
 
 def levels_of(strings: Strings, start: object, step: object) -> tuple[int, ...]:
-    """Prefix lengths: the first, then step by step, the last being that of the whole string."""
+    """Prefix lengths from ``start`` in steps of ``step`` up to the whole string."""
     first = whole_number("start", start, 1, strings.length)
     return (*range(first, strings.length, whole_number("step", step, 1, strings.length)), strings.length)

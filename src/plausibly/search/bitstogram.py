@@ -1,4 +1,4 @@
-"""BITSTOGRAM: a bucket of the string and one of its symbols, or the string."""
+"""BITSTOGRAM: users report the string's bucket with one of its symbols, or the whole string."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class BITSTOGRAM(Search):
     """Bitstogram by symbols (Bassily, Nissim, Stemmer and Thakurta 2017): every bucket of a hash names one string.
 
     A user reports *either* one random symbol with the string's bucket (``hash_bits`` bits of a hash) through
-    ``oracle``, *or* the whole string through ``word_oracle``; ``weights`` says in which proportions: one number for
-    each position, one for the whole. In each bucket the most common symbol of every position makes up a candidate.
-    Privacy: the larger of both, since one is sent.
+    ``oracle``, *or* the whole string through ``word_oracle``. ``weights`` are their proportions: one number for each
+    position, one for the whole string. In each bucket the most common symbols of all positions form a candidate.
+    Privacy: the larger epsilon of the two oracles, because a user sends one report.
     Variance: that of ``word_oracle``, scaled up from the share of users who report whole strings.
-    Cost: the longer report and a byte; A * 2^hash_bits candidates a position. One candidate a bucket.
+    Cost: the longer report and a byte; A * 2^hash_bits estimates per position, one candidate per bucket.
 
     >>> import plausibly
     >>> oracle = plausibly.make("FLH", epsilon=3, domain=plausibly.Keys())
@@ -56,7 +56,7 @@ class BITSTOGRAM(Search):
 
     @cached_property
     def bucket(self) -> Tag:
-        """The bucket of a string."""
+        """Tag that assigns a string to its bucket."""
         return Tag(self.hash_seed, self.hash_bits)
 
     @cached_property
@@ -90,10 +90,10 @@ class BITSTOGRAM(Search):
         threshold: float | None = None,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """The k most common of the strings that the buckets name.
+        """Find the k most common strings among the buckets' candidates.
 
-        ``threshold``: the estimated count below which strings are dropped. ``oracle``: options of the oracles'
-        estimates, such as ``{"combine": "median"}``.
+        ``threshold``: drop strings with a lower estimated count. ``oracle``: options of the oracles' estimates, such as
+        ``{"combine": "median"}``.
         """
         choices = Choices(k, threshold, 1, oracle)
         named, trace = [], []
@@ -105,6 +105,6 @@ class BITSTOGRAM(Search):
             names, estimates = self.strings.decode(symbols[best]), values.max(axis=0)
             trace.append(Step(part.label, part.last, users, values.size, names, estimates, first=part.first))
         rows = np.hstack(named)
-        rows[np.logical_or.accumulate(rows == 0, axis=1)] = 0  # a string ends at its first pad
+        rows[np.logical_or.accumulate(rows == 0, axis=1)] = 0  # a string ends at its first pad symbol
         candidates = np.unique(rows, axis=0)
         return conclude(tally, self.whole, candidates, choices, tuple(trace))

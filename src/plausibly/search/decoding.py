@@ -1,10 +1,11 @@
-"""The hunt: from decoded evidence to the heavy strings behind it.
+"""The decoder of TRELLIS: find the heavy strings that explain the decoded evidence.
 
-One beam of prefixes grows level by level. A prefix carries its log-odds of being (the beginning of) a heavy string:
-the prior of its symbols, the evidence of its own count, and, since a beginning beyond doubt says nothing about how it
-goes on, no more of its parent's odds than certainty. A string that has ended leaves the beam; every longer level then
-reports the whole of it and is added to its evidence. Of all that ended, the best are taken one after another, each
-explaining away what it lent to others. Strings of a dictionary join them there: they need no beam, and change none.
+One beam of prefixes grows level by level. Each prefix has log-odds of being (the beginning of) a heavy string. They
+combine the prior of its symbols, the evidence of its own count, and the odds of its parent, capped at certainty: a
+parent beyond doubt says nothing about how it continues. A string that has ended leaves the beam; all longer levels
+report it whole, and their evidence is added. Finally the best of the ended strings are taken one by one, and the count
+of each is removed from the cells that it shares with others. Strings of a dictionary join at this point: they need no
+beam and do not change it.
 """
 
 from __future__ import annotations
@@ -24,32 +25,32 @@ from .prior import CharacterModel, character_model
 from .scoring import CLIP, cells_of, combined, followed, needed, read, support, upper_tail
 
 FIRST_KEPT = 20_000
-"""Prefixes kept of the first level. Three times as many found nothing more."""
+"""Number of prefixes kept at the first level. Three times as many found nothing more."""
 KEPT = 10_000
-"""Prefixes kept of long ones; between the two the beam narrows by NARROWING from level to level."""
+"""Number of prefixes kept at late levels; from FIRST_KEPT the beam narrows by NARROWING from level to level."""
 NARROWING = 0.85
 FINISHED = 4_000
-"""Strings that are scored with all their evidence, and as many of a dictionary; also how many the last level keeps."""
+"""Number of strings scored with all their evidence, and again as many of a dictionary; the last level keeps as many."""
 CLOSELY = 600
-"""Of these, how many may be taken or explained away."""
+"""Number of the scored strings that may be taken or explained away."""
 TAKEN = 4
-"""Times k: strings taken one after another before the final order."""
+"""Number of strings taken one by one before the final ranking, as a multiple of k."""
 DEEPEST = -17.0
-"""Log-odds below which a child is not looked at. A true prefix sinks when one level's reports happen to be few, and
-later levels lift it: e^−S others are as good as one of log-odds S, so that the beam must be wide to keep it."""
+"""Log-odds below which a child is not examined. A true prefix may sink at a level where it happens to get few reports,
+and rise again at later ones; about e^−S others have log-odds as good as S, so the beam must be wide to keep it."""
 ROOM = 300_000
-"""Children looked at closely at one level; if more are found, the limit of log-odds rises."""
+"""Number of children examined closely at one level; if there are more, the limit on their log-odds rises."""
 SPREAD = (1.0, 0.1)
-"""Odds that a heavy prefix has no heavy string below it, only many light ones: for the first level, whose short
-prefixes many strings share, and for longer ones."""
+"""Odds that a heavy prefix has no heavy string below it, only many light ones: at the first level, where many strings
+share a short prefix, and at later levels."""
 EXPLAINED = 8
-"""Heavy children of one parent whose counts are taken off it, one after the other, before the others are judged."""
+"""Number of heavy children whose counts are subtracted from their parent's, one by one, before scoring the others."""
 
 _UNIT = 32
-"""Steps of the whole numbers that the kernel compares, in one standard error of a cell."""
+"""Number of integer steps per standard error of a cell: the kernel compares integers."""
 _MOST = 32_000
 _KIND = 0.5
-"""Nats of prior that children of one kind differ by at most."""
+"""Largest difference of the priors of children of the same kind, in nats."""
 _KINDS = 50
 _PARENTS_AT_ONCE = 1_024
 _SAMPLED = 16
@@ -59,41 +60,41 @@ Ids = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What happened at one level of the hunt."""
+    """Record of one level of the search."""
 
     length: int
     looked_at: int
     promising: int
     kept: int
     limit: float
-    """The lowest log-odds among those kept."""
+    """Lowest log-odds among the kept prefixes."""
     prefixes: Symbols
-    """Those kept, best first."""
+    """Kept prefixes, best first."""
     counts: Floats
-    """Their estimated counts."""
+    """Estimated counts of the kept prefixes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Strings, the most probable members of the top k first."""
+    """Strings that were found, the most probable members of the top k first."""
 
     strings: Symbols
     values: Floats
-    """Estimated counts; pooled with those of prefixes as far as these agree, so a little optimistic."""
+    """Estimated counts, pooled with those of prefixes that agree with them, hence slightly too high."""
     variance: Floats
     scores: Floats
-    """Log-odds of being held by many rather than by nobody."""
+    """Log-odds of being held by many users rather than by none."""
     posterior: Floats
-    """The probability to be one of the k most frequent, as far as the prior can be trusted."""
+    """Probability of being among the k most frequent strings, if the prior is right."""
     own: tuple[Floats, Floats]
-    """Estimate and variance from the groups that report the whole string: no part in it had where to look."""
+    """Estimate and variance from the groups that report the whole string, which had no part in choosing it."""
     model: CharacterModel
     trace: tuple[Stage, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class _Beam:
-    """Prefixes of one length; what ``against`` and the parent's figures are is said at ``_Children``."""
+    """Prefixes of one length; ``_Children`` explains ``against`` and the parent's figures."""
 
     prefixes: Symbols
     score: Floats
@@ -111,14 +112,14 @@ class _Beam:
         return _Beam(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def padded(self, length: int) -> _Beam:
-        """The same as whole strings."""
+        """The beam with its prefixes padded to whole strings."""
         strings = np.zeros((len(self.prefixes), length), dtype=np.uint16)
         strings[:, : self.prefixes.shape[1]] = self.prefixes
         return _Beam(strings, *(getattr(self, field.name) for field in fields(self)[1:]))
 
 
 def decode(evidence: Evidence, k: int, dictionary: Dictionary | None = None) -> Found:
-    """The strings that the k most frequent are among, best first (at most 4k)."""
+    """Up to 4k strings, best first, among which the k most frequent are likely to be."""
     model = character_model(evidence)
     beam = _first(evidence, model)
     trace = [_stage(evidence.start, len(evidence.first), len(beam.score), beam)]
@@ -151,7 +152,7 @@ def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
 
 
 def _rooted(evidence: Evidence, chosen: Numbers, prior: Floats, score: Floats) -> _Beam:
-    """Prefixes of the first level, by their numbers."""
+    """The beam of the first level's prefixes with the numbers ``chosen``."""
     count = np.maximum(evidence.first[chosen], 0).astype(np.float64)
     none = np.zeros(len(chosen))
     return _Beam(
@@ -160,7 +161,7 @@ def _rooted(evidence: Evidence, chosen: Numbers, prior: Floats, score: Floats) -
         count=count,
         variance=np.full(len(chosen), evidence.noise(evidence.first_variance)),
         prior=prior,
-        # There is no parent: the prior is the whole one, and nothing speaks against.
+        # No parent: the prior is that of the whole prefix, and nothing speaks against it.
         step_prior=prior,
         against=none,
         parent=none,
@@ -193,7 +194,7 @@ def _grown(
     some: tuple[Numbers, Numbers, Floats],
     most: int,
 ) -> _Beam:
-    """The best of some children of a beam, given by their parents, numbers and priors."""
+    """The best of the given children of a beam, which are given by their parents, numbers and priors."""
     parents, ordinals, prior = some
     level = evidence.levels[i]
     cells = places[0][:, parents] + (ordinals + places[1][:, parents]) % level.block
@@ -221,9 +222,9 @@ def _grown(
 
 
 def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) -> _Beam:
-    """The best strings of a dictionary, each judged along its own prefixes, whether the beam has kept those or not.
+    """The best strings of a dictionary, each scored along its own prefixes, whether the beam kept them or not.
 
-    Of the prior, a prefix has the part of the dictionary that begins with it. ``grown``: the beam after each level.
+    The prior of a prefix is the share of the dictionary that begins with it. ``grown``: the beam after each level.
     """
     symbols = evidence.symbols
     first, sizes, _ = dictionary.prefixes(0, evidence.start)
@@ -238,7 +239,7 @@ def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) 
         beam, above, before = beam.take(going), sizes[going], level.length - level.step
         first, sizes, parents = dictionary.prefixes(before, level.length)
         prefixes = dictionary.strings[first, : level.length]
-        # Heavy strings beside them that the dictionary does not have explain their part of the parent's count, too.
+        # Heavy siblings that are not in the dictionary also explain their part of the parent's count.
         heavy = grown[i].take(grown[i].score > 0)
         beside = places_in(heavy.prefixes[:, :before], beam.prefixes)
         others = np.flatnonzero((beside >= 0) & (places_in(heavy.prefixes, prefixes) < 0))
@@ -254,7 +255,7 @@ def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) 
 
 
 def _with_known(strings: _Beam, known: _Beam) -> _Beam:
-    """Both, and of a string that is in both the one with the better score."""
+    """Both beams joined; a string in both keeps its better score."""
     both = _joined([strings, known])
     both = both.take(np.argsort(-both.score, kind="stable"))
     return both.take(distinct(both.prefixes))
@@ -263,10 +264,10 @@ def _with_known(strings: _Beam, known: _Beam) -> _Beam:
 def _promising(
     evidence: Evidence, level: Level, priors: Floats, rows: Numbers, places: tuple[Numbers, Numbers], beam: _Beam
 ) -> tuple[Numbers, Numbers]:
-    """Parent and number of every child that may have log-odds above the limit.
+    """Parent and number of every child whose log-odds may exceed the limit.
 
-    The kernel compares whole numbers: cells in steps of their standard error, and what a child of each kind (by its
-    prior, rounded down) of each parent needs.
+    The kernel compares integers: the cells, in fractions of their standard error, with the least value that a child
+    needs, by parent and by kind of child (its prior, rounded down).
     """
     error = sqrt(evidence.noise(level.variance))
     cohorts = len(level.tables)
@@ -286,8 +287,8 @@ def _promising(
         def chunk(first: int, last: int) -> tuple[int, Ids, Ids]:
             part = some[first:last]
             least = needed(lack[first:last], evidence.noise(level.pooled), beam.count[part], beam.variance[part])
-            # The sum over the cohorts, in steps; one step of tolerance for the rounding of each cell. A count below
-            # 0 speaks for nobody.
+            # The needed sum over the cohorts, in steps, with one step of tolerance for the rounding of each cell. A
+            # count below 0 is no evidence for any child.
             needs = np.clip(np.floor(least * np.float32(_UNIT * sqrt(cohorts))) - cohorts, 0, _MOST)
             needs[:, -1] = 2**31 - 2**8
             starts, rotations = (np.ascontiguousarray(place[:, part]) for place in places)
@@ -299,7 +300,7 @@ def _promising(
 
         return list(in_chunks(len(some), _PARENTS_AT_ONCE, chunk))
 
-    # A sample of the parents says which limit leaves as many as there is room for.
+    # A sample of the parents shows which limit leaves at most ROOM children.
     for stride in (_SAMPLED, 1):
         while True:
             scanned = scan(np.arange(0, len(beam.score), stride))
@@ -315,10 +316,10 @@ def _promising(
 class _Children:
     """Promising children of a beam, and their log-odds.
 
-    A child is heavy with odds a/(e^-S + spread + Σ min(a', 1)): a is its prior times its support, S its parent's
-    log-odds, the sum goes over its siblings. So a doubtful parent makes doubtful children; a heavy parent may have
-    none; and a sibling as good as the child competes with it, but no sibling counts for more than one, because
-    several may be heavy. The logarithm of the denominator is ``against``.
+    A child is heavy with odds a/(e^-S + spread + Σ min(a', 1)), where a is its prior times its support, S is its
+    parent's log-odds, and the sum is over its siblings. So a doubtful parent makes its children doubtful, a heavy
+    parent may have no heavy child, and an equally good sibling competes with the child. No sibling counts for more
+    than 1, because several may be heavy. The logarithm of the denominator is ``against``.
     """
 
     def __init__(
@@ -330,7 +331,7 @@ class _Children:
         noise: tuple[float, float],
         spread: float,
     ) -> None:
-        # Noise of a count, and what each of its holders adds to that of the difference between two groups.
+        # Noise of a count, and what each holder adds to the noise of the difference between two groups.
         self._noise, self._drawn = noise
         self._beam, self._of, self._own, self._spread = beam, parents, count, spread
         self.prior = prior
@@ -342,7 +343,7 @@ class _Children:
         self._judge(np.arange(len(parents)))
 
     def _judge(self, some: Numbers) -> None:
-        # Whole families only: siblings compete.
+        # `some` must have whole families, because siblings compete.
         parents = self._of[some]
         gain = support(self._own[some], self._noise, self.parent[some], self.parent_variance[some])
         gain += self.prior[some]
@@ -352,9 +353,9 @@ class _Children:
         self.score[some] = gain - self.against[some]
 
     def explain(self) -> None:
-        """Nothing: siblings of a heavy child are judged again by what it leaves of their parent's count.
+        """Score the siblings of a heavy child again, with its count subtracted from their parent's.
 
-        As far as it is heavy: they keep the odds they had, times the probability that it is not, if those are better.
+        They keep their previous odds, times the probability that the child is not heavy, if those are better.
         """
         unsettled = np.ones(len(self._of), dtype=bool)
         for _ in range(EXPLAINED):
@@ -390,7 +391,7 @@ def _against(parent_score: Floats, others: Floats) -> Floats:
 
 
 class _Settling:
-    """Finished strings with all their evidence, while the heavy ones are taken one after another."""
+    """Finished strings with all their evidence, from which the heavy ones are taken one by one."""
 
     def __init__(self, evidence: Evidence, strings: _Beam) -> None:
         self._evidence = evidence
@@ -399,7 +400,7 @@ class _Settling:
         self.keep(_best(self.score, CLOSELY))
 
     def _gathered(self, strings: Symbols) -> tuple[list[Numbers], list[Floats]]:
-        # Cells and what they hold at each level, [cohort, string].
+        # The cells of the strings at each level and their values, [cohort, string].
         evidence = self._evidence
         own = numbers(strings, 0, evidence.start, evidence.symbols)[None]
         cells, values = [own], [evidence.first[own].astype(np.float64)]
@@ -414,7 +415,7 @@ class _Settling:
         self.score, self.count, self.variance, self.own, self.own_variance = np.zeros((5, len(self.whole)))
 
     def keep(self, chosen: Numbers) -> None:
-        """Nothing: the other strings are forgotten."""
+        """Drop all other strings."""
         scored = [part[chosen] for part in (self.score, self.count, self.variance, self.own, self.own_variance)]
         self._keep(
             self.strings.take(chosen),
@@ -437,7 +438,7 @@ class _Settling:
         around = np.where(alone, 1.0, strings.parent_variance)
         gain = support(own, variance, strings.parent, around) - strings.against
         gain = np.where(alone, np.maximum(own, 0.0) ** 2 / (2 * variance), gain) + strings.step_prior
-        # Not above 0: what was lucky on the way and is not there at the end.
+        # Capped at 0: a prefix that was lucky on the way must not help a string that has no support at the end.
         self.score[some] = np.where(own > 0, gain, -np.inf)
         count, pooled = followed(own, variance, strings.parent, around)
         drawn = np.maximum(own, 0.0) * np.maximum(1 / users - 1, 0.0)
@@ -446,7 +447,7 @@ class _Settling:
         self.own[some], self.own_variance[some] = own, variance
 
     def taken(self, most: int) -> Numbers:
-        """The strings in the order in which they explain most."""
+        """Up to ``most`` strings in the order in which they are taken, each time the best of the rest."""
         left = np.ones(len(self.whole), dtype=bool)
         order: list[int] = []
         while len(order) < min(most, len(left)):
@@ -459,7 +460,7 @@ class _Settling:
         return np.array(order, dtype=np.int64)
 
     def _explain(self, best: int, left: npt.NDArray[np.bool_]) -> None:
-        """Nothing: a string's count is taken out of cells that it shares with others that are left."""
+        """Subtract a string's count from the cells that it shares with the strings that are left."""
         shared_somewhere = np.zeros(len(left), dtype=bool)
         for i, (cells, values) in enumerate(zip(self._cells, self._values, strict=True)):
             shared = (cells == cells[:, best, None]) & (left & (self.whole <= i))
@@ -467,12 +468,12 @@ class _Settling:
             shared_somewhere |= shared.any(axis=0)
         if shared_somewhere.any():
             self._score(np.flatnonzero(shared_somewhere))
-        # If it was beyond doubt in the beam, its siblings were judged by what it leaves there.
+        # A string beyond doubt in the beam has already been explained to its siblings there.
         if self.whole[best] and self.strings.score[best] <= 0:
             self._explain_to_siblings(best, left)
 
     def _explain_to_siblings(self, best: int, left: npt.NDArray[np.bool_]) -> None:
-        # As in `_Children.explain`, now that all the evidence is in: the count is taken off that of the parent.
+        # As in `_Children.explain`, now with all the evidence: the count is subtracted from the parent's.
         strings, count = self.strings, self.count[best]
         at = self._evidence.levels[self.whole[best] - 1]
         prefix = strings.prefixes[:, : at.length - at.step]
@@ -501,8 +502,8 @@ class _Settling:
 def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, trace: tuple[Stage, ...]) -> Found:
     settling = _Settling(evidence, strings)
     settling.keep(settling.taken(TAKEN * k))
-    # Of k heavy strings k·P(x) are expected at x, hence the odds k·e^S to be heavy at all; then the chance to be above
-    # the k-th of those that are more likely heavy than not.
+    # Of k heavy strings, k·P(x) are expected to be x, hence the odds k·e^S of being heavy at all. That is multiplied by
+    # the chance of exceeding the k-th of the strings that are more likely heavy than not.
     heavy = 1 / (1 + np.exp(-np.clip(settling.score + log(k), -600.0, 600.0)))
     likely = np.sort(settling.count[heavy > 0.5])[::-1]
     last = likely[k - 1] if len(likely) >= k else 0.0
@@ -522,7 +523,7 @@ def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, 
 
 
 def _best(score: npt.NDArray[np.floating], most: int) -> Numbers:
-    """The places of the largest scores, in ascending order."""
+    """Positions of the ``most`` largest scores, in ascending order."""
     if len(score) <= most:
         return np.arange(len(score))
     return np.sort(np.argpartition(-score, most - 1)[:most])

@@ -1,4 +1,4 @@
-"""Strings that are publicly known to be likely: a hint to a search, never a limit."""
+"""Strings that are publicly known to be likely: a hint to a search, not a limit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..core.errors import DomainError, ParameterError
 from .evidence import Numbers, Symbols
 
 LN_KNOWN = log(0.5)
-"""Of the chance to be common, what all strings of a dictionary have together before anybody has counted."""
+"""ln of the prior probability that a common string is in the dictionary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """Distinct strings in the order of their symbols, so that those with a common prefix stand side by side."""
+    """Distinct strings sorted by their symbols, so that strings with a common prefix are adjacent."""
 
     strings: Symbols
 
@@ -30,19 +30,20 @@ class Dictionary:
 
     @cached_property
     def lengths(self) -> Numbers:
-        """The number of symbols of each string."""
+        """Number of symbols in each string."""
         return np.asarray(np.count_nonzero(self.strings, axis=1))
 
     @cached_property
     def _shared(self) -> Numbers:
-        # How many symbols each string shares with the one before it; none of the first, not even the empty prefix.
+        # Length of the common prefix of each string and the one before it; −1 for the first string.
         differ = self.strings[1:] != self.strings[:-1]
         return np.concatenate([[-1], np.argmax(differ, axis=1)])
 
     def prefixes(self, before: int, length: int) -> tuple[Numbers, Numbers, Numbers]:
-        """The prefixes of a length of strings with at least ``before`` symbols.
+        """All prefixes of ``length`` symbols of the strings with at least ``before`` symbols.
 
-        The first string with each; how many have it; and where its own prefix of ``before`` symbols is among those.
+        For each: the first string that has it, the number of strings that have it, and the position of its parent
+        among the prefixes of ``before`` symbols.
         """
         parents, _ = self._runs(before, before)
         first, sizes = self._runs(before, length)
@@ -56,7 +57,7 @@ class Dictionary:
 
 
 def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
-    """The strings as their users would report them; None where nothing is given."""
+    """The given strings as users would report them, or None if none are given."""
     if given is None:
         return None
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
@@ -71,12 +72,12 @@ def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
 
 
 def distinct(rows: npt.NDArray[Any]) -> Numbers:
-    """Where each string first occurs, in the order of their symbols."""
+    """Position of the first occurrence of each distinct string, sorted by the symbols."""
     return np.unique(_keys(rows), return_index=True)[1]
 
 
 def places_in(strings: Symbols, ordered: Symbols) -> Numbers:
-    """Where each string stands among others that are distinct and in order; −1 if it does not."""
+    """Position of each string among ``ordered``, which are distinct and sorted; −1 if it is not there."""
     keys, wanted = _keys(ordered), _keys(strings)
     if not len(keys):
         return np.full(len(wanted), -1)
@@ -85,5 +86,5 @@ def places_in(strings: Symbols, ordered: Symbols) -> Numbers:
 
 
 def _keys(rows: npt.NDArray[Any]) -> npt.NDArray[np.bytes_]:
-    # Of two bytes for each symbol, the high one first: they are ordered like the rows.
+    # Two bytes for each symbol, the high one first, so that the keys sort like the rows.
     return np.ascontiguousarray(rows.astype(">u2")).view(f"S{2 * rows.shape[1]}")[:, 0]

@@ -1,4 +1,4 @@
-"""A long prefix in few cells, such that the extensions of a prefix lie side by side."""
+"""Long prefixes folded into few cells, so that all extensions of a prefix are adjacent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Places = npt.NDArray[np.int64]
 
 
 def block_size(symbols: int, step: int) -> int:
-    """The least power of two with a cell for every extension by ``step`` symbols."""
+    """The smallest power of two with a cell for every extension by ``step`` symbols."""
     size: int = 1 << (symbols**step - 1).bit_length()
     return size
 
@@ -30,9 +30,9 @@ def block_size(symbols: int, step: int) -> int:
 class Fold(Part):
     """A part that reports the cell of its prefix.
 
-    The prefix is cut in a stem and the last ``last - stem`` symbols. A keyed hash of the stem chooses a block of cells
-    and by how much it is rotated; the last symbols choose the cell in it. So all extensions of a stem are read as two
-    runs, and two stems in one block disagree about every cell.
+    The prefix consists of a stem and the last ``last - stem`` symbols. A keyed hash of the stem chooses a block of
+    cells and a rotation of it; the last symbols choose the cell in the block. So all extensions of a stem are read as
+    two runs, and two stems with the same block but different rotations read different symbols from every cell.
     """
 
     stem: int = 0
@@ -41,15 +41,14 @@ class Fold(Part):
 
     @property
     def block(self) -> int:
-        """Cells of a block."""
+        """Number of cells in a block."""
         return block_size(self.strings.symbols, self.last - self.stem)
 
     def count_of(self, symbols: int) -> int:
         return block_size(symbols, self.last - self.stem)
 
-    def contribution(self) -> tuple[Fraction, Fraction] | None:
-        ends = super().contribution()
-        return ends and CountMean(self.scheme.size).contribution(ends)
+    def read(self, shift: Fraction) -> Fraction:
+        return CountMean(self.scheme.size).contribution((shift, shift))[0]
 
     def items(self, rows: Rows) -> Encoded:
         starts, rotations = self.places(rows[:, : self.stem])
@@ -57,7 +56,7 @@ class Fold(Part):
         return (starts + ((endings + rotations) & (self.block - 1))).astype(np.uint64)
 
     def places(self, stems: Rows) -> tuple[Places, Places]:
-        """For each stem the first cell of its block, and the rotation."""
+        """First cell and rotation of each stem's block."""
         cohort = np.full((len(stems), 1), self.cohort, dtype=np.uint8)
         keys = content_keys(np.hstack([as_bytes(stems), cohort]), self.hash_seed, b"fold")
         blocks = np.uint64(self.scheme.size // self.block - 1)
@@ -67,15 +66,15 @@ class Fold(Part):
 
 @dataclass(frozen=True)
 class FoldedStrings:
-    """Counts of given strings, from the cohorts that fold whole ones: the sum of what their cells say.
+    """Counts of given strings from the cohorts that fold whole strings: the sum of the strings' cells.
 
-    What else falls into a cell is subtracted on average, as in a count-mean sketch of as many rows.
+    The expected contribution of other strings is subtracted, as in a count-mean sketch with a row for each cohort.
     """
 
     cohorts: tuple[Fold, ...]
     numbers: tuple[int, ...]
     share: Fraction
-    """The share of all users who are in one of the cohorts."""
+    """Share of all users who are in one of the cohorts."""
     history: History = ()
 
     @cached_property
@@ -119,11 +118,11 @@ class FoldedStrings:
         return values, np.maximum(self.law.at(total, np.clip(values, 0, total), f2=squares), 0.0)
 
     def _pairs(self, table: Floats, users: int) -> float:
-        # By how much the cells differ beyond their noise tells how many pairs of users hold the same string.
+        # The spread of the cells beyond their noise shows how many pairs of users hold the same string.
         if self._oracle.law is None:
             return 0.0
         law, cells = self._oracle.law.averaged, len(table)
         beyond = float((table**2).sum()) - cells * users * float(law.per_report)
-        # An oracle with hash functions of its own makes them differ more.
+        # An oracle with its own hash functions increases the spread.
         inflation = float(law.collision) * (cells - 1)
         return (beyond - inflation * users * (users / cells - 1)) / (1 + inflation)

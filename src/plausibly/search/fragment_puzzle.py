@@ -1,4 +1,4 @@
-"""SFP: the sequence fragment puzzle."""
+"""SFP: the sequence fragment puzzle, in which users report a tagged fragment and the whole string."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .trace import Step
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SFP(Search):
-    """The sequence fragment puzzle (Apple 2017; paper, section 5): a fragment tagged with its string, *and* the string.
+    """The sequence fragment puzzle (Apple 2017; paper, section 5): report a tagged fragment *and* the whole string.
 
     Each user reports one random fragment of ``fragment`` characters, tagged with ``hash_bits`` bits of a hash of the
     string, through ``oracle``, and the whole string through ``word_oracle``. The search takes the ``keep`` most common
-    tagged fragments of every position and puts together those with one tag.
-    Privacy: the sum of both, since both are sent; give each half of what you want to spend.
+    tagged fragments of every position and joins those with the same tag.
+    Privacy: the sum of both epsilons, because both reports are sent; give each oracle half of the total.
     Variance: that of ``word_oracle`` over all users.
-    Cost: both reports and a byte; A^fragment * 2^hash_bits candidates a position.
+    Cost: both reports and a byte; A^fragment * 2^hash_bits candidates per position.
 
     >>> import plausibly
     >>> oracle = plausibly.make("FLH", epsilon="1.5", domain=plausibly.Keys())
@@ -54,7 +54,7 @@ class SFP(Search):
 
     @cached_property
     def string_tag(self) -> Tag:
-        """What keeps the fragments of a string together."""
+        """Tag that marks the fragments of the same string."""
         return Tag(self.hash_seed, self.hash_bits)
 
     @cached_property
@@ -90,10 +90,10 @@ class SFP(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """The k most common strings that the ``keep`` most common tagged fragments of each position make up.
+        """Find the k most common strings, built from the ``keep`` most common tagged fragments of each position.
 
-        ``threshold``: the estimated count below which fragments and strings are dropped. ``oracle``: options of the
-        oracles' estimates, such as ``{"combine": "median"}``.
+        ``threshold``: drop fragments and strings with a lower estimated count. ``oracle``: options of the oracles'
+        estimates, such as ``{"combine": "median"}``.
         """
         choices = Choices(k, threshold, keep, oracle)
         pieces, trace = [], []

@@ -1,4 +1,4 @@
-"""Fragments that carry a tag of their string: what the puzzle and the bitstogram share."""
+"""Fragments with a tag of their string, shared by SFP and BITSTOGRAM."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ def fragment_parts(oracle: Scheme, strings: Strings, size: int, tag: Tag) -> tup
 
 
 def tagged_estimates(tally: SearchTally, number: int, choices: Choices) -> tuple[Rows, Floats]:
-    """Every fragment of a part, and its estimated count under each tag."""
+    """Every fragment of a part, with its estimated count under each tag."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     assert part.tag is not None
     fragments = extensions(strings, np.zeros((1, 0), dtype=strings.symbol_dtype), part.last - part.first)
     tags = 1 << part.tag.bits
     if len(fragments) * tags > MOST_CANDIDATES:
-        raise ParameterError(f"{len(fragments):,} fragments with {tags:,} tags are too many to look at")
+        raise ParameterError(
+            f"hash_bits: expected fewer, got {len(fragments):,} fragments with {tags:,} tags, too many to estimate"
+        )
     items = part.items_of(np.repeat(fragments, tags, axis=0), np.tile(np.arange(tags, dtype=np.uint64), len(fragments)))
     values, _ = tally.estimate_part(number, items, choices.oracle)
     return fragments, values.reshape(len(fragments), tags)
 
 
 def puzzle(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:
-    """Every string whose fragments are all there under one tag, that tag being its own."""
+    """Every string whose fragments all occur under the string's own tag."""
     found = []
     for common in sorted(set.intersection(*(set(tags.tolist()) for _, tags in fragments))):
         whole = np.zeros((1, 0), dtype=strings.symbol_dtype)
         for rows, tags in fragments:
             own = rows[tags == common]
             if len(whole) * len(own) > MOST_CANDIDATES:
-                raise ParameterError("keep: the fragments have too many combinations; keep fewer, or more hash_bits")
+                raise ParameterError("keep: expected fewer, got too many combinations; keep= fewer, or more hash_bits")
             whole = np.hstack([np.repeat(whole, len(own), axis=0), np.tile(own, (len(whole), 1))])
             whole = whole[~inner_pads(whole)]
         found.append(whole[tag.of(whole) == common])
     whole = np.vstack([np.zeros((0, strings.length), dtype=strings.symbol_dtype), *found])
-    return np.unique(whole, axis=0)  # in the order of the alphabet, which decides between equal estimates
+    return np.unique(whole, axis=0)  # in alphabetical order, which breaks ties between estimates

@@ -1,7 +1,7 @@
-"""How often letters occur and follow each other in ordinary English: public, so that it costs no user's report.
+"""Frequencies of letters and pairs of letters in ordinary English: public knowledge that costs no reports.
 
-Words, names and addresses in Latin letters are more like this than like letters drawn at random, whatever their
-language. A search starts from it where few users have told it better; how far to trust it is learned from them, too.
+In any language, words, names and addresses in Latin letters are closer to English than to random letters. A search
+starts from these frequencies while it has few reports, and learns from the reports how far to trust them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from ..core.domain import Strings
 from .evidence import Floats, Text
 
-# Counted by bench/letters.py in the documentation of Python 3.11 and its standard library, 7,071 different words, each
-# with the square root of its number.
+# Counted by bench/letters.py in the documentation of Python 3.11 and its standard library: 7,071 different words, each
+# weighted by the square root of its count.
 LETTERS = (72, 16, 45, 42, 130, 19, 22, 18, 77, 1, 7, 48, 30, 72, 62, 35, 2, 72, 73, 84, 30, 10, 9, 7, 14, 3)
-"""Of a thousand letters."""
+"""Frequency of each letter from a to z, per thousand letters."""
 PAIRS = """
 aljiafiagfjlkjaifkikhihhig
 jhheiddbiqemdbifihhdldcemk
@@ -45,21 +45,21 @@ iglfihdhkkfefaemjedlcggmil
 dghggigeikfgjjhnjdjjbhmfjm
 jfecmiefknhdichdlbdddghiim
 """
-"""A row for each letter, a column for the next one: how much more often than by chance. ``i`` is as often; the letter
-before it in the alphabet stands for 2^−½ times, the letter after it for 2^½ times as often."""
+"""A row for each letter, a column for the next: frequency of the pair relative to independent letters. ``i`` means
+equally often; each letter later in the alphabet means 2^½ times as often, each letter earlier 2^−½ times."""
 _OTHERS = 0.1
-"""The share of symbols that are no letters, if there are any."""
+"""Assumed share of non-letters, if the alphabet has any."""
 _CAPITALS = 0.1
-"""How often a letter is a capital, where both are told apart."""
+"""Assumed share of capitals among letters, if the alphabet distinguishes them."""
 _FEWEST = 20
-"""Letters that an alphabet must have to be one for words."""
+"""Number of letters from which on an alphabet counts as one for words."""
 
 
 def ordinary_text(strings: Strings) -> Text | None:
-    """Ordinary text in this alphabet, if it has Latin letters enough."""
+    """Statistics of ordinary text in this alphabet, or None if it has too few Latin letters."""
     alphabet = strings.alphabet
     symbols = [chr(symbol) for symbol in alphabet] if isinstance(alphabet, bytes) else list(alphabet)
-    symbols += [""] * (strings.symbols - 1 - len(symbols))  # what stands for all others
+    symbols += [""] * (strings.symbols - 1 - len(symbols))  # the symbol that stands for all other characters
     place = np.array([ascii_lowercase.find(symbol.lower()) if symbol else -1 for symbol in symbols])
     known = place >= 0
     if len(set(place[known].tolist())) < _FEWEST:

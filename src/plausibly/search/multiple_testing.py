@@ -13,20 +13,20 @@ Floats = npt.NDArray[np.float64]
 
 
 def significance_level(given: object) -> float:
-    """The level as given, checked."""
+    """The given significance level, checked."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
         raise ParameterError("level: expected a number strictly between 0 and 1")
     return float(given)
 
 
 def least_score(level: float | None, candidates: int) -> float:
-    """The standard score that a significant candidate reaches at least; no limit for None."""
+    """Least standard score of a significant candidate; −inf if the level is None."""
     if level is None:
         return -np.inf
     return NormalDist().inv_cdf(1 - significance_level(level) / candidates)
 
 
 def adjusted(scores: Floats, candidates: int) -> Floats:
-    """The chance that any of the candidates reaches each of these standard scores although nobody holds it."""
+    """Chance that any of the candidates reaches each standard score by noise alone."""
     chances = [min(1.0, candidates * NormalDist().cdf(-score)) for score in scores.tolist()]
     return np.array(chances, dtype=np.float64)

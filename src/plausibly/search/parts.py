@@ -1,4 +1,4 @@
-"""What a search asks about a string: some of its symbols, perhaps with a tag of the whole, through an oracle."""
+"""The parts of a search: each reports some symbols of the string, optionally with a tag, through an oracle."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from ..core.wording import shown
 
 @dataclass(frozen=True)
 class Tag:
-    """A few bits of a hash of the whole string, which keep the fragments of one string together."""
+    """A few bits of a hash of the whole string, which mark the fragments of the same string."""
 
     hash_seed: int
     bits: int
 
     def of(self, rows: Rows) -> Encoded:
-        """The tag of each whole string."""
+        """Tag of each whole string."""
         return symbol_keys(rows, self.hash_seed, b"tag") & np.uint64((1 << self.bits) - 1)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One oracle of a search: what it reports are the symbols in [first, last), with a tag if there is one.
+    """One part of a search: its oracle reports the symbols in [first, last), with the tag if there is one.
 
-    An oracle over ``Keys()`` hashes them; one over integers is given their number, so it must have room for all.
+    An oracle over ``Keys()`` gets a hash of the symbols; an oracle over integers gets their number, so its domain must
+    be large enough for all.
     """
 
     label: str
@@ -42,7 +43,7 @@ class Part:
     last: int
     tag: Tag | None = None
     role: str = "oracle"
-    """The parameter of the search that the scheme was given as."""
+    """Name of the search's parameter for this oracle, for error messages."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
@@ -53,29 +54,34 @@ class Part:
             got = type(self.scheme.domain).__name__
             raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {got}")
         if cells is not None and cells < self.count:
-            room = f"domain_size= at least the {shown(self.count)} of {self.label}"
-            raise ParameterError(f"{self.role}: expected Keys(), or {room}")
+            room = f"domain_size= at least {shown(self.count)} for {self.label}"
+            raise ParameterError(f"{self.role}: expected Keys(), or {room}, got domain_size={shown(cells)}")
 
     @property
     def count(self) -> int:
-        """How many different things it may be given."""
+        """Number of different inputs of the oracle."""
         return self.count_of(self.strings.symbols)
 
     def count_of(self, symbols: int) -> int:
-        """How many those would be with another number of symbols."""
+        """``count`` for an alphabet of ``symbols``."""
         count: int = symbols ** (self.last - self.first)
         return count << self.tag.bits if self.tag else count
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        """The least and the most that a report adds to the count of what it is given; None without a law."""
-        return self.scheme.contribution()
+        """Minimum and maximum that a report adds to a count; None without a variance law."""
+        ends = self.scheme.contribution()
+        return ends and (self.read(ends[0]), self.read(ends[1]))
+
+    def read(self, shift: Fraction) -> Fraction:
+        """Shift of the part's count if the oracle's count shifts by ``shift``."""
+        return shift
 
     def items(self, rows: Rows) -> Encoded:
-        """What the oracle is given of each string."""
+        """Input of the oracle for each string."""
         return self.items_of(rows[:, self.first : self.last], self.tag.of(rows) if self.tag else None)
 
     def items_of(self, seen: Rows, tags: Encoded | None = None) -> Encoded:
-        """What the oracle is given for these symbols in its place, and these tags."""
+        """Input of the oracle for the symbols ``seen`` at the part's position, and their tags."""
         hash_seed = self.scheme.domain.hash_seed
         if hash_seed is not None:
             content = as_bytes(seen)
@@ -87,18 +93,18 @@ class Part:
 
 
 def symbol_keys(rows: Rows, hash_seed: int, tag: bytes) -> Encoded:
-    """The 64-bit key of the symbols of each row."""
+    """64-bit key of the symbols in each row."""
     return content_keys(as_bytes(rows), hash_seed, tag)
 
 
 def as_bytes(rows: Rows) -> npt.NDArray[np.uint8]:
-    """The symbols as the bytes that are hashed of them."""
+    """The symbols encoded as bytes for hashing."""
     little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"), copy=False)
     return little.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.dtype.itemsize)
 
 
 def content_keys(content: npt.NDArray[np.uint8], hash_seed: int, tag: bytes) -> Encoded:
-    """The 64-bit key of each row of bytes."""
+    """64-bit key of each row of bytes."""
     size = content.shape[1]
     ends = np.arange(size, size * len(content) + 1, size, dtype=np.int64) if size else np.zeros(len(content), np.int64)
     return kernels.keyed_hash(np.ascontiguousarray(content).reshape(-1), ends[: len(content)], hash_seed, tag)

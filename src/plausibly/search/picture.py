@@ -1,4 +1,4 @@
-"""The picture of a search: a column for each of its steps, and to the right of them what was found."""
+"""The picture of a search: one column for each step, with the strings found to the right."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _INK, _FOUND, _LOST, _FAINT = "#222222", "#4477aa", "#bbbbbb", "#767676"
-# What the first lacks comes from the second: the one to set for scripts that few fonts have.
+# Characters missing in the first family come from the second, the one to change for scripts that few fonts cover.
 _FONTS = ["monospace", "sans-serif"]
-# Inches; text and lines in points.
+# Lengths in inches; text and lines in points.
 _ROW, _GAP, _BARS, _TEXT, _THIN, _THICK = 0.21, 0.16, 1.1, 7.5, 0.7, 7.0
 _HEADS = ("characters", "users", "candidates", "kept")
 _MOST_COLUMNS, _LEVEL = 12, 0.05
 
 
 class Picture:
-    """A tree, and where its parts are: inches from the left, rows from the top."""
+    """A tree and its layout: x in inches from the left, y in rows from the top."""
 
     def __init__(self, found: Traced, others: int) -> None:
         self.found = found
         steps = [step for step in found.trace if step.candidates]
-        # Of many steps the first, the last, and counting back from there as many as there is room for.
+        # If there are too many steps: the first, the last, and every so many before the last.
         apart = -(-len(steps) // _MOST_COLUMNS)
         self.steps = [step for x, step in enumerate(steps) if not x or (len(steps) - 1 - x) % apart == 0]
         self.heads = [_head(step) for step in self.steps]
@@ -42,13 +42,13 @@ class Picture:
         self._place()
 
     def _place(self) -> None:
-        # Columns are as wide as the widest text in them, and farther apart where lines fan out.
+        # A column is as wide as its widest text; columns are farther apart where lines fan out.
         texts, fans = [0.0] * (len(self.steps) + 1), [0.0] * (len(self.steps) + 1)
         for before, knot in self.edges:
             fans[before.column + 1] = max(fans[before.column + 1], min(0.07 * abs(knot.row - before.row), 0.9))
             if knot.place is None:
                 texts[knot.column] = max(texts[knot.column], _width(knot.text))
-        # The root, the steps, the tips: the middle of each column, and from there to the ends of its text.
+        # For the root, the steps and the tips: the middle of each column, and half the width of its text.
         right, self.middles, self.halves = 0.1, [0.1], [0.0]
         for text, fan, head in zip(texts, fans, [*self.heads, [""]], strict=True):
             left = max(right + _GAP + fan, max(map(_width, _HEADS)) + _GAP)
@@ -63,11 +63,11 @@ class Picture:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Inches that it needs."""
+        """Width and height that the picture needs, in inches."""
         return self.right, (self.bottom - self.top) * _ROW
 
     def draw(self, ax: Axes | None) -> Axes:
-        """Draws it on these axes, smaller if they are, or on new ones that are large enough."""
+        """Draw the picture on the given axes, scaled to fit, or on new axes of the right size."""
         from matplotlib import pyplot
 
         size, self.scale = self.size, 1.0
@@ -106,12 +106,12 @@ class Picture:
         from matplotlib.path import Path
 
         if not knot.leads and any(step.first for step in self.steps):
-            return  # a piece of a puzzle, which fitted nothing
+            return  # a fragment that fits no string
         start, end = before.column + 1, knot.column + 1
         left = self.middles[start] + self.halves[start]
         bend = self.middles[start + 1] - self.halves[start + 1]
         half = (left + bend) / 2
-        # From text to text, and where there is none without a seam.
+        # From text to text; without a seam where there is no text.
         points = [(left if before.text else self.middles[start] - 0.01, before.row), (left, before.row)]
         points += [(half, before.row), (half, knot.row), (bend, knot.row)]
         points += [(self.middles[end] - self.halves[end] * bool(knot.text), knot.row)]
@@ -156,7 +156,7 @@ class Picture:
         self, ax: Axes, x: float, y: float, text: str, colour: str = _INK, side: str = "left", **style: Any
     ) -> None:
         style |= {"color": colour, "fontsize": self.scale * _TEXT, "ha": side, "va": "center_baseline"}
-        ax.text(x, y, text, parse_math=False, **style)  # a dollar sign is a dollar sign
+        ax.text(x, y, text, parse_math=False, **style)  # dollar signs are literal
 
 
 def _head(step: Step) -> list[str]:
@@ -165,7 +165,7 @@ def _head(step: Step) -> list[str]:
 
 
 def _count(number: int) -> str:
-    # Two or three digits: 950, 1.6k, 43k, 129k, 2.6M.
+    # Rounded to two or three digits: 950, 1.6k, 43k, 129k, 2.6M.
     for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number >= unit:
             return f"{number / unit:.{int(number < 9.95 * unit)}f}".removesuffix(".0") + name
@@ -173,5 +173,5 @@ def _count(number: int) -> str:
 
 
 def _width(text: str) -> float:
-    # A character of a fixed-width font is 0.602 times as wide as the text is high.
+    # In a fixed-width font, a character's width is 0.602 times the font size.
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text) * 0.602 * _TEXT / 72

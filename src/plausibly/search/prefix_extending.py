@@ -1,4 +1,4 @@
-"""PEM: the prefix extending method."""
+"""PEM: the prefix extending method, in which each user reports a prefix of one length."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from .result import HeavyHitters
 class PEM(Search):
     """The prefix extending method (Wang, Li and Jha 2019; paper, section 5): each user reports a prefix of one length.
 
-    Lengths are ``start``, then ``step`` by step to that of the domain; ``weights`` says in which proportions users
-    report them (equal by default). The search extends the ``keep`` most common prefixes of a length to the next.
-    Privacy: the oracle's, for every length: a user reports one.
-    Variance: the oracle's, divided by the square of the share of users who report whole strings, plus what drawing
-    them adds.
-    Cost: the oracle's report and a byte; the search estimates keep * A^step candidates a length.
+    The lengths go from ``start`` in steps of ``step`` up to that of the domain; ``weights`` are the proportions of
+    users who report each (equal by default). The search extends the ``keep`` most common prefixes of a length to the
+    next.
+    Privacy: the oracle's, for every length: a user reports only one prefix.
+    Variance: the oracle's, divided by the square of the share of users who report whole strings, plus the variance of
+    sampling these users.
+    Cost: the oracle's report and a byte; the search estimates keep * A^step candidates per length.
 
     >>> import plausibly
     >>> oracle = plausibly.make("FLH", epsilon=3, domain=plausibly.Keys())
@@ -48,7 +49,7 @@ class PEM(Search):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """The lengths of the prefixes that are reported."""
+        """Lengths of the prefixes that users report."""
         return levels_of(self.strings, self.start, self.step)
 
     @cached_property
@@ -85,9 +86,9 @@ class PEM(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """The k most common strings, by extending the ``keep`` most common prefixes of each length.
+        """Find the k most common strings by extending the ``keep`` most common prefixes of each length.
 
-        ``threshold``: the estimated count below which prefixes and strings are dropped. ``oracle``: options of the
-        oracle's estimates, such as ``{"combine": "median"}``.
+        ``threshold``: drop prefixes and strings with a lower estimated count. ``oracle``: options of the oracle's
+        estimates, such as ``{"combine": "median"}``.
         """
         return extend(tally, self.levels[:-1], Choices(k, threshold, keep, oracle))

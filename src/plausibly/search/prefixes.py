@@ -1,4 +1,4 @@
-"""Candidates: prefixes as rows of symbols, and all their extensions."""
+"""Candidates of a search: prefixes as rows of symbols, and their extensions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ MOST_CANDIDATES = 1 << 24
 
 
 def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
-    """Every prefix of ``length`` symbols that begins with one of these; the pad is followed by pads only."""
+    """All extensions of the given prefixes to ``length`` symbols; only pads follow a pad."""
     more = length - prefixes.shape[1]
     count = strings.symbols**more
     if count * len(prefixes) > MOST_CANDIDATES:
         raise ParameterError(
             f"{len(prefixes)} prefixes have {count * len(prefixes):,} extensions by {more} characters; "
-            "keep= fewer, or a scheme with a smaller step="
+            "take a smaller keep=, or a scheme with a smaller step="
         )
     endings = symbol_rows(np.arange(count), strings.symbols, more, strings.symbol_dtype)
     endings = endings[~inner_pads(endings)]
@@ -43,14 +43,14 @@ def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
 
 
 def inner_pads(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Which rows have a symbol after a pad, as no string has."""
+    """Mask of the rows with a symbol after a pad, which are not strings."""
     found: npt.NDArray[np.bool_] = ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
     return found
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What an analyst may choose at a search, checked."""
+    """Options of a search, checked."""
 
     k: int | None
     threshold: float | None
@@ -72,13 +72,13 @@ class Choices:
             )
 
     def best(self, values: Floats, most: int | None) -> Any:
-        """The positions of the largest values, largest first: at most so many, none below the threshold."""
+        """Positions of up to ``most`` of the largest values, largest first, without those below the threshold."""
         order = np.argsort(-values, kind="stable")[:most]
         return order if self.threshold is None else order[values[order] >= self.threshold]
 
 
 def look(tally: SearchTally, number: int, candidates: Rows, choices: Choices) -> tuple[Rows, Step]:
-    """The candidates that a part's estimates let stay, the best first, and the step of the trace."""
+    """The candidates that a part's estimates keep, best first, and the step of the trace."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, _ = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.keep)
@@ -88,9 +88,9 @@ def look(tally: SearchTally, number: int, candidates: Rows, choices: Choices) ->
 
 
 def extend(tally: SearchTally, levels: Sequence[int], choices: Choices) -> HeavyHitters:
-    """The best whole strings, by extending the best prefixes of each length to the next; the last part sees the whole.
+    """Find the best whole strings by extending the best prefixes of each length to the next.
 
-    The part of each length has its number, and that of whole strings the next one.
+    Part i reports prefixes of length ``levels[i]``; the part after them reports whole strings.
     """
     strings = tally.scheme.strings
     kept, trace = np.zeros((1, 0), dtype=strings.symbol_dtype), []
@@ -103,7 +103,7 @@ def extend(tally: SearchTally, levels: Sequence[int], choices: Choices) -> Heavy
 def conclude(
     tally: SearchTally, number: int, candidates: Rows, choices: Choices, trace: tuple[Step, ...]
 ) -> HeavyHitters:
-    """The best of candidates for whole strings, by the part that sees those; none that is estimated at nothing."""
+    """The best of the candidates for whole strings, by the part that reports these; only positive estimates."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.k)

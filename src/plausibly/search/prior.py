@@ -1,11 +1,11 @@
-"""How probable a string is before anybody has counted it: a model of its characters, learned from noisy shares.
+"""The prior probability of a string: a model of its characters, learned from noisy shares.
 
 Naming one of A^L strings takes as many nats of evidence as the prior leaves open, so this model decides how light a
 string may be and still be found. It is learned from the groups that report single symbols and pairs of neighbours.
-Estimates are noisy, and a symbol wrongly taken for impossible loses every string with it: each one is drawn towards
-a coarser one (position -> neighbouring positions -> all positions -> text) by as much as its noise explains what
-they differ by (empirical Bayes), and keeps a part of the coarser one at least. The coarsest is what ordinary text is
-like, as far as the letters support it, and uniform otherwise.
+Estimates are noisy, and a symbol wrongly taken for impossible loses every string that contains it. Therefore each
+estimate is shrunk towards a coarser one (position -> neighbouring positions -> all positions -> text), the more of
+their difference its noise explains (empirical Bayes), and always keeps a part of the coarser one. The coarsest estimate
+is ordinary text, as far as the observed letters support it, and uniform otherwise.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from .evidence import Evidence, Floats, Floats32, Numbers, Symbols, Text
 FLOOR = 0.05
 """Share of the uniform distribution mixed into every next symbol: no symbol costs more than ln(A/FLOOR) nats."""
 _LETTERS_REACH = 3.0
-"""Positions over which neighbours' letters fade by e: together they weigh as much as twelve equal positions."""
+"""Distance in positions at which a neighbour's letters weigh 1/e; all together weigh as much as twelve positions."""
 _ENDS_REACH = 2.0
-"""The same for the probability to end."""
+"""Distance in positions at which a neighbour's probability of ending weighs 1/e."""
 _KEPT = 0.2
-"""The part of the coarser estimate that a finer one keeps for every symbol, however low its own."""
+"""Part of the coarser estimate that a finer one keeps for every symbol, even if its own is 0."""
 _ENDS_KEPT = 0.25
 _ENDS_SPREAD = 0.5
-"""Relative standard deviation of the probability to end around that of its neighbourhood."""
+"""Relative standard deviation of the probability of ending around that of its neighbourhood."""
 _LEAST_END = 0.0025
 _FEWEST = 0.02
-"""Shares below this, of users still going on or of a symbol, are not divided by."""
+"""Least divisor: smaller shares (of strings that continue, or of a symbol) are raised to this."""
 _PAIR_SPREAD = 1.0
 """Relative standard deviation of a pair's share around the product of its symbols' shares."""
 _TEXT = (0.6, 0.4)
-"""Mean and standard deviation of the part of ordinary text in the letters, before anybody has reported one."""
+"""Prior mean and standard deviation of the part of the letters that is ordinary text."""
 _TEXT_PAIRS = 0.5
-"""How much of that holds for pairs, too."""
+"""Fraction of that part that also applies to pairs."""
 _RATIOS = (0.1, 10.0)
 _END_RATIOS = (0.1, 20.0)
 _LEAST_SYMBOL = 2e-3
@@ -43,23 +43,23 @@ _LEAST_SYMBOL = 2e-3
 
 @dataclass(frozen=True, eq=False)
 class CharacterModel:
-    """ln P of strings: each position has its letters and its chance to end, both changed by the symbol before."""
+    """A model of ln P(string): each position has letters and a chance of ending, which depend on the symbol before."""
 
     ends: Floats
-    """[position]: the probability that a string that reached a position has ended there."""
+    """[position]: probability that a string ends at this position, if it gets there."""
     letters: Floats
-    """[position, letter]: of those that go on."""
+    """[position, letter]: distribution of the letter in strings that continue."""
     ratios: Floats | None = None
-    """[letter, next letter]: how much more often than by chance."""
+    """[letter, next letter]: frequency of the pair, relative to independent letters."""
     end_ratios: Floats | None = None
-    """[letter]: how much more often strings end after it."""
+    """[letter]: relative frequency of an end after this letter."""
 
     @property
     def symbols(self) -> int:
         return int(self.letters.shape[1]) + 1
 
     def next_symbol(self, position: int) -> Floats:
-        """ln P of each symbol at a position, given each letter before (a single row if that does not matter)."""
+        """ln P of each symbol at a position, given the letter before (one row if it does not matter)."""
         letters = self.letters[None, position]
         end = np.array([self.ends[position]])
         if position and self.ratios is not None and self.end_ratios is not None:
@@ -70,11 +70,11 @@ class CharacterModel:
         return np.asarray(np.log((1 - FLOOR) * shares + FLOOR / self.symbols))
 
     def rows(self, last: Symbols) -> Numbers:
-        """The row of ``extensions`` for each letter before."""
+        """Row of ``extensions`` for each preceding letter."""
         return last.astype(np.int64) - 1 if self.ratios is not None else np.zeros(len(last), dtype=np.int64)
 
     def extensions(self, position: int, step: int) -> Floats:
-        """ln P of all A^step symbols from a position on, given the letter before; −inf where a pad is followed."""
+        """ln P of all A^step extensions from a position on, given the letter before; −inf if a symbol follows a pad."""
         found = self.next_symbol(position)
         for further in range(position + 1, position + step):
             found = (found.reshape(-1, self.symbols)[:, :, None] + self._after(further)).reshape(len(found), -1)
@@ -85,7 +85,7 @@ class CharacterModel:
         return np.asarray(self.extensions(0, length)[0], dtype=np.float32)
 
     def _after(self, position: int) -> Floats:
-        # [symbol before, symbol]: the pad is followed by itself.
+        # [symbol before, symbol]: only pads follow a pad.
         after = np.full((self.symbols, self.symbols), -np.inf)
         after[0, 0] = 0.0
         after[1:] = self.next_symbol(position)
@@ -93,7 +93,7 @@ class CharacterModel:
 
 
 def character_model(evidence: Evidence) -> CharacterModel:
-    """The model that the reports on single symbols and pairs support."""
+    """The character model, learned from the reports of single symbols and pairs."""
     variance = np.minimum(evidence.letters_variance, 1e6)
     ended = np.clip(isotonic(evidence.letters[:, 0], 1 / variance), 0.0, 1 - 1e-3)
     reached = 1 - np.concatenate([[0.0], ended[:-1]])
@@ -106,7 +106,7 @@ def character_model(evidence: Evidence) -> CharacterModel:
         if evidence.text is None:
             return model
         return replace(model, ratios=np.clip(typical, *_RATIOS), end_ratios=np.ones(evidence.symbols - 1))
-    # All positions together, each with its precision: a single one has too few reports for A² pairs.
+    # All positions pooled, weighted by their precision: a single position has too few reports for A² pairs.
     precision = 1 / np.minimum(evidence.pairs_variance, 1e6)
     noise = 1 / precision.sum()
     weights = precision * noise
@@ -126,7 +126,7 @@ def character_model(evidence: Evidence) -> CharacterModel:
 
 
 def isotonic(values: Floats, weights: Floats) -> Floats:
-    """The non-decreasing sequence nearest to the values: neighbours that fall are pooled."""
+    """Isotonic regression: the non-decreasing sequence nearest to the values."""
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         block = (value, weight, 1)
@@ -139,7 +139,7 @@ def isotonic(values: Floats, weights: Floats) -> Floats:
 
 
 def _ends(ended: Floats, reached: Floats, variance: Floats) -> Floats:
-    # The probability to end at each position, given that it was reached.
+    # The probability of ending at each position, given that the string gets there.
     steps = np.diff(ended, prepend=0.0)
     near = _kernel(len(ended), _ENDS_REACH)
     smooth = near @ steps / np.maximum(near @ reached, 1e-9)
@@ -151,7 +151,7 @@ def _ends(ended: Floats, reached: Floats, variance: Floats) -> Floats:
 
 
 def _letters(shares: Floats, variance: Floats, text: Text | None) -> tuple[Floats, float]:
-    # The distribution of letters at each position, and what part of it is ordinary text.
+    # The distribution of letters at each position, and the part of it that is ordinary text.
     precision = 1 / variance
     coarse, trust = np.full(shares.shape[1], 1 / shares.shape[1]), 0.0
     everywhere, noise = precision @ shares / precision.sum(), 1 / precision.sum()
@@ -174,7 +174,7 @@ def _part_of_text(estimate: float, variance: float) -> float:
 
 
 def _shrunk(own: Floats, coarse: Floats, variance: Floats) -> Floats:
-    # James-Stein: of the distance to the coarser estimate, the part that noise does not explain.
+    # James-Stein: keep the part of the distance to the coarser estimate that noise does not explain.
     distance = np.mean((own - coarse) ** 2, axis=1)
     part = np.maximum(distance - variance, 0.0) / np.maximum(distance, 1e-300)
     mixed = np.maximum(coarse + (own - coarse) * part[:, None], _KEPT * coarse)
@@ -184,7 +184,7 @@ def _shrunk(own: Floats, coarse: Floats, variance: Floats) -> Floats:
 def _ratios(
     shares: Floats, chance: Floats, noise: float, limits: tuple[float, float], typical: Floats | float = 1.0
 ) -> Floats:
-    # Observed over expected by chance, drawn to what is typical by the noise.
+    # Observed over expected frequency, shrunk towards the typical ratio by the noise.
     signal = (_PAIR_SPREAD * chance * typical) ** 2
     return np.asarray(np.clip(typical + (shares / chance - typical) * signal / (signal + noise), *limits))
 

@@ -1,4 +1,4 @@
-"""What a search found, and how it came to it."""
+"""The result of a search: the strings found, and the steps that led to them."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 class HeavyHitters(Traced):
     """The strings that a search returns, the most common first, with their estimated counts.
 
-    ``p_values`` holds for each, where the search has a rule, the chance that it or any other string nobody has would
-    have looked as good; ``trace`` the steps of the search; ``dictionary`` the strings that it was told are likely;
-    ``judged`` the p-values of all that it weighed against each other in the end, returned or not.
-    What is chosen for being large tends to be estimated too large.
+    ``p_values`` has for each string, if the search computes it, the chance that any string without holders looks as
+    good; ``trace`` the steps of the search; ``dictionary`` the strings given as likely; ``judged`` the p-values of all
+    strings compared at the end, returned or not.
+    Strings that were selected for large estimates tend to be overestimated.
     """
 
     dictionary: frozenset[Any] = frozenset()
     judged: Mapping[Any, float] = field(default_factory=dict)
 
     def explain(self, item: str | bytes) -> str:
-        """Why this string was or was not found, step by step."""
+        """Explanation, step by step, of why this string was or was not found."""
         if not isinstance(item, str | bytes):
             raise ParameterError(f"item: expected a string, got {type(item).__name__}")
         item = item[: max([step.length for step in self.trace], default=0)]  # as it was reported
         returned = self.items.tolist()
         lines = [f"{label_of(item) or '(empty)'}: {'found' if item in returned else 'not found'}"]
-        # A search may put strings aside once they have ended, and settle after its last step what it returns.
+        # A search may set strings aside once they end, and decide after its last step which ones it returns.
         settles = bool(self.trace) and (not returned or self.trace[-1].kept.tolist() != returned)
         if item in self.dictionary:
-            lines.append("  in the dictionary: judged even where a step has not kept it")
+            lines.append("  in the dictionary: considered even if a step does not keep it")
         for step in self.trace:
             part = step.part_of(item)
             lines.append(f"  {step.label}, {label_of(part) or '(empty)'}: {step.fate_of(part)}")
             if part not in step.kept.tolist():
-                # What the dictionary has may be returned all the same.
+                # A string in the dictionary may still be returned.
                 if item not in returned:
                     return "\n".join(lines)
                 break
@@ -67,15 +67,15 @@ class HeavyHitters(Traced):
         return f", p-value {p_value:.1g}" if p_value >= 1e-99 else ", p-value below 1e-99"
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
-        """A pandas DataFrame like that of other estimates, with the p-values if there are any."""
+        """A pandas DataFrame like that of ``Estimates``, with p-values if there are any."""
         frame = super().to_frame(level)
         return frame if self.p_values is None else frame.assign(p_value=self.p_values)
 
     def plot_tree(self, ax: Axes | None = None, *, others: int = 6) -> Axes:
-        """The search as a tree from left to right: its steps, what was found, and the best ``others`` that led nowhere.
+        """Plot the search as a tree: its steps, the strings found, and the best ``others`` that led nowhere.
 
-        At each step stands what it adds to the strings; lines are as wide as estimated counts are large. On axes of its
-        own the picture is as large as it needs to be, on yours it is made to fit.
+        The tree grows from left to right. Each node shows the characters that a step adds, and the width of a line is
+        the estimated count. Without ``ax`` the figure is as large as it needs to be; on given axes it is scaled to fit.
         """
         others = whole_number("others", others, 0, 1000)
         try:

@@ -1,4 +1,4 @@
-"""ROUND and Rounds: an interactive search, in which fresh users report against the prefixes that have survived."""
+"""ROUND and Rounds: an interactive search, in which fresh users report how the surviving prefixes continue."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _MOST_PREFIXES = 2**20
 
 @dataclass(frozen=True)
 class Extension(Part):
-    """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits.
+    """A part that reports the symbols that follow a published prefix, or that no published prefix matches.
 
-    The extensions of prefix number i are the items from i * A^(last - stem) on; the last item is for everybody else.
+    The extensions of prefix number i are the items from i * A^(last - stem) on; the last item means "no match".
     """
 
     prefixes: tuple[str | bytes, ...] = ()
@@ -50,11 +50,11 @@ class Extension(Part):
 
     @property
     def more(self) -> int:
-        """Extensions of a prefix."""
+        """Number of extensions of a prefix."""
         return self.more_of(self.strings.symbols)
 
     def more_of(self, symbols: int) -> int:
-        """How many those would be with another number of symbols."""
+        """``more`` for an alphabet of ``symbols``."""
         more: int = symbols ** (self.last - self.stem)
         return more
 
@@ -77,7 +77,7 @@ class Extension(Part):
         keys, order = self._by_key
         place = np.searchsorted(keys, content_keys(as_bytes(own), 0, b"prefix"))
         number = order[np.minimum(place, len(keys) - 1)]
-        # Found by their keys, and then compared: two prefixes with one key are still two.
+        # Found by their keys, then compared: two different prefixes may have the same key.
         fits = (self.rows[number] == own).all(axis=1)
         item = number.astype(np.uint64) * np.uint64(self.more)
         item += symbol_numbers(rows[:, self.stem : self.last], self.strings.symbols)
@@ -86,25 +86,25 @@ class Extension(Part):
 
 @dataclass(frozen=True)
 class _Extended(PartDecoder):
-    """Counts of users whose strings begin like the given ones, which must go on from a published prefix."""
+    """Counts of users whose strings begin with the given ones, which must extend a published prefix."""
 
     part: Extension
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         assert codes is not None
         if (self.part.items(codes) == self.part.count - 1).any():
-            raise DomainError("items: expected strings that begin with a published prefix, some do not")
+            raise DomainError("items: expected strings that begin with a published prefix, got others")
         return super().estimate(evidence, n, codes)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ROUND(Search):
-    """One round of an interactive search (as in TrieHH, Zhu et al. 2020): how do the published prefixes go on?
+    """One round of an interactive search (as in TrieHH, Zhu et al. 2020): report how published prefixes continue.
 
-    ``prefixes`` are those of ``stem`` characters that have survived (one empty prefix for the first round); users
-    report the first ``reach`` characters if they begin with one of them, and that they do not otherwise.
+    ``prefixes`` are the surviving prefixes of ``stem`` characters (one empty prefix in the first round). Users whose
+    string begins with one of them report its first ``reach`` characters; the others report that none matches.
     Privacy: the oracle's.
-    Variance: the oracle's: all users of the round report.
+    Variance: the oracle's, because all users of the round report.
     Cost: the oracle's report and a byte. ``plausibly.ROUNDS`` runs a whole search.
 
     >>> import plausibly
@@ -117,6 +117,10 @@ class ROUND(Search):
     """
 
     name = "ROUND"
+    next_step = (
+        "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to "
+        "continue in the next round (plausibly.ROUNDS in Python)."
+    )
 
     oracle: Scheme
     prefixes: tuple[str | bytes, ...]
@@ -131,24 +135,24 @@ class ROUND(Search):
         super().validate()
 
     def _published(self, given: object) -> tuple[str | bytes, ...]:
-        # Distinct and in order: whoever publishes the same prefixes publishes the same scheme.
+        # Distinct and sorted, so that the same prefixes always make the same scheme.
         if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_PREFIXES:
             raise ParameterError(f"prefixes: expected a list of 1 to {_MOST_PREFIXES} prefixes")
         kind, prefixes = type(self.strings.alphabet), list(given)
         if kind is bytes and all(isinstance(prefix, str) for prefix in prefixes):
-            prefixes = _from_hex(prefixes)  # as JSON has them
+            prefixes = _from_hex(prefixes)  # as in JSON
         if not all(isinstance(prefix, kind) and len(prefix) <= self.stem for prefix in prefixes):
             raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, got others")
         try:
             rows = self.strings.encode(prefixes)
         except DomainError:
             raise ParameterError("prefixes: expected characters of the alphabet only, got others") from None
-        # Characters outside the alphabet are all the same one, where they are taken.
+        # Characters outside the alphabet, if accepted, all become the same symbol.
         return tuple(sorted(set(self.strings.decode(rows).tolist())))
 
     @cached_property
     def extension(self) -> Extension:
-        """The only part."""
+        """The only part of the search."""
         label = f"characters {self.stem + 1} to {self.reach}"
         ends = {"stem": self.stem, "prefixes": self.prefixes}
         return Extension(label, self.oracle, self.strings, 0, self.reach, **ends)  # type: ignore[arg-type]
@@ -177,7 +181,7 @@ class ROUND(Search):
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
         expect_domain(domain, cls.accepts, cls.name)
-        # All that there is to report, so that a report is about one string.
+        # Prefixes long enough that a report is about one string.
         reach = min(domain.length, 3)
         oracle = expect_maker(through, cls.name)(epsilon, Integers(domain.symbols**reach + 1))
         return cls(domain=domain, oracle=oracle, prefixes=(domain.alphabet[:0],), stem=0, reach=reach)
@@ -194,26 +198,26 @@ class ROUND(Search):
     def search(
         self, tally: SearchTally, *, k: int | None = 10, threshold: float | None = None, level: float | None = None
     ) -> HeavyHitters:
-        """The k most common extensions; none that is estimated at nothing.
+        """Find the k most common extensions with positive estimates.
 
-        ``threshold``: the estimated count below which they are dropped. ``level``: only those that are significant at
-        this level, all extensions of the round taken together.
+        ``threshold``: drop extensions with a lower estimated count. ``level``: return only those that are significant
+        at this level, corrected for all extensions of the round.
         """
         return self._best(tally, Choices(k, threshold, 1, {}), level, above=0.0)
 
     def survivors(self, tally: SearchTally, keep: int) -> HeavyHitters:
-        """The most common extensions, so many of them if there are, whatever they are estimated at."""
+        """Up to ``keep`` of the most common extensions, whatever their estimates."""
         return self._best(tally, Choices(keep, None, 1, {}), None, above=-np.inf)
 
     def _best(self, tally: SearchTally, choices: Choices, level: float | None, *, above: float) -> HeavyHitters:
         part, symbols = self.extension, self.strings.symbols
         values, variance = tally.estimate_part(0, np.arange(part.count - 1, dtype=np.uint64))
-        assert variance is not None  # an oracle over integers has one
+        assert variance is not None  # an oracle over integers has a variance
         endings = symbol_rows(np.arange(part.more), symbols, self.reach - self.stem, self.strings.symbol_dtype)
         rows = np.hstack([np.repeat(part.rows, part.more, axis=0), np.tile(endings, (len(part.rows), 1))])
         real = np.flatnonzero(~inner_pads(rows))
         rows, values, variance = rows[real], values[real], variance[real]
-        # By how many standard errors of an extension that nobody has.
+        # In standard errors of an extension without holders.
         z = values / np.sqrt(self.oracle.variance(max(len(tally), 1)))
         allowed = np.flatnonzero((z >= least_score(level, len(rows))) & (values > above))
         best = allowed[choices.best(values[allowed], choices.k)]
@@ -238,11 +242,11 @@ def _from_hex(texts: Sequence[str]) -> list[bytes]:
 
 
 class Rounds:
-    """An interactive search: each round asks fresh users how the prefixes that survived the last one go on.
+    """An interactive search: each round asks fresh users how the prefixes that survived the last round continue.
 
-    ``scheme`` is what the users of the present round report with; ``close(tally)`` ends it with their reports and
-    returns whether there is another one; the ``keep`` most common prefixes survive. ``result`` tells after the last
-    round what was found. Its users had not been asked before its candidates were fixed: its p-values are strict.
+    ``scheme`` is the scheme of the present round. ``close(tally)`` ends the round with its users' reports, keeps the
+    ``keep`` most common prefixes and returns whether there is another round. After the last round, ``result`` returns
+    the strings found. Users of the last round had no part in choosing its candidates, so its p-values are strict.
     """
 
     def __init__(
@@ -261,20 +265,20 @@ class Rounds:
 
     @property
     def rounds(self) -> int:
-        """How many there are in all."""
+        """Total number of rounds."""
         return len(self._levels)
 
     @property
     def number(self) -> int:
-        """The number of the present round, counted from 1; that of the last one when the search is over."""
+        """Number of the present round, counted from 1; the last one's when the search is over."""
         return len(self._trace) + 1
 
     def close(self, tally: SearchTally) -> bool:
-        """Ends the round with the reports of its users; whether another one begins."""
+        """End the round with the reports of its users, and return whether another one begins."""
         if self._tally is not None:
-            raise StateError("the last round is over; result() tells what was found")
+            raise StateError("the last round is over; result() returns the strings found")
         if not isinstance(tally, SearchTally) or tally.scheme != self.scheme:
-            raise StateError("close: expected the accumulator of the present round's scheme")
+            raise StateError("close: expected the accumulator of the present round's scheme, got another")
         if self.number == self.rounds:
             self._tally = tally
             return False
@@ -284,8 +288,8 @@ class Rounds:
         return True
 
     def result(self, **options: Any) -> HeavyHitters:
-        """What was found, with the choices of ``ROUND.search``: k, threshold, level."""
+        """The strings found, with the options of ``ROUND.search``: k, threshold, level."""
         if self._tally is None:
-            raise StateError(f"round {self.number} of {self.rounds} is still to be closed")
+            raise StateError(f"round {self.number} of {self.rounds} is still open; close(tally) ends it")
         last = self._tally.search(**options)
         return replace(last, history=(decoding("interactive search"),), trace=(*self._trace, *last.trace))

@@ -1,4 +1,4 @@
-"""How much an estimate speaks for a heavy string: log-likelihood ratios of one count, given what its prefix had."""
+"""Evidence for a heavy string: log-likelihood ratios of its count, given the count of its prefix."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from .evidence import Evidence, Floats, Floats32, Level, Numbers, Symbols, numbers
 
 PARTS = ((1.0, 0.8), (0.8, 0.1), (0.6, 0.05), (0.4, 0.03), (0.22, 0.02))
-"""What part of its parent's count a heavy child may have, with prior weights: mostly nearly all of it."""
+"""Fractions of its parent's count that a heavy child may have, with prior weights: mostly nearly all of it."""
 ANY_PART = 0.1
-"""Weight of a child whose part of a heavy parent's count is anything at all: several heavy strings share a prefix."""
+"""Prior weight of a child with any fraction of its parent's count, because several heavy strings may share a prefix."""
 CLIP = 2.5
-"""Standard errors (of the mean) by which the mean of the cohorts may exceed the least of them: a cell shared with a
-heavy string in one cohort is then no more than a fluctuation, and a true count loses one time in eighty."""
+"""Number of standard errors (of the mean) by which the mean of the cohorts may exceed the least of them. It limits the
+effect of a cell shared with a heavy string in one cohort to a fluctuation, and lowers a true count 1 time in 80."""
 FOLLOW = 2.0
-"""Standard errors by which a prefix's count may exceed its extension's and be believed: what is beyond is other
-strings with that prefix. (0.5, 1, and a bound that falls back to nothing were worse.)"""
+"""Number of standard errors by which a prefix's count may exceed its extension's and still be pooled with it; any
+excess belongs to other strings with that prefix. (0.5, 1, and a bound that falls back to 0 were worse.)"""
 
 
 def combined(estimates: Floats, variance: float) -> Floats:
-    """One estimate out of those of all cohorts ([cohort, ...]; variance: of one), safe from one shared cell."""
+    """Combined estimate of all cohorts ([cohort, ...]; ``variance`` of one), robust against one shared cell."""
     mean = estimates.mean(axis=0)
     if len(estimates) == 1:
         return np.asarray(mean)
@@ -29,10 +29,10 @@ def combined(estimates: Floats, variance: float) -> Floats:
 
 
 def support(count: Floats, variance: Floats | float, parent: Floats, parent_variance: Floats) -> Floats:
-    """ln of (likelihood if the child is heavy / if nobody holds it) of a child's estimated count, given its parent's.
+    """Log-likelihood ratio of a child's estimated count, heavy child against child without holders.
 
-    The largest over the parts of the parent's count that a heavy child may have: each predicts the child's count with
-    the error of the parent's. A part that may be anything predicts nothing but a count below the parent's.
+    It is the maximum over the fractions of the parent's count that a heavy child may have: each predicts the child's
+    count, with the error of the parent's. An unknown fraction only predicts a count below the parent's.
     """
     squares = count * count / (2 * variance)
     positive = np.maximum(count, 0.0)
@@ -46,14 +46,14 @@ def support(count: Floats, variance: Floats | float, parent: Floats, parent_vari
 
 
 def needed(nats: Floats32, variance: float, parent: Floats, parent_variance: Floats) -> Floats32:
-    """The least count, in standard errors, whose ``support`` reaches so many nats: [parent, amount of nats].
+    """Least count, in standard errors, whose ``support`` reaches the given nats: [parent, nats].
 
-    In single precision, and at times a little low where two parts compete: what passes is scored again.
+    In single precision, and sometimes slightly low if two fractions compete: candidates that pass are scored again.
     """
     count = (parent / sqrt(variance)).astype(np.float32)[:, None]
     noise = (parent_variance / variance).astype(np.float32)[:, None]
     least = np.sqrt(np.maximum(2 * (nats - np.float32(log(ANY_PART)) + np.log1p(count / np.float32(sqrt(2 * pi)))), 0))
-    # Beyond the parent's count the same grows along a tangent.
+    # Beyond the parent's count, the support grows along a tangent.
     top = count + 2 * np.sqrt(noise)
     least = np.where(least <= top, least, least**2 / (2 * top) + top / 2)
     for part, weight in PARTS:
@@ -67,14 +67,14 @@ def needed(nats: Floats32, variance: float, parent: Floats, parent_variance: Flo
 
 
 def followed(count: Floats, variance: Floats | float, parent: Floats, parent_variance: Floats) -> tuple[Floats, Floats]:
-    """A count pooled with its parent's as far as that is not above it for another reason, with its variance."""
+    """Count and variance after pooling with the parent's count, without the excess due to other strings."""
     reachable = np.minimum(parent, count + FOLLOW * np.sqrt(parent_variance + variance))
     pooled = 1 / (1 / parent_variance + 1 / variance)
     return pooled * (np.maximum(reachable, 0.0) / parent_variance + count / variance), pooled
 
 
 def cells_of(evidence: Evidence, level: int, strings: Symbols) -> Numbers:
-    """[cohort, string]: the cell of each string's prefix at a folded level."""
+    """[cohort, string]: cell of each string's prefix at a folded level."""
     at = evidence.levels[level]
     before = at.length - at.step
     starts, rotations = evidence.places(level, strings[:, :before])
@@ -83,10 +83,10 @@ def cells_of(evidence: Evidence, level: int, strings: Symbols) -> Numbers:
 
 
 def read(at: Level, cells: Numbers) -> Floats:
-    """[cohort, ...]: what a level's tables hold in these cells."""
+    """[cohort, ...]: values of a level's tables in the given cells."""
     return np.stack([table[cell] for table, cell in zip(at.tables, cells, strict=True)]).astype(np.float64)
 
 
 def upper_tail(z: Floats) -> Floats:
-    """The probability that a standard normal number exceeds each z."""
+    """Probability that a standard normal variable exceeds each z."""
     return np.array([erfc(value / sqrt(2)) / 2 for value in z.ravel().tolist()]).reshape(z.shape)

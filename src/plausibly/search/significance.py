@@ -1,16 +1,16 @@
-"""Strict significance: which of the strings found are not the work of chance, with a family-wise error of α.
+"""Strict significance: which of the strings found are not due to chance, with a family-wise error of α.
 
-The users who told where to look do not testify. A string x gets a weight w(x) computed from the groups whose prefixes
-do not show the whole of x with its end, and a p-value p(x) from the other groups alone: the two are independent. The
-weights of all strings there are sum to 1 at most, whatever the reports. Accepting x where p(x) ≤ α·w(x) therefore
-accepts any string that nobody holds with probability at most Σ E[α·w(x)] ≤ α, however the candidates were chosen. This
-is up to the normal approximation of tails and up to shared cells, of which the clipped mean of the cohorts lets little
-through; a wrong ending of a true string is a string that nobody holds.
+Users whose reports chose a candidate do not count as evidence for it. A string x has a weight w(x), computed from the
+groups whose prefixes do not reach the end of x, and a p-value p(x) from all other groups, so the two are independent.
+The weights of all possible strings sum to at most 1, whatever the reports. The rule that accepts x if p(x) ≤ α·w(x)
+therefore accepts any string without holders with probability at most Σ E[α·w(x)] ≤ α, however the candidates were
+chosen. This is exact except for the normal approximation of tails and for shared cells, whose effect the clipped mean
+of the cohorts keeps small. A true string with a wrong ending is a string without holders.
 
-The weights walk down the tree. Strings that end on the way keep what the prior gives them. The rest of a node's weight
-goes to its longer children in proportion to min(1, e^S), S being the log-odds of a child from the reports up to its
-own level: not to e^S, so that of several heavy strings none starves the others. With a dictionary a second set of
-weights walks down the tree of its strings, and each string has the mean of its two.
+The weights are passed down the tree. Strings that end on the way keep the weight that the prior gives them. The rest of
+a node's weight goes to its longer children in proportion to min(1, e^S), where S is the log-odds of a child from the
+reports up to its own level; in proportion to e^S, one heavy string would starve the others. With a dictionary, a second
+set of weights is passed down the tree of its strings, and each string has the mean of both.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .prior import CharacterModel
 from .scoring import cells_of, combined, followed, read, support, upper_tail
 
 _LEADING = 3
-"""Times k: at the root so many prefixes share the weight equally, though more may be beyond doubt."""
+"""Number of leading prefixes that share the weight equally at the root, as a multiple of k."""
 _PARENTS_AT_ONCE = 64
 
 
 def log_weights(
     evidence: Evidence, model: CharacterModel, strings: Symbols, k: int, dictionary: Dictionary | None = None
 ) -> Floats:
-    """ln w(x) of each string. The model must come from the symbols and pairs alone (``character_model``)."""
+    """ln w(x) of each string. The model must be learned from symbols and pairs alone (``character_model``)."""
     weights = _weights_by_model(evidence, model, strings, k)
     if dictionary is None:
         return weights
@@ -42,7 +42,7 @@ def log_weights(
     place = places_in(strings, dictionary.strings)
     found = np.flatnonzero(place >= 0)
     known[found] = _weights_by_dictionary(evidence, dictionary, place[found], k)
-    # Half of each.
+    # The mean of both weights.
     return np.asarray(np.logaddexp(weights, known) - log(2))
 
 
@@ -75,7 +75,7 @@ def _weights_by_model(evidence: Evidence, model: CharacterModel, strings: Symbol
 
 
 def _weights_by_dictionary(evidence: Evidence, dictionary: Dictionary, wanted: Numbers, k: int) -> Floats:
-    # The same for these strings of a dictionary, where a prefix has the prior of the part that begins with it.
+    # ln w(x) within a dictionary, where the prior of a prefix is the share of strings that begin with it.
     start, each = evidence.start, -log(len(dictionary))
     if not evidence.levels or not len(wanted):
         return np.full(len(wanted), each)
@@ -88,7 +88,7 @@ def _weights_by_dictionary(evidence: Evidence, dictionary: Dictionary, wanted: N
     ended = dictionary.lengths[first] < start
     score = np.where(ended, -np.inf, count**2 / (2 * variance) + np.log(sizes / len(dictionary)))
     weights = _at_the_root(score, float(ended.sum()) / len(dictionary), k)
-    # From here on only what begins like one of them.
+    # From here on, only prefixes of the wanted strings and their siblings.
     group = np.repeat(np.arange(len(first)), sizes)
     some = np.unique(group[wanted])
     near = np.isin(group, some)
@@ -113,7 +113,7 @@ def _weights_by_dictionary(evidence: Evidence, dictionary: Dictionary, wanted: N
 
 
 def _parts(prior: Floats, score: Floats, ends: npt.NDArray[np.bool_], parents: Numbers) -> Floats:
-    # ln of the part of its parent's weight that goes to each child: as in `_step`, of families of any size.
+    # ln of the fraction of its parent's weight that each child gets: as in `_step`, for families of any size.
     families = int(parents.max(initial=-1)) + 1
     rest = 1 - np.bincount(parents[ends], np.exp(prior[ends]), families)
     part, of = prior.copy(), parents[~ends]
@@ -125,7 +125,7 @@ def _parts(prior: Floats, score: Floats, ends: npt.NDArray[np.bool_], parents: N
 
 
 def _at_the_root(score: npt.NDArray[np.floating], ended: float, k: int) -> Floats:
-    # ln of the part of the whole weight that goes to each prefix of the first level, if others have ended with so much.
+    # ln of the fraction of the total weight that each first-level prefix gets, after the strings that have ended.
     lead = min(_LEADING * k, len(score)) - 1
     score -= max(0.0, float(-np.partition(-score, lead)[lead]))
     shared = np.minimum(score, 0.0).astype(np.float64)
@@ -134,7 +134,7 @@ def _at_the_root(score: npt.NDArray[np.floating], ended: float, k: int) -> Float
 
 
 def adjusted_p_values(evidence: Evidence, found: Found, k: int, dictionary: Dictionary | None = None) -> Floats:
-    """For each string the least level at which it is significant: p(x)/w(x), 1 at most."""
+    """For each string, the lowest level at which it is significant: p(x)/w(x), at most 1."""
     p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0, dictionary=dictionary)
     return np.asarray(np.minimum(1.0, p / np.maximum(weights, 1e-300)))
 
@@ -149,8 +149,10 @@ def significant(
     alpha: float,
     dictionary: Dictionary | None = None,
 ) -> tuple[Floats, Floats]:
-    """p-value and threshold α·w of each string, accepted where p ≤ α·w; ``own``: estimate and variance from the groups
-    that show the whole string."""
+    """p-value and threshold α·w of each string, which is accepted if p ≤ α·w.
+
+    ``own``: estimate and variance from the groups that report the whole string.
+    """
     estimate, variance = own
     p = upper_tail(estimate / np.sqrt(variance))
     return p, alpha * np.exp(log_weights(evidence, model, strings, k, dictionary))
@@ -159,7 +161,7 @@ def significant(
 def _step(
     evidence: Evidence, model: CharacterModel, i: int, strings: Symbols, count: Floats, variance: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    # ln of the part of its parent's weight that goes to each string's prefix at level i, then its count and variance.
+    # ln of the fraction of its parent's weight that each string's prefix gets at level i, then count and variance.
     level = evidence.levels[i]
     before = level.length - level.step
     noise = evidence.noise(level.pooled)
@@ -168,7 +170,7 @@ def _step(
     starts, rotations = evidence.places(i, strings[:, :before])
     cells = starts[:, :, None] + (children + rotations[:, :, None]) % level.block
     y = combined(read(level, cells), evidence.noise(level.variance))
-    # Strings that end here have this level as a witness, so they get no more than the prior's part.
+    # For strings that end here this level is evidence, so their weight must not depend on it: only the prior counts.
     ends = (children % evidence.symbols == 0) | (level.length == evidence.length)
     with np.errstate(divide="ignore"):
         going = np.log(np.maximum(1 - np.exp(prior[:, ends]).sum(axis=1), 0.0))[:, None]

@@ -1,4 +1,4 @@
-"""The steps of a search, and estimates that come with them."""
+"""The steps of a search, and estimates that carry them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ..core.estimates import Estimates, Floats
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Step:
-    """One step of a search: which candidates were looked at, and which were kept."""
+    """One step of a search: the candidates that were examined, and those that were kept."""
 
     label: str
     length: int
-    """Where the candidates end: after so many characters of a string."""
+    """Position after the candidates' last character."""
     users: int
     candidates: int
     kept: npt.NDArray[Any]
-    """The candidates that stayed, the best first."""
+    """Kept candidates, best first."""
     values: Floats
-    """Their estimated counts."""
+    """Estimated counts of the kept candidates."""
     first: int = 0
-    """Where they begin."""
+    """Position of the candidates' first character, counted from 0."""
 
     def part_of(self, item: Any) -> Any:
-        """What this step looks at of a string."""
+        """Part of a string that this step examines."""
         return item[self.first : self.length]
 
     @property
     def cut_off(self) -> float:
-        """The least estimate that was kept."""
+        """Smallest estimate among the kept candidates."""
         return float(self.values.min()) if len(self.values) else float("inf")
 
     def fate_of(self, part: Any) -> str:
-        """Whether this candidate was kept, in words."""
+        """Whether a candidate was kept, in words."""
         if part in (kept := self.kept.tolist()):
             place = kept.index(part)
             return f"number {place + 1:,} of {len(kept):,} kept, estimated {self.values[place]:,.0f}"
-        # A search that knows more than the estimates has no least one that would have been enough.
+        # A search that does not rank by estimates alone has no estimate that would have been enough.
         ranked = kept and bool((self.values[1:] <= self.values[:-1]).all())
         return f"not among the {len(kept):,} kept" + f", the last of which has {self.cut_off:,.0f}" * bool(ranked)
 
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Traced(Estimates):
-    """Estimates of what a search found, with the p-values it gives them and the steps that led to them."""
+    """Estimates for the strings that a search found, with their p-values and the steps of the search."""
 
     p_values: Floats | None = None
     trace: tuple[Step, ...] = ()

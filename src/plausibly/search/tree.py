@@ -1,4 +1,4 @@
-"""The steps of a search as a tree: the ways of what was found, and the best of those that led nowhere."""
+"""The steps of a search as a tree: the paths to the strings found, and the best dead ends."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from ..core.wording import label_of
 from .trace import Step, Traced
 
 MOST_TIPS = 40
-"""So many of the strings that were found are drawn."""
+"""Largest number of found strings in a picture."""
 _WIDEST_PIECE = 8
 
 Kept = list[dict[Any, float]]
-"""For each step what it kept, the best first, with the estimated counts."""
+"""For each step the candidates that it kept, best first, with their estimated counts."""
 
 
 @dataclass(eq=False)
 class Knot:
-    """What one step adds to a string; behind the last step a string that was found."""
+    """A node of the tree: the characters that one step adds, or after the last step a string that was found."""
 
     column: int
     text: str
     value: float
     leads: bool
-    """Whether something was found behind it."""
+    """Whether a string was found beyond this node."""
     place: int | None = None
-    """Which of the strings that were found it is, if it is one."""
+    """Rank of the found string, or None if the node is not one."""
     branches: dict[Any, Knot] = field(default_factory=dict)
     row: float = 0.0
 
     def branch(self, key: Any, column: int, text: str, value: float, leads: bool) -> Knot:
-        """The knot behind this one with that key, a new one if there is none."""
+        """The child with this key, created if there is none."""
         return self.branches.setdefault((column, key), Knot(column, text, value, leads))
 
     def settle(self, rows: Iterator[int]) -> None:
-        """Gives every tip a row; the other knots are level with the middle of what they lead to."""
+        """Assign a row to every leaf; other nodes are centred on the nodes that they lead to."""
         for knot in self.branches.values():
             knot.settle(rows)
         places = [knot.row for knot in self.branches.values() if knot.leads == self.leads]
@@ -45,19 +45,19 @@ class Knot:
         self.row = (places[0] + places[-1]) / 2 if places else next(rows)
 
     def edges(self) -> Iterator[tuple[Knot, Knot]]:
-        """Every knot behind this one, together with the one before it."""
+        """Every edge below this node, as parent and child."""
         for knot in self.branches.values():
             yield self, knot
             yield from knot.edges()
 
 
 def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
-    """The root of the tree; branches with the most common strings come first, those that lead nowhere last."""
+    """Root of the tree; branches with the most common strings come first, dead ends last."""
     root, items = Knot(-1, "", 0.0, leads=True), found.items.tolist()
     kept: Kept = [{} for _ in steps]
     for step, texts in zip(steps, kept, strict=True):
         for text, value in zip(step.kept.tolist(), step.values.tolist(), strict=True):
-            texts.setdefault(text, value)  # under several tags: the best
+            texts.setdefault(text, value)  # the best, if it occurs under several tags
 
     def piece(knot: Knot, text: Any) -> str:
         return _shortened(text[steps[knot.column].length if knot.column >= 0 else 0 :])
@@ -66,14 +66,14 @@ def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
         knot = root
         for x, step in enumerate(steps):
             part, text = step.part_of(items[i]), items[i][: step.length]
-            if part in kept[x]:  # a search may put aside strings that end early
+            if part in kept[x]:  # a search may set aside strings that end early
                 knot = knot.branch(text, x, piece(knot, text), kept[x][part], leads=True)
         tip = knot.branch(items[i], len(steps), label_of(items[i]) or "(empty)", found.values[i], leads=True)
         tip.place = i
     for way in _dead_ends(steps, kept, items, others):
         knot = root
         for x, text in way:
-            # A piece from the middle of strings is not mistaken for their beginning.
+            # Marked, so that a piece from the middle of strings is not mistaken for their beginning.
             key = (text,) if steps[x].first else text
             knot = knot.branch(key, x, piece(knot, text), kept[x][text], leads=False)
     root.settle(count())
@@ -81,7 +81,7 @@ def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
 
 
 def _dead_ends(steps: Sequence[Step], kept: Kept, items: list[Any], most: int) -> Iterator[list[tuple[int, Any]]]:
-    # In turns the best of each step behind which nothing was found: what it began with, and what became of it.
+    # Step by step in turn, the best candidates that led to nothing: their beginnings, and how far they got.
     heirs: list[dict[Any, Any]] = [{} for _ in steps]
     for x, (step, later) in enumerate(pairwise(steps)):
         if step.first == later.first == 0:
@@ -108,6 +108,6 @@ def _dead_ends(steps: Sequence[Step], kept: Kept, items: list[Any], most: int) -
 
 
 def _shortened(piece: Any) -> str:
-    # Between other lines of a picture: no quotes, and blanks that can be seen.
+    # For labels in a picture: no quotes, and visible blanks.
     text = (label_of(piece) if isinstance(piece, str) else repr(piece)[2:-1]).replace(" ", "\N{OPEN BOX}")
     return text if len(text) <= _WIDEST_PIECE else f"{text[:4]}…{text[-3:]}"

@@ -1,4 +1,4 @@
-"""TH: TreeHistogram."""
+"""TH: TreeHistogram, in which each user reports a prefix and the whole string."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .result import HeavyHitters
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TH(Search):
-    """TreeHistogram (Bassily, Nissim, Stemmer and Thakurta 2017; paper, section 5): a shorter prefix *and* the string.
+    """TreeHistogram (Bassily, Nissim, Stemmer and Thakurta 2017; paper, section 5): report a prefix *and* the string.
 
     Each user reports a prefix of a random length through ``oracle`` and the whole string through ``word_oracle``. The
-    search extends prefixes as PEM does, and judges whole strings by the second oracle, through which all report.
-    Privacy: the sum of both, since both are sent; give each half of what you want to spend.
+    search extends prefixes as PEM does, and estimates whole strings by the second oracle, through which all report.
+    Privacy: the sum of both epsilons, because both reports are sent; give each oracle half of the total.
     Variance: that of ``word_oracle`` over all users.
-    Cost: both reports and a byte; keep * A^step candidates a length.
+    Cost: both reports and a byte; keep * A^step candidates per length.
 
     >>> import plausibly
     >>> oracle = plausibly.make("FLH", epsilon="1.5", domain=plausibly.Keys())
@@ -43,7 +43,7 @@ class TH(Search):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """The lengths of the shorter prefixes."""
+        """Lengths of the prefixes that are shorter than the string."""
         levels = levels_of(self.strings, self.start, self.step)[:-1]
         if not levels:
             raise ParameterError(f"start: expected less than the length {self.strings.length} of the strings")
@@ -80,9 +80,9 @@ class TH(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """The k most common strings, by extending the ``keep`` most common prefixes of each length.
+        """Find the k most common strings by extending the ``keep`` most common prefixes of each length.
 
-        ``threshold``: the estimated count below which prefixes and strings are dropped. ``oracle``: options of the
-        oracles' estimates, such as ``{"combine": "median"}``.
+        ``threshold``: drop prefixes and strings with a lower estimated count. ``oracle``: options of the oracles'
+        estimates, such as ``{"combine": "median"}``.
         """
         return extend(tally, self.levels, Choices(k, threshold, keep, oracle))

@@ -1,4 +1,4 @@
-"""TRELLIS: our search, which follows the most probable strings through prefixes of growing length."""
+"""TRELLIS: this library's own search, which follows the most probable strings through growing prefixes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
-from .base import Search, SearchTally, levels_of
+from .base import PrefixLevel, Search, SearchTally, levels_of
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
@@ -39,18 +39,18 @@ MOST_FOUND = 1000
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TRELLIS(Search):
-    """Joint decoding of prefixes, with a prior that some of the users teach it.
+    """Joint decoding of prefixes of all lengths, with a prior learned from some of the users.
 
-    A user is in one public group and reports one thing: the symbol at one place (through ``letters``); two symbols that
-    follow each other (``pairs``); the first ``start`` symbols (``first``); or one of the longer prefixes, folded into
-    the cells of ``folded`` (``deep`` for all but the shortest of these) in one of ``cohorts`` ways. ``weights`` are
-    those of the groups, in this order. The preset ``plausibly.TRELLIS`` is the recommended build.
+    A user is in one public group and reports one thing: the symbol at one position (through ``letters``); two adjacent
+    symbols (``pairs``); the first ``start`` symbols (``first``); or one of the longer prefixes, folded into the cells
+    of ``folded`` (``deep`` for all but the shortest of these) in one of ``cohorts`` ways. ``weights`` are those of the
+    groups, in this order. The preset ``plausibly.TRELLIS`` is the recommended way to make this scheme.
     Derivation: docs/adr/0011-trellis.md.
-    Privacy: the largest of the oracles': a user reports through one of them.
-    Variance: of counts of given strings, that of the oracle of the longest prefixes, divided by the square of the share
-    of users who report those, plus what drawing them and shared cells add.
-    Cost: the longest oracle's report and a byte; the state has the oracles' cells, the search takes 0.4 s for 6 symbols
-    and 2 s for 64.
+    Privacy: the largest epsilon of the oracles, because a user reports through one of them.
+    Variance of the count of a given string: that of the oracle of the longest prefixes, divided by the square of the
+    share of users who report these, plus the variance due to sampling these users and to shared cells.
+    Cost: the longest oracle's report and a byte; the state has the cells of all oracles; the search takes 0.4 s for 6
+    symbols and 2 s for 64.
 
     >>> import plausibly
     >>> scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdefgh", 6), users=10_000)
@@ -80,14 +80,14 @@ class TRELLIS(Search):
             oracle = getattr(self, name)
             if oracle is not None and not isinstance(oracle, Scheme):
                 raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
-            # All of its items are estimated.
+            # The decoder estimates all items of the oracle.
             if oracle is not None and oracle.domain.cells is None:
-                raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over others")
+                raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over another domain")
         super().validate()
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """The lengths of the prefixes that are reported."""
+        """Lengths of the prefixes that users report."""
         return levels_of(self.strings, self.start, self.step)
 
     @cached_property
@@ -101,13 +101,13 @@ class TRELLIS(Search):
 
     @cached_property
     def letter_parts(self) -> tuple[Part, ...]:
-        """The symbol at each place."""
+        """Parts that report the symbol at each position."""
         places = range(self.strings.length)
         return tuple(Part(f"character {i + 1}", self.letters, self.strings, i, i + 1, role="letters") for i in places)
 
     @cached_property
     def pair_parts(self) -> tuple[Part, ...]:
-        """The two symbols from each place on, if they are reported."""
+        """Parts that report the two symbols from each position on; none without ``pairs``."""
         if self.pairs is None:
             return ()
         pairs, places = self.pairs, range(self.strings.length - 1)
@@ -117,12 +117,12 @@ class TRELLIS(Search):
 
     @cached_property
     def first_part(self) -> Part:
-        """The shortest of the prefixes."""
+        """Part that reports the shortest prefix."""
         return prefix_part(self.first, self.strings, self.levels[0], role="first")
 
     @cached_property
     def folds(self) -> tuple[tuple[Fold, ...], ...]:
-        """The longer prefixes: for each length the cohorts."""
+        """Parts that report the longer prefixes: for each length, one per cohort."""
         levels = []
         for stem, last in pairwise(self.levels):
             scheme = self.folded if stem == self.levels[0] else self.deep
@@ -134,7 +134,7 @@ class TRELLIS(Search):
 
     def _check_cells(self, scheme: Scheme | None, block: int) -> None:
         if not isinstance(scheme, Scheme) or scheme.domain.cells is None:
-            raise ParameterError("folded: expected a scheme with domain_size= the cells of a table, got another")
+            raise ParameterError("folded: expected a scheme with domain_size= the number of cells, got another domain")
         if scheme.size & scheme.size - 1 or scheme.size < block:
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
 
@@ -158,6 +158,15 @@ class TRELLIS(Search):
     @property
     def whole(self) -> int:
         return len(self.parts) - 1
+
+    @property
+    def prefix_levels(self) -> tuple[PrefixLevel, ...]:
+        start = self.parts.index(self.first_part)
+        found = [PrefixLevel(self.levels[0], self.share(start), self.first)]
+        for i, folds in enumerate(self.folds):
+            own = range(start + 1 + i * self.cohorts, start + 1 + (i + 1) * self.cohorts)
+            found.append(PrefixLevel(folds[0].last, sum(map(self.share, own), Fraction(0)), folds[0].scheme))
+        return tuple(found)
 
     def estimator(self) -> Decoder:
         if not self.folds:
@@ -192,13 +201,12 @@ class TRELLIS(Search):
     def search(
         self, tally: SearchTally, *, k: int = 10, level: float | None = None, dictionary: Sequence[Any] | None = None
     ) -> HeavyHitters:
-        """The k strings that are most probably the most common, best first.
+        """Find the k strings that are most probably the most common, best first.
 
-        ``level``: only those that are significant, with a chance of at most so much that anything is reported that
-        nobody holds. The p-values are adjusted for all strings there are: significant is what has one of at most
-        ``level``.
+        ``level``: return only significant strings, those with a p-value of at most ``level``. p-values are adjusted for
+        all possible strings: the chance that any string without holders is returned is at most ``level``.
         ``dictionary``: strings that are publicly known to be likely, as a list or an array. They are found with less
-        evidence, and others still are.
+        evidence; other strings are still found.
         """
         known = dictionary_of(dictionary, self.strings)
         k = whole_number("k", k, 1, MOST_FOUND)
@@ -221,17 +229,17 @@ class TRELLIS(Search):
         )
 
     def evidence(self, tally: SearchTally) -> Evidence:
-        """What the groups have reported, decoded."""
+        """Decoded reports of all groups."""
         strings, n, reported = self.strings, len(tally), tally.evidence
         numbers = {part: number for number, part in enumerate(self.parts)}
 
         def counts(part: Part) -> tuple[Floats, float, int]:
-            # Of all items of a part, scaled up to all users; the variance of one that nobody has; the users.
+            # Counts of all items of a part, scaled up to all users; variance of an item without holders; users.
             own = reported[numbers[part]]
             scale = n / max(own.users, 1)
             values, _ = part.scheme.estimator().estimate(own.evidence, own.numbers, None)
             if not isinstance(part, Fold):
-                values = values[: part.count]  # an oracle may have more items
+                values = values[: part.count]  # the oracle's domain may be larger
             noise = part.scheme.variance(own.users) * scale**2 if own.users else np.inf
             return values * scale, noise, own.users
 

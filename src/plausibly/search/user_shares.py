@@ -1,4 +1,4 @@
-"""Who reports what: levels of the search, and how the users are divided among its groups."""
+"""The levels of TRELLIS, and the division of the users among its groups."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from .folding import block_size
 
 FIRST_CELLS = 1 << 22
-"""Prefixes that the first level may have: all of them are decoded."""
+"""Largest number of prefixes at the first level, all of which are decoded."""
 SIBLINGS = 1 << 11
-"""Extensions that one prefix may have from level to level."""
+"""Largest number of extensions of one prefix from level to level."""
 COHORTS = 2
 CELLS = (1 << 20, 1 << 18)
-"""Cells of one cohort at the first folded level, where most candidates are looked up, and at later ones."""
+"""Number of cells of one cohort at the first folded level, where most candidates are looked up, and at later ones."""
 TYPICAL_LENGTH = 16
-"""Of heavy strings, where nothing else is known: levels far beyond it get few users."""
+"""Assumed length of heavy strings by default: levels far beyond it get few users."""
 
 
 COMMON_PAIR = 0.005
-"""The share of users with a common pair of symbols at one position."""
+"""Share of users with a common pair of symbols at one position."""
 
 
 TICKETS = 10**6
-"""Weights of groups are whole numbers out of so many."""
+"""Sum of the integer weights of all groups, approximately."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of users in each group; they sum to 1."""
+    """Share of users in each group; the shares sum to 1."""
 
     letters: float
     pairs: float
@@ -36,21 +36,22 @@ class Shares:
 
 
 def level_lengths(symbols: int, length: int) -> tuple[int, int, tuple[int, ...]]:
-    """Length of the prefixes of the first level, symbols from level to level, and the lengths of the folded levels."""
+    """Prefix length of the first level, number of symbols added per level, and prefix lengths of the folded levels."""
     start = min(length, longest(symbols, FIRST_CELLS))
     step = longest(symbols, SIBLINGS)
     return start, step, tuple(min(end, length) for end in range(start + step, length + step, step) if start < length)
 
 
 def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical_length: int | None = None) -> Shares:
-    """How n users are divided; ``letter_variance``: per report, of the share of one symbol.
+    """Division of n users among the groups; ``letter_variance``: variance of one symbol's share, per report.
 
-    Letters: enough for an error of .007 at each of some six positions, 3 % at most. Pairs: 3 %, and 6 % where there are
-    several folded levels, because the longer a string the more it costs to name; none where their error would exceed
-    that of a common pair's share, or where the pairs are more than the first level's cells. Of the others the first
-    level gets .7/levels, 16 % at least. The folded levels get the rest by weights 1/(1 + (length/(1.15·typical))⁸):
-    equally up to the typical length, since only the levels from some place on tell how a string goes on from there, and
-    little beyond it; of several, the last has 5 % beforehand, because it shows every string whole.
+    Letters get enough users for an error of 0.007 at each of about six positions, at most 3 %. Pairs get 3 %, or 6 % if
+    there are several folded levels, because longer strings take more evidence; they get none if their error would
+    exceed a common pair's share, or if there are more pairs than cells at the first level. Of the other users, the
+    first level gets 0.7/levels, at least 16 %. The folded levels share the rest with weights
+    1/(1 + (length/(1.15·typical))⁸): equally up to the typical length, because only the levels beyond a position show
+    how a string continues there, and few beyond it. If there are several folded levels, the last one gets 5 % in
+    advance, because it shows every string whole.
     """
     _, _, lengths = level_lengths(symbols, length)
     letters = min(0.03, 7.5 * letter_variance / (0.007**2 * max(n, 1)))
@@ -71,12 +72,12 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
 
 
 def cell_count(level: int, symbols: int, step: int) -> int:
-    """Cells of one cohort at a folded level; 16 blocks at least, whatever the alphabet."""
+    """Number of cells of one cohort at a folded level: at least 16 blocks, whatever the alphabet."""
     return max(CELLS[level > 0], 16 * block_size(symbols, step))
 
 
 def longest(symbols: int, most: int) -> int:
-    """The largest exponent with symbols^exponent at most so many, 1 at least."""
+    """The largest exponent with symbols^exponent at most ``most``, but at least 1."""
     exponent, product = 1, symbols * symbols
     while product <= most:
         exponent, product = exponent + 1, product * symbols
@@ -84,9 +85,9 @@ def longest(symbols: int, most: int) -> int:
 
 
 def weights(divided: Shares, length: int) -> tuple[int, ...]:
-    """The weights of all groups: symbols and pairs by position, the first level, the cohorts of the folded ones.
+    """Weights of all groups: symbols and pairs by position, the first level, the cohorts of the folded levels.
 
-    Positions get 1/max(position, 6) of a group's users: most strings are short, and what comes first is needed most.
+    A position's weight is 1/max(position, 6): most strings are short, and the first positions are needed most.
     """
     positions = [1 / max(position, 6) for position in range(1, length + 1)]
     groups = [divided.letters * weight / sum(positions) for weight in positions]

@@ -55,6 +55,7 @@ class BLOOM(Scheme):
     """
 
     name = "BLOOM"
+    extra = "rappor"
     accepts = (Listable, Keys)
     max_increment = 2**12  # the largest of any oracle
     unbiased_given = "for the bits; the regression on them is biased"

@@ -33,6 +33,7 @@ from ..core.scheme import (
     refuse_beyond,
     unsigned,
 )
+from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
@@ -45,6 +46,17 @@ COMBINE: dict[str, Callable[[Rows], Decoder]] = {
     "min": MinOfRows,
     "peel": PeelOfRows,
 }
+
+
+@dataclass(frozen=True)
+class _Rows(Support):
+    """Support by rows: a record supports the items of some cells of one row."""
+
+    rows: int
+
+    @property
+    def functions(self) -> int:
+        return 4 * self.rows  # in each row, items are sorted by their cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -179,6 +191,9 @@ class RowSketch(Scheme):
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         oracle = expect_maker(through, cls.name)(epsilon, Integers(6))
         return cls(oracle=oracle, rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+
+    def support(self) -> Support:
+        return Everything() if self.oracle.support().everything and not self.signed else _Rows(self.rows)
 
     def seconds(self, n: int, asked: int) -> float:
         decoding = self.oracle.seconds(0, 0) * self.rows + LOOKUP * asked * self.rows
