@@ -22,7 +22,7 @@ def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int)
     return presets.TRELLIS(epsilon, domain=domain, users=users, hash_seed=hash_seed)
 
 
-SCHEMES: dict[str, Callable[..., Scheme]] = {"TRELLIS": _recommended}
+SCHEMES: dict[str, Callable[..., Scheme]] = {presets.TRELLIS.__name__: _recommended}
 """Schemes in addition to the catalogue, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
 Searches are called with a ``Strings`` domain instead of a domain size, and with the number of users.

@@ -76,7 +76,7 @@ def _measure(cell: Cell, views: Sequence[View]) -> Measured:
         raise
 
 
-def _prepare(regression: bool, setup: Setup | None) -> None:
+def _prepare(warm: Sequence[str], setup: Setup | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and stops this process
     # All requested processes are busy already, and times are comparable only for a single thread.
     os.environ["PLAUSIBLY_THREADS"] = "1"
@@ -84,7 +84,7 @@ def _prepare(regression: bool, setup: Setup | None) -> None:
     if setup is not None:
         setup()
     # Load and compile now, so that the first cell is not charged for it.
-    for scheme in ["OUE", *["BLOOM"] * regression]:
+    for scheme in warm:
         measure(Cell(scheme, data="uniform", n=1000, d=16), [PLAIN])
 
 
