@@ -1,6 +1,6 @@
 """Named documents that send more than they state, or that a careless reader would take; every client refuses them.
 
-The first is the one that was found, and 22 of the others were taken, too; ten were refused before, and stay here as
+The first is the one that was found, and 22 of the others were taken, too; eleven were refused before, and stay here as
 guards of the checks that refuse them.
 """
 
@@ -86,6 +86,9 @@ RELATIVES: dict[str, Fields | str] = {
     "a search through DE over keys that state a size": search(direct({**KEYS, "size": 2})),
     "a search through DE with too few items": search(direct({"type": "integers", "size": 17}, 17)),
     "a search through HR over keys that state a size": search(response({**KEYS, "size": 3}, 3)),
+    "a round through DE with too few items": document(
+        "ROUND", LETTERS, oracle=direct(FIVE, 5), prefixes=["a"], stem=1, reach=2
+    ),
     "a search through a search": search(search(direct(FIVE, 5))),
     "a sketch over DE over strings that state a size": rows(direct({**LETTERS, "size": 2})),
     "a sketch over keys that state a size": rows(direct(FIVE, 5), {**KEYS, "size": 9}),
@@ -124,6 +127,7 @@ REASONS: dict[str, str] = {
     "a search through DE over keys that state a size": "domain: expected no further fields, got 1 more",
     "a search through DE with too few items": "oracle: expected Keys(), or an item for everything it is asked about",
     "a search through HR over keys that state a size": "domain: expected no further fields, got 1 more",
+    "a round through DE with too few items": "oracle: expected Keys(), or an item for everything it is asked about",
     "a search through a search": "oracle: expected an oracle over integers or keys",
     "a sketch over DE over strings that state a size": "domain: expected no further fields, got 1 more",
     "a sketch over keys that state a size": "domain: expected no further fields, got 1 more",

@@ -44,6 +44,7 @@ every_name = pytest.mark.parametrize("name", NAMES)
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.full
 def test_every_import_is_declared_with_a_lowest_version() -> None:
     """A clean install does not import, or loses protocols, because dependencies are undeclared or drift."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -103,7 +103,7 @@ def test_numbers_are_means_over_the_repeats() -> None:
         (["OLH", "--epsilon", "-1"], "positive"),
         (["OLH", "--n", "99999999999"], "n: expected"),
         (["OLH", "--data", "uniform", "--counts", "x.csv"], "got several"),
-        (["OLH", "--column", "x"], "--column is for --values"),
+        (["OLH", "--column", "x"], "--column needs --values"),
         (["[red]x[/]"], "unknown scheme '[red]x[/]'"),
     ],
 )

@@ -410,7 +410,7 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_rows(tmp_path: Path) -> 
         if end == signal.SIGINT:
             assert code == 130
             said = " ".join((tmp_path / "told").read_text(encoding="utf-8").split())
-            assert "the same command goes on from there" in said
+            assert "run the same command to continue" in said
         # Nobody is left behind, waiting for a parent that is no more.
         until(lambda group=process.pid: not alive(group))
         broken.write_bytes(broken.read_bytes()[: -5 if enough == 14 else None])

@@ -72,6 +72,7 @@ def test_strings_without_a_known_name_and_a_length_are_refused(data: str) -> Non
         strings(data, 10, 0)
 
 
+@pytest.mark.full
 def test_crowds_stay_the_same_in_every_version_of_numpy() -> None:
     assert crowd("zipf-1.1", 1000, 4, 0).tolist() == [495, 250, 148, 107]
     assert crowd("uniform", 1000, 4, 0).tolist() == [245, 255, 264, 236]

@@ -118,4 +118,4 @@ def test_an_empty_environment_variable_is_no_wish(folder: Path) -> None:
 def test_an_unknown_wish_is_refused_by_name(folder: Path) -> None:
     finished = run(folder, "nunpy")
     assert finished.returncode != 0
-    assert "PLAUSIBLY_KERNELS must be 'numpy' or unset, not 'nunpy'" in finished.stderr
+    assert "PLAUSIBLY_KERNELS: expected 'numpy' or no value, got 'nunpy'" in finished.stderr

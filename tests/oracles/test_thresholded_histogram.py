@@ -34,6 +34,7 @@ def test_thresholds_are_the_tails_of_the_noise_rounded_towards_privacy(epsilon: 
     assert (scheme.keep, scheme.flip) == (math.floor(2**64 * p), math.ceil(2**64 * q))
 
 
+@pytest.mark.full
 @in_turn("epsilon", EPSILONS)
 def test_the_default_is_the_multiple_of_a_thousandth_with_the_least_variance(epsilon: str) -> None:
     def variance(theta: Fraction) -> Fraction:

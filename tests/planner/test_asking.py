@@ -27,14 +27,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"users": 0}, "users: expected 1 to"),
     ({"users": -5}, "users: expected 1 to"),
     ({"users": 10.5}, "users: expected an integer, got float"),
-    ({"users": None}, "expected two of users, epsilon and target, .*; got epsilon"),
+    ({"users": None}, "expected two of users, epsilon and target, .*, got epsilon"),
     ({"users": None, "epsilon": None}, "got none of them"),
-    ({"target": Within("1 %")}, "expected two of users, epsilon and target, .*; got users and epsilon and target"),
+    ({"target": Within("1 %")}, "expected two of users, epsilon and target, .*, got users and epsilon and target"),
     ({"epsilon": 0}, "epsilon: expected a positive number"),
     ({"epsilon": "1e-25"}, "epsilon: 1e-25 is too small"),
     ({"epsilon": "a lot"}, "epsilon: expected a finite positive number"),
-    ({"epsilon": 11}, "epsilon: expected at most 10, the limit, got 11"),
-    ({"epsilon": 3, "limits": Limits(epsilon="2.5")}, "epsilon: expected at most 5/2, the limit"),
+    ({"epsilon": 11}, "epsilon: expected at most the limit 10, got 11"),
+    ({"epsilon": 3, "limits": Limits(epsilon="2.5")}, "epsilon: expected at most the limit 5/2"),
     ({"epsilon": None, "target": 0.01}, r'target: expected plausibly.Within\("0.5 %"\) or .* got float'),
     ({"limits": {"memory": 5}}, r"limits: expected plausibly.Limits\(...\), got dict"),
     ({"skew": -1}, "skew: expected the exponent"),
@@ -85,33 +85,33 @@ def test_shares_and_sizes_may_be_written_as_people_write_them() -> None:
 @in_turn(
     ("domain", "limits", "message"),
     [
-        (10**6, Limits(report_bytes=1), r"report_bytes: nothing fits 1 .*; report_bytes=2 would do"),
-        (10**6, Limits(memory=10), r"memory: nothing fits 10 bytes of state; 32 would do"),
-        (Keys(), Limits(report_bytes=1), r"report_bytes: nothing fits 1 .*; report_bytes=2 would do"),
-        (10**6, Limits(memory=1000, report_bytes=1), r"report_bytes: nothing fits 1 within 1,000 bytes"),
-        (10**6, Limits(memory=10, report_bytes=1), r"nothing fits; the smallest report has 2 bytes, .* state 32"),
+        (10**6, Limits(report_bytes=1), r"report_bytes: no scheme fits in 1 .*; report_bytes=2 is enough"),
+        (10**6, Limits(memory=10), r"memory: no scheme fits in 10 bytes of state; memory=32 is enough"),
+        (Keys(), Limits(report_bytes=1), r"report_bytes: no scheme fits in 1 .*; report_bytes=2 is enough"),
+        (10**6, Limits(memory=1000, report_bytes=1), r"report_bytes: no scheme fits in 1 within 1,000 bytes"),
+        (10**6, Limits(memory=10, report_bytes=1), r"no scheme fits; the smallest report has 2 bytes, .* state 32"),
     ],
 )
 def test_impossible_limits_are_named_with_what_would_do(domain: Any, limits: Limits, message: str) -> None:
     with pytest.raises(ParameterError, match=message) as refused:
         plan(domain, 10**6, epsilon=1, limits=limits)
-    needed = re.search(r"report_bytes=(\d+) would do|state; (\d+) would do", str(refused.value))
+    needed = re.search(r"report_bytes=(\d+) is enough|memory=(\d+) is enough", str(refused.value))
     if needed:
         more = {"report_bytes": int(needed[1])} if needed[1] else {"memory": int(needed[2])}
         assert plan(domain, 10**6, epsilon=1, limits=Limits(**(vars(limits) | more)))
-    with pytest.raises(ParameterError, match="nothing fits"):
+    with pytest.raises(ParameterError, match="no scheme fits"):
         plan(domain, epsilon=1, target=Within("1 %"), limits=limits)
     # With a large epsilon something small may fit, and be useless.
-    with pytest.raises(ParameterError, match=r"nothing fits|out of reach .* items collide"):
+    with pytest.raises(ParameterError, match=r"no scheme fits|out of reach .* items collide"):
         plan(domain, 10**6, target=Within("0.1 %"), limits=limits)
 
 
 def test_a_target_out_of_reach_says_what_is_and_how_many_users_it_takes() -> None:
     with pytest.raises(
-        ParameterError, match=r"out of reach of 100 users within ε = 2, where .* % is the best"
+        ParameterError, match=r"out of reach with 100 users and ε up to 2, which allow .* % at best"
     ) as refused:
         plan(1000, 100, target=Within("0.1 %"), limits=Limits(epsilon=2))
-    users = int(re.search(r"([\d,]+) users would do", str(refused.value))[1].replace(",", ""))  # type: ignore[index]
+    users = int(re.search(r"([\d,]+) users are enough", str(refused.value))[1].replace(",", ""))  # type: ignore[index]
     assert plan(1000, users, target=Within("0.1 %"), limits=Limits(epsilon=2)).epsilon <= 2
 
 
@@ -122,7 +122,7 @@ def test_where_collisions_remain_no_crowd_is_large_enough() -> None:
 
 def test_not_even_all_people_are_enough() -> None:
     for given in ({"users": 10**6}, {"epsilon": 10}):
-        with pytest.raises(ParameterError, match=r"out of reach .*not even 1,000,000,000,000 users"):
+        with pytest.raises(ParameterError, match=r"out of reach .*even 1,000,000,000,000 users are not enough"):
             plan(1000, **given, target=Within(1e-9))
 
 

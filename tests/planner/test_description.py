@@ -96,7 +96,9 @@ def check_descriptions(schemes: dict[str, Any]) -> None:
             assert fields["report"]["bytes"] == scheme.report_dtype.itemsize
             assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
             assert (fields["fakes"] is None) == (fields["influence"] is None) == (not is_linear(scheme))
-            assert ("no law" in text) == (not scheme.linear or (scheme.name != "TRELLIS" and hasattr(scheme, "groups")))
+            assert ("no formula" in text) == (
+                not scheme.linear or (scheme.name != "TRELLIS" and hasattr(scheme, "groups"))
+            )
             assert "nan" not in re.split(r"\W+", text)
 
 
@@ -173,7 +175,7 @@ def test_expected_errors_are_those_of_the_variance() -> None:
             "grows by at most 3,164 users for each fake report, by 1 on average",
         ),
         (make("SS", epsilon=1, domain_size=15), "grows by at most 1 user for each fake report, by 1 on average"),
-        (make("SS", epsilon=1, domain_size=15), "that work together move a count by at most 3.1 % of the users"),
+        (make("SS", epsilon=1, domain_size=15), "working together move a count by at most 3.1 % of the users"),
         (make("DE", epsilon=1, domain_size=1000), "move a count by up to 5.83 times the number of users"),
     ],
 )
@@ -188,13 +190,13 @@ def test_fakes_that_put_a_string_into_a_search_are_told_for_each_crowd() -> None
     assert [few.share, many.share] == [share for _, share in found.finds]
     assert few.reports < many.reports < 100 * few.reports
     assert f"{many.reports:,} fake reports" in str(found)
-    assert "promise nothing against fake reports" in str(found)
+    assert "account for chance only, not for fake reports" in str(found)
     oracle = make("FLH", epsilon=1, domain=Keys())
     other = Description(make("PEM", oracle=oracle, domain=Strings("abcdefgh", 6)), (10_000,))
     assert [each.share for each in other.forgeries] == [0.01]
-    unsure = "look like one that 1 % hold at every step; whether that is found depends on the search"
+    unsure = "look as if 1 % held it at every step; whether it is found depends on the search"
     assert unsure in str(other)
-    assert "see the line on forged strings" in str(other)
+    assert "see the lines on forged strings" in str(other)
 
 
 def test_nothing_is_forged_where_nothing_is_found() -> None:

@@ -84,6 +84,7 @@ def check_by_brute_force(label: str, scheme: Any, most: int = 600) -> None:
                 assert moved.sum(axis=1).max() == pytest.approx(stated.total, rel=1e-9)
 
 
+@pytest.mark.full
 def test_no_mixture_of_records_raises_every_item_further_than_stated_and_one_does_where_it_is_exact() -> None:
     for label, scheme in SMALL.items():
         if is_linear(scheme) and label.partition("-")[0] in ORACLES:

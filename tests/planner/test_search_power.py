@@ -90,11 +90,13 @@ def test_a_plan_says_what_a_search_finds() -> None:
     assert plan(strings, 20, epsilon="0.1").finds == 1
     with pytest.raises(plausibly.ParameterError, match="Above"):
         plan(strings, 10**6, target=plausibly.Within("1 %"))
-    with pytest.raises(plausibly.ParameterError, match=r"out of reach of 1,000 users within ε = 10.*users would do"):
+    with pytest.raises(
+        plausibly.ParameterError, match=r"out of reach with 1,000 users and ε up to 10.*users are enough"
+    ):
         plan(strings, 1000, target=Above("0.1 %"))
     with pytest.raises(
-        plausibly.ParameterError, match=r"report_bytes: .* takes 6, more than 3; report_bytes=6 would do"
+        plausibly.ParameterError, match=r"report_bytes: .* needs 6, more than 3; report_bytes=6 is enough"
     ):
         plan(strings, 10**6, epsilon=3, limits=plausibly.Limits(report_bytes=3))
-    with pytest.raises(plausibly.ParameterError, match=r"memory: .* takes .* MB, more than 1 MB"):
+    with pytest.raises(plausibly.ParameterError, match=r"memory: .* needs .* MB, more than 1 MB"):
         plan(strings, 10**6, epsilon=3, limits=plausibly.Limits(memory="1 MB"))

@@ -1,8 +1,8 @@
 """The hot loops: arrays in, arrays out, exact; no randomness, no validation.
 
-Each name is the C function if its library loads, else its NumPy twin, which gives the same bits. `active`
-says which ("c" or "numpy") and `reason` why; `NAMES` lists the kernels. The environment variable
-PLAUSIBLY_KERNELS=numpy asks for the twins.
+Each name is the C function if the library loads, otherwise its NumPy twin, which gives the same bits. `active` says
+which ("c" or "numpy") and `reason` why; `NAMES` lists the kernels. The environment variable PLAUSIBLY_KERNELS=numpy
+selects the twins.
 """
 
 import os
@@ -39,12 +39,12 @@ from .reference import walsh_hadamard as walsh_hadamard
 
 
 def _choose() -> tuple[str, str]:
-    """The kernels to use, and the reason; those in C replace the twins in this module."""
+    """Choose the kernels and return the choice with its reason; C kernels replace the twins in this module."""
     wish = os.environ.get("PLAUSIBLY_KERNELS", "")
     if wish == "numpy":
         return "numpy", "PLAUSIBLY_KERNELS=numpy"
     if wish:
-        raise ValueError(f"PLAUSIBLY_KERNELS must be 'numpy' or unset, not {wish!r}")
+        raise ValueError(f"PLAUSIBLY_KERNELS: expected 'numpy' or no value, got {wish!r}")
     try:
         globals().update(_native.load())
     except _native._UnavailableError as error:

@@ -1,4 +1,4 @@
-"""What the kernels and their twins share: names of array types, and the fields GF(2^t)."""
+"""Definitions shared by the kernels and their twins: names of array types, and the fields GF(2^t)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ U64 = npt.NDArray[np.uint64]
 I16 = npt.NDArray[np.int16]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
-# A field of packed records: unsigned integers of any width, as far apart as the records are long. Those named `out`
-# are written to, with the width that they have.
+# A field of packed records: unsigned integers of any width, one record length apart. Fields named `out` are written,
+# each in its own width.
 Field = npt.NDArray[Any]
 Fields = tuple[Field, ...]
 
@@ -24,11 +24,11 @@ POLYNOMIALS = (0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409,
 
 
 def line_count(hash_bits: int, dimension: int) -> int:
-    """Number of projective points with so many coordinates."""
+    """Number of projective points with `dimension` coordinates in GF(2^hash_bits)."""
     return ((1 << hash_bits * dimension) - 1) // ((1 << hash_bits) - 1)
 
 
 def refuse_outside(count: int) -> None:
-    """Raises if the numbers of `count` reports, at least one, are out of range."""
+    """Raise if `count`, the number of reports with numbers out of range, is not 0."""
     if count:
-        raise IndexError(f"expected reports with numbers in range, got {count} others")
+        raise IndexError(f"expected reports with numbers in range, got {count} out of range")

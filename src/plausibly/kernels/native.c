@@ -1,14 +1,15 @@
 /* The hot loops of plausibly. The readable specification of each kernel is its NumPy twin in reference.py;
  * the two agree bit for bit.
  *
- * No Python.h, no state, no randomness: the caller hands over C-contiguous, aligned arrays of the right type and length,
- * fields of packed records, and parameters of a valid scheme. What is *in* the arrays is not trusted, because somebody
- * may change it after it was checked: for any bytes, every kernel stays within its arrays. A kernel that adds reports
- * to cells loads each number once, leaves out a report that is out of range, and returns how many it left out.
+ * No Python.h, no state, no randomness: the caller passes C-contiguous, aligned arrays of the right type and length,
+ * fields of packed records, and parameters of a valid scheme. The *content* of the arrays is not trusted, because
+ * somebody may change it after the check: for any bytes, every kernel stays within its arrays. A kernel that adds
+ * reports to cells loads each number once, skips reports that are out of range, and returns how many it skipped.
  * Vectors are those of the GCC and Clang vector extension, not intrinsics.
  *
- * The kernels are in c/, a file for each family of oracles. They are compiled once for each instruction set, because the
- * width of a vector is part of its type: 32-byte vectors emulated on SSE2 would be ten times slower than 16-byte ones.
+ * The kernels are in c/, one file for each family of oracles. They are compiled once for each instruction set, because
+ * the width of a vector is part of its type: 32-byte vectors emulated on SSE2 would be ten times slower than 16-byte
+ * ones.
  * native.py asks plausibly_instruction_set() once and then calls plausibly_<kernel>_<set>. */
 
 #include "c/base.h"
@@ -18,7 +19,7 @@
 #define PLAUSIBLY_DIGEST "unknown"
 #endif
 
-/* The digest of all these files, as sources.py computes it. */
+/* Digest of all source files, as computed by sources.py. */
 EXPORT const char *plausibly_digest(void) { return PLAUSIBLY_DIGEST; }
 
 #define LANES 16

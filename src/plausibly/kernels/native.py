@@ -1,7 +1,7 @@
 """The C kernels behind the signatures of `reference`: results are allocated here, inputs are never copied.
 
 The caller hands over C-contiguous arrays of the right type, or fields of packed records, which are read and written
-where they lie. Calls through ctypes drop the interpreter lock, so threads run side by side.
+in place. Calls through ctypes release the interpreter lock, so threads run in parallel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIBRARY = _FOLDER / "libplausibly.so"
 
 
 class _Record(ctypes.Structure):
-    """A field as C knows it: its address in the first record, the size of a record, and its own."""
+    """A field as passed to C: its address in the first record, the size of a record, and its own size."""
 
     _fields_ = (("at", ctypes.c_void_p), ("stride", ctypes.c_int64), ("width", ctypes.c_int64))
 
@@ -39,7 +39,7 @@ _SCALARS: dict[str, Any] = {
 }
 _NO_FIELD = _Record(None, 0, 0)
 
-# A word is rejected with probability below 2^-32: room for a few is room for all but crafted words.
+# A word is rejected with probability below 2^-32: only crafted words need more room than this.
 _REDO = 16
 
 
@@ -49,11 +49,11 @@ class _UnavailableError(Exception):
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 declared: dict[str, str] = {}
-"""The C prototype of each kernel."""
+"""C prototype of each kernel."""
 
 
 def _kernel(prototype: str) -> Callable[[_Function], _Function]:
-    """Declare the C function that has the name of the decorated one; a test compares the prototype with the source."""
+    """Declare the C function with the name of the decorated one; a test compares the prototype with the source."""
 
     def declare(function: _Function) -> _Function:
         declared[function.__name__] = prototype
@@ -63,14 +63,14 @@ def _kernel(prototype: str) -> Callable[[_Function], _Function]:
 
 
 def _types_of(prototype: str) -> tuple[Any, list[Any]]:
-    """The ctypes of the result and of the arguments; an array is passed by its address."""
+    """The ctypes of the result and the arguments; an array is passed by its address."""
     result, _, arguments = prototype.rstrip(")").partition(" (")
     named = [argument.split() for argument in arguments.split(", ")]
     return _SCALARS[result], [ctypes.c_void_p if words[-1][0] == "*" else _SCALARS[words[0]] for words in named]
 
 
 def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
-    """The library, checked to have been built from the source that lies beside it."""
+    """Open the library and check that it was built from the source next to it."""
     if not library.exists():
         raise _UnavailableError(f"{library.name} was not built")
     try:
@@ -86,14 +86,14 @@ def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
 
 
 def _best(opened: ctypes.CDLL) -> str:
-    """The best instruction set of the library that this machine can run."""
+    """The best instruction set in the library that this machine can run."""
     opened.plausibly_instruction_set.restype = ctypes.c_char_p
     name: bytes = opened.plausibly_instruction_set()
     return name.decode()
 
 
 def _bind(opened: ctypes.CDLL, instruction_set: str) -> dict[str, Callable[..., int]]:
-    """The C function of each kernel for one instruction set."""
+    """C function of each kernel for one instruction set."""
     functions: dict[str, Callable[..., int]] = {}
     for name, prototype in declared.items():
         function = opened[f"plausibly_{name}_{instruction_set}"]
@@ -106,30 +106,30 @@ _functions: dict[str, Callable[..., int]] = {}
 
 
 def load() -> dict[str, Any]:
-    """Bind the C functions, and return the kernels of this module by name; raises `_UnavailableError` if it cannot."""
+    """Bind the C functions and return the kernels of this module by name; raise `_UnavailableError` on failure."""
     opened = _open()
     _functions.update(_bind(opened, _best(opened)))
     return {name: globals()[name] for name in declared}
 
 
 def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64] | _Record | int) -> int:
-    """What the C function returns; arrays are passed by address."""
+    """Call the C function and return its result; arrays are passed by address."""
     plain = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in arguments]
     return _functions[name](*plain)
 
 
 def _field(array: Field) -> _Record:
-    """Where C finds a field; several numbers in one field follow each other."""
+    """Address and sizes of a field for C; several numbers in one field are contiguous."""
     return _Record(array.ctypes.data, array.strides[0], array.itemsize)
 
 
 def _wrapping(array: I64) -> U64:
-    """The same numbers for sums that C makes without a sign, where an overflow on the way is defined."""
+    """The same numbers as unsigned integers: C sums those, because their overflow is defined."""
     return array.view(np.uint64)
 
 
 def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
-    """The reports to redo; a kernel that finds more than there is room for runs again."""
+    """Run a response kernel and return the reports to redo; it runs again if there was too little room for them."""
     few = (ctypes.c_int64 * _REDO)()
     needed = _call(name, *arguments, few, _REDO)
     _check_memory(needed)
@@ -142,12 +142,12 @@ def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
 
 def _check_memory(status: int) -> None:
     if status < 0:
-        raise MemoryError("no memory for the tables of a kernel")
+        raise MemoryError("not enough memory for the tables of a kernel")
 
 
 @_kernel("i64 (const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out, i64 *reports, i64 room)")
 def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
-    """The reports to redo; what each user reports is written to the field."""
+    """Write each user's report to the field, and return the reports to redo."""
     return _respond("direct_response", values, words, len(values), keep, size, _field(out))
 
 
@@ -202,9 +202,9 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
     "bitmaps, i64 *tie_report, i64 *tie_bit, i64 capacity)"
 )
 def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
-    """Report and bit numbers of the ties that the head bytes leave open; the other bits are written to the bitmaps."""
+    """Write all decided bits to the bitmaps, and return report and bit numbers of the ties of head bytes."""
     n, d = head.shape
-    # One byte in 256 ties; with room for six standard deviations more, a second run is rare.
+    # One byte in 256 is a tie; with room for six standard deviations more, a second run is rare.
     expected = n * d // 256
     capacity = expected + 6 * isqrt(expected) + 16
     arguments = values, head, n, d, true_threshold, other_threshold, _field(bitmaps)
@@ -236,7 +236,7 @@ def walsh_hadamard(a: I64) -> None:
     "*reports, i64 room)"
 )
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
-    """The reports to redo; rows and hash of each user are written to the fields."""
+    """Write rows and hash of each user to the fields, and return the reports to redo."""
     rows, hashes = out
     sizes = len(values), rows.shape[1], bits
     return _respond("parity_response", values, words, *sizes, keep, _field(rows), _field(hashes))
@@ -256,7 +256,7 @@ def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     "i64 room)"
 )
 def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
-    """The reports to redo; the cell of each user is written to the field."""
+    """Write the cell of each user to the field, and return the reports to redo."""
     return _respond("hadamard_response", values, words, len(values), keep, blocks, order, _field(out))
 
 
@@ -264,7 +264,7 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     "i64 (const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size, Field bitmaps, i64 *reports, i64 room)"
 )
 def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
-    """The reports to redo; the subset of each user is written to the bitmaps."""
+    """Write the subset of each user to the bitmaps, and return the reports to redo."""
     n, columns = words.shape
     return _respond("subset_response", values, words, n, columns - 1, keep, size, _field(bitmaps))
 
@@ -276,7 +276,7 @@ def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Fiel
 def toeplitz_response(
     values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """The reports to redo; matrix and hash of each user are written to the fields."""
+    """Write matrix and hash of each user to the fields, and return the reports to redo."""
     return _respond(
         "toeplitz_response",
         *(values, words, len(values), hash_bits, item_bits, keep, window),
@@ -317,7 +317,7 @@ def toeplitz_support_of(
 def affine_response(
     values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """The reports to redo; line, stretch (if it has a field) and hash of each user are written to the fields."""
+    """Write line, stretch (if it has a field) and hash of each user to the fields, and return the reports to redo."""
     line, *stretch, hashes = map(_field, out)
     n, columns = words.shape
     return _respond(
@@ -329,7 +329,7 @@ def affine_response(
 
 @_kernel("int (const u64 *rows, i64 t, i64 dimension, i64 item_bits, u64 modulus, u64 *out)")
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
-    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits."""
+    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of the pair (k, s), folded to item_bits."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
     sizes = hash_bits, dimension, item_bits, POLYNOMIALS[hash_bits - 1]
     _check_memory(_call("affine_gather", _wrapping(rows), *sizes, _wrapping(out)))
@@ -350,7 +350,7 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     "size, Field public_out, Field hash_out, i64 *reports, i64 room)"
 )
 def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
-    """The reports to redo; what tells the hash function, and the answer, are written to the fields."""
+    """Write the public part (seed or index of the function) and the answer to the fields; return reports to redo."""
     return _respond(
         "local_hash_response",
         *(values, words, len(values), seeds, len(seeds), keep, split, size),
@@ -408,7 +408,7 @@ def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
 
 @_kernel("void (Field field, i64 n, i64 columns, u64 *found)")
 def extremes(field: Field) -> tuple[int, int]:
-    """The least and the largest number in a field of at least one record."""
+    """Minimum and maximum of the numbers in a field of at least one record."""
     found = np.array([2**64 - 1, 0], dtype=np.uint64)
     _call("extremes", _field(field), len(field), field[:1].size, found)
     return int(found[0]), int(found[1])
@@ -429,7 +429,7 @@ def promising_children(
     slack: int,
     room: int,
 ) -> tuple[int, I32, I32]:
-    """How many children have the support they need, and the parents and numbers of the first `room` of them."""
+    """Number of children with the support they need, and the parents and numbers of the first `room` of them."""
     starts, rotations = places
     parents, children = np.empty((2, room), dtype=np.int32)
     found = _call(

@@ -1,7 +1,7 @@
 """NumPy twins of the C kernels: the readable specification, the tests' reference, and the fallback.
 
-Same names, arguments and results as `native`, bit for bit. Where the definition is a table of reports by
-values, reports are taken in chunks, so that memory does not grow with their number.
+Names, arguments and results are those of `native`, bit for bit. If a definition involves a table of reports by values,
+reports are processed in chunks, so that memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count, refuse_outside
 
-# Elements of an intermediate table: few enough for the second-level cache, enough to hide the cost of calls.
+# Number of elements in an intermediate table: it fits the second-level cache, and hides the cost of calls.
 _TABLE = 1 << 18
 # A sum of this many zeros and ones fits a byte, and adding bytes is eight times faster than adding int64.
 _BYTE_ROWS = 248
 
 
 def _chunks(total: int, size: int) -> Iterator[slice]:
-    """Slices of at most `size` (at least one) that cover range(total)."""
+    """Slices of at most max(size, 1) elements that cover range(total)."""
     size = max(1, size)
     return (slice(start, min(start + size, total)) for start in range(0, total, size))
 
@@ -44,12 +44,12 @@ def _answer(values: U64, words: U64, column: int, keep: int, size: int) -> tuple
 
 
 def _listed(rejected: npt.NDArray[np.bool_]) -> I64:
-    """Where the reports are that must be redone."""
+    """Positions of the reports to redo."""
     return np.flatnonzero(rejected).astype(np.int64)
 
 
 def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
-    """The reports to redo; what each user reports is written to the field."""
+    """Write each user's report to the field, and return the reports to redo."""
     out[...], rejected = _answer(values, words, 0, keep, size)
     return _listed(rejected)
 
@@ -133,7 +133,7 @@ def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
     low, high = _domain_characters(domain_size, split)
     size = table.shape[1]
     sums = np.zeros(len(high) * len(low), dtype=np.int64)
-    # Written twice in a row, a table can be indexed with the plain sum of the two entries.
+    # A table written twice in a row can be indexed with the plain sum of the two entries.
     for chunk in _chunks(len(seeds), _TABLE // (len(sums) + 2 * size)):
         first, second = (half[:, None] for half in _halves(seeds[chunk]))
         twice = np.concatenate([table[chunk], table[chunk]], axis=1)
@@ -155,7 +155,7 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
 
 
 def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
-    """Report and bit numbers of the ties that the head bytes leave open; the other bits are written to the bitmaps.
+    """Write all decided bits to the bitmaps, and return report and bit numbers of the ties of head bytes.
 
     A bit is one if its head byte is below the top byte of its threshold; an equal byte is a tie, left zero.
     """
@@ -178,7 +178,7 @@ def column_sums(bitmaps: U8, size: int) -> I64:
     """Number of ones in each of the first `size` columns of the bitmaps."""
     n, row_bytes = bitmaps.shape
     counts = np.zeros(8 * row_bytes, dtype=np.int64)
-    # Short rows are read several at a time as one long row; those left over, one by one.
+    # Short rows are read several at a time as one long row, and the remaining ones one by one.
     together = max(1, 128 // row_bytes)
     whole = n - n % together
     for rows in (bitmaps[:whole].reshape(n // together, together * row_bytes), bitmaps[whole:]):
@@ -209,7 +209,7 @@ def _parity(words: U64) -> U64:
 
 
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
-    """The reports to redo; rows and hash of each user are written to the fields.
+    """Write rows and hash of each user to the fields, and return the reports to redo.
 
     The rows are the first words, cut to `bits`; bit j of the hash is the parity of row j & value, and the last two
     words decide the direct response to it.
@@ -234,7 +234,7 @@ def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     out = np.zeros(1 << bits, dtype=np.int64)
     negated = -weights
     for chunk in _chunks(n, _TABLE >> t):
-        # The selections with highest bit j are all the earlier ones together with row j.
+        # The selections with highest bit j are all the earlier ones with row j added.
         places = [np.zeros(chunk.stop - chunk.start, dtype=np.uint64)]
         for j in range(t):
             places += [place ^ rows[chunk, j].astype(np.uint64) for place in places]
@@ -245,7 +245,7 @@ def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
 
 
 def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
-    """The reports to redo; the cell of each user, block · order + u, is written to the field.
+    """Write the cell of each user, block · order + u, to the field, and return the reports to redo.
 
     A value x has block x mod blocks and row r = 1 + x div blocks. In its own block u gets even parity with r
     if kept, odd if not; any other block takes u as drawn.
@@ -255,7 +255,7 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     draw, rejected = _below(words[:, 1], 2 * blocks - 1)
     u = words[:, 2] % np.uint64(order)
     same = kept | (draw == 0)
-    # Where draw = 0 the value wraps around and is not selected.
+    # If draw = 0, the value wraps around and is not selected.
     other = (draw - np.uint64(1)) >> np.uint64(1)
     other += other >= own
     wrong = same & (_parity(u & row) == kept)
@@ -265,10 +265,10 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
 
 
 def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
-    """The reports to redo; the subset of each user is written to the bitmaps.
+    """Write the subset of each user to the bitmaps, and return the reports to redo.
 
-    Column 0 says whether the own value belongs to it; the w others shuffle the first w of the size − 1 other
-    values (Fisher–Yates). They are the subset, with the last one replaced by the own value if that is kept.
+    Column 0 decides whether the user's value is kept; the w other columns shuffle the first w of the size − 1 other
+    values (Fisher–Yates). These are the subset; if the user's value is kept, it replaces the last of them.
     """
     n, w = len(values), words.shape[1] - 1
     rejected = np.zeros(n, dtype=np.bool_)
@@ -292,10 +292,10 @@ def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Fiel
 
 
 def _error(words: U64, column: int, keep: int, size: int, window: int) -> tuple[U64, npt.NDArray[np.bool_]]:
-    """By what each hash is moved, and whether its report must be redone.
+    """Error to combine with each hash, and whether its report must be redone.
 
-    Uniform below `window` if words[:, column] < keep, else uniform from there up to `size`; both are drawn, from the
-    next two columns.
+    The error is uniform below `window` if words[:, column] < keep, otherwise uniform from `window` up to `size`; both
+    are drawn, from the next two columns.
     """
     inside, no_inside = _below(words[:, column + 1], window)
     outside, no_outside = _below(words[:, column + 2], size - window)
@@ -318,9 +318,9 @@ def _toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -
 def toeplitz_response(
     values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """The reports to redo; matrix and hash of each user are written to the fields.
+    """Write matrix and hash of each user to the fields, and return the reports to redo.
 
-    The matrix is the first word, cut to its item_bits + hash_bits − 1 bits; the others move the hash.
+    The matrix is the first word, cut to item_bits + hash_bits − 1 bits; the other words give the error of the hash.
     """
     matrices = words[:, 0] & np.uint64(2 ** (item_bits + hash_bits - 1) - 1)
     error, rejected = _error(words, 1, keep, 1 << hash_bits, window)
@@ -364,8 +364,8 @@ def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
 def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
     """Canonical projective point of each line, coordinate i in the bits from hash_bits · i on.
 
-    The last coordinate that is not zero is one. Points with f coordinates before it follow those with fewer, and
-    the f coordinates are the digits of the line's number among them.
+    The last non-zero coordinate is 1. Points with more coordinates before it follow points with fewer; among the points
+    with f such coordinates, these are the digits of the line's number.
     """
     points = np.zeros_like(lines)
     for f in range(dimension):
@@ -391,10 +391,10 @@ def _affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U64
 def affine_response(
     values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """The reports to redo; line, stretch (if it has a field) and hash of each user are written to the fields.
+    """Write line, stretch (if it has a field) and hash of each user to the fields, and return the reports to redo.
 
-    The first word chooses the line, the second the stretch, an element other than zero that multiplies the hash; the
-    last three move the hash.
+    The first word chooses the line, the second the stretch, a non-zero element that multiplies the hash; the last three
+    give the error of the hash.
     """
     line, *stretch, hashes = out
     lines, rejected = _below(words[:, 0], line_count(hash_bits, dimension))
@@ -411,16 +411,16 @@ def affine_response(
 
 
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
-    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency that the pair stands for, folded to item_bits.
+    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of the pair (k, s), folded to item_bits.
 
-    The frequency b is the one with ⟨s, a · x⟩ = ⟨b, x⟩ for every x, a the point of the line: coordinate by
-    coordinate, bit j of b is the parity of (a · 2^j) & s.
+    The frequency b satisfies ⟨s, a · x⟩ = ⟨b, x⟩ for every x, where a is the point of the line: in each coordinate, bit
+    j of b is the parity of (a · 2^j) & s.
     """
     out = np.zeros(1 << item_bits, dtype=np.int64)
     last, mask = np.uint64(2**hash_bits - 1), np.uint64(2**item_bits - 1)
     for chunk in _chunks(len(rows), _TABLE >> hash_bits):
         points = _points(np.arange(chunk.start, chunk.stop, dtype=np.uint64), hash_bits, dimension)
-        # The frequency is linear in s, so those of the single bits of s give all.
+        # The frequency is linear in s, so the frequencies of the single bits of s determine all.
         single = [np.zeros(len(points), dtype=np.uint64) for _ in range(hash_bits)]
         for i in range(dimension):
             factor = points >> np.uint64(hash_bits * i) & last
@@ -439,7 +439,7 @@ def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> 
 def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number.
 
-    The strings lie in `content` one after the other; string i stops at ends[i].
+    `content` has the strings one after the other; string i stops at ends[i].
     """
     person, whole = hash_seed.to_bytes(8, "little"), content.tobytes()
     hashed = np.zeros(len(ends), dtype=np.uint64)
@@ -452,7 +452,7 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
 
 
 def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
-    """The reports to redo; what tells the hash function, and the answer, are written to the fields.
+    """Write the public part (seed or index of the function) and the answer to the fields; return reports to redo.
 
     The first word is the seed, or chooses one of the `seeds` if there are any; the others decide the direct response
     to the hash.
@@ -488,7 +488,7 @@ def row_sums(bitmaps: U8) -> I64:
 
 
 def _inside(fields: Fields, counts: tuple[int, ...], least: tuple[int, ...] = (0, 0)) -> list[I64]:
-    """The numbers of reports, copied first and then checked, so that nobody can change what was checked."""
+    """The numbers in the reports, copied and then checked, so that nobody can change them after the check."""
     copies = [field.astype(np.uint64) for field in fields]
     outside = np.zeros(len(copies[0]), dtype=np.bool_)
     for copy, count, smallest in zip(copies, counts, (*least, 0), strict=False):
@@ -509,7 +509,7 @@ def histogram(fields: Fields, cells: I64) -> None:
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
     """Add each report (line, stretch, hash) to the cells of the values that it supports.
 
-    Those are (hash ^ e) / stretch for e below `window`. The powers of a generator of the field are written twice, so
+    These are (hash ^ e) / stretch for e below `window`. `powers` has the powers of a generator of the field twice, so
     that a difference of logarithms plus the number of powers is an index.
     """
     size = cells.shape[-1]
@@ -530,7 +530,7 @@ def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
 
 
 def extremes(field: Field) -> tuple[int, int]:
-    """The least and the largest number in a field of at least one record."""
+    """Minimum and maximum of the numbers in a field of at least one record."""
     return int(field.min()), int(field.max())
 
 
@@ -544,13 +544,13 @@ def promising_children(
     slack: int,
     room: int,
 ) -> tuple[int, I32, I32]:
-    """How many children have the support they need, and the parents and numbers of the first `room` of them.
+    """Number of children with the support they need, and the parents and numbers of the first `room` of them.
 
-    Child c of parent p lies in cohort r at cell start + (c + rotation) mod block of its table. Its support is the sum
-    over the cohorts, but at most `slack` above what it would be if all were like the least: one cell shared with
-    somebody else is not enough. It needs the entry of its kind, kinds[rows[p], c], in needs[p].
-    Cells are ±32,000 over the number of cohorts at most, the slack is 700 at most: all sums fit 16 bits. `block` is a
-    power of two.
+    In cohort r, child c of parent p has the cell start + (c + rotation) mod block of the table. Its support is the sum
+    over the cohorts, capped at `slack` above the number of cohorts times the smallest value, so that one cell shared
+    with another string is not enough. It needs at least the entry of its kind, kinds[rows[p], c], in needs[p].
+    Cells are at most ±32,000 divided by the number of cohorts, and the slack is at most 700, so all sums fit 16 bits.
+    `block` is a power of two.
     """
     starts, rotations = places
     children = np.arange(kinds.shape[1])

@@ -33,7 +33,7 @@ from ..core.scheme import (
 from ..core.support import Found, Items, Support
 
 _MOST_HASHED = 1 << 28
-"""Hash values that may be computed to bound what fakes can do."""
+"""Largest number of hash values to compute for a bound on fake reports."""
 _TRIED = tuple(2**k for k in range(8, 22, 2))
 """Numbers of hash functions that a plan tries."""
 
@@ -141,7 +141,7 @@ class FLH(HashedScheme):
 
 @dataclass(frozen=True)
 class _Functions(Support):
-    """The values of public functions: a record supports the items of one value of one function."""
+    """Support by public hash functions: a record supports the items with one value under one function."""
 
     scheme: FLH
 
@@ -155,7 +155,7 @@ class _Functions(Support):
         return Found(max(int(np.bincount(values).max()) for values in self._values(items)), True)
 
     def _values(self, items: Items) -> Iterator[npt.NDArray[np.int64]]:
-        # For a few functions at a time, the value of each item; those of different functions apart.
+        # The hash of each item for a few functions at a time, with disjoint ranges for different functions.
         chunk = max(1, (1 << 20) // len(items))
         for first in range(0, self.scheme.hashes, chunk):
             seeds = self.scheme._seeds[first : first + chunk]

@@ -1,4 +1,4 @@
-"""The planner: which scheme to take, how exact it will be, and what it takes to be more exact."""
+"""The planner: which scheme to use, how accurate it will be, and what more accuracy takes."""
 
 from .description import Description
 from .fakes import fakes_of

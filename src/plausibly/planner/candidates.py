@@ -1,4 +1,4 @@
-"""The schemes that a plan chooses among: the catalogue, with the parameters that each scheme says are worth trying."""
+"""The candidates of a plan: all schemes of the catalogue, with the parameters that each one proposes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..core.scheme import Scheme
 Kinds = tuple[type[Scheme], ...]
 
 _WIDTHS = tuple(2**k for k in (6, 8, 10, 12, 14, 16, 18, 20, 22, 24))
-"""Cells of a row of a sketch."""
+"""Numbers of cells per row that a plan tries for a sketch."""
 
 
 def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes that need no assumption about the data: those without public hash functions."""
+    """Schemes without shared hash functions, whose error needs no assumption about the data."""
     found: dict[str, Scheme] = {}
     for kind in _apart(kinds):
         for scheme in _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
@@ -26,7 +26,7 @@ def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> lis
 
 
 def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes whose public hash functions are shared: items collide. Their state is within the memory if it can be."""
+    """Schemes with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
     shared = [kind for kind in kinds if kind.shares_hashes()]
     for kind in shared:
@@ -48,7 +48,7 @@ def _cell_oracles(kinds: Kinds, width: int, epsilon: Fraction) -> Iterator[Schem
 
 
 def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: Any) -> Iterator[Scheme]:
-    # Those that are possible: a domain, an epsilon or a number may be out of reach for a scheme.
+    # Only the possible ones: a scheme may not support a domain, an epsilon or a parameter.
     while True:
         try:
             variant = next(variants, None)
@@ -57,5 +57,5 @@ def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: An
             scheme = kind(**given, **variant)
         except ParameterError:
             continue
-        if scheme.linear:  # an error without a law cannot be compared
+        if scheme.linear:  # an error without a variance law cannot be compared
             yield scheme

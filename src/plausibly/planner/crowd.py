@@ -1,4 +1,4 @@
-"""What is assumed of data that nobody has seen yet: how evenly the users are spread over the items."""
+"""The assumption about future data: how evenly the users are spread over the items."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..core.wording import shown
 Skew = float | Literal["worst"]
 
 OPEN_ITEMS = 10**6
-"""Different items that users are taken to hold where these cannot be listed."""
+"""Assumed number of different items if they cannot be listed."""
 _LISTED = 10**6
-"""Terms of a sum that are added one by one."""
+"""Number of terms of a sum that are added one by one."""
 
 
 def checked_skew(skew: object) -> Skew:
-    """The skew, if it is one."""
+    """The given skew, checked."""
     if skew == "worst":
         return "worst"
     number = float(skew) if isinstance(skew, Real) and not isinstance(skew, bool) else -1.0
@@ -31,14 +31,14 @@ def checked_skew(skew: object) -> Skew:
 
 @lru_cache(maxsize=64)
 def meeting(skew: Skew, items: int) -> float:
-    """The chance that two users hold the same item, if the one of rank r has a share proportional to r^−skew."""
+    """Chance that two users hold the same item, if the share of the item of rank r is proportional to r^−skew."""
     if skew == "worst":
         return 1.0
     return _power_sum(2 * skew, items) / _power_sum(skew, items) ** 2
 
 
 def _power_sum(exponent: float, items: int) -> float:
-    # The sum of r^−exponent: the rest beyond the listed terms by the midpoint rule.
+    # The sum of r^−exponent; terms beyond the first _LISTED by the midpoint rule.
     total = float((np.arange(1, min(items, _LISTED) + 1, dtype=np.float64) ** -exponent).sum())
     if items > _LISTED:
         low, high = _LISTED + 0.5, items + 0.5
@@ -48,9 +48,9 @@ def _power_sum(exponent: float, items: int) -> float:
 
 
 def in_words(skew: Skew, items: int | None) -> str:
-    """The assumption in a sentence."""
+    """The assumption in words."""
     if skew == "worst":
-        return "all other users hold one and the same item"
+        return "all other users hold the same item"
     among = f"{items:,}" if items is not None else f"{OPEN_ITEMS:,} (a guess)"
     shape = "evenly spread" if skew == 0 else f"spread by a power law of exponent {skew:g}"
     return f"users are {shape} over {among} items"

@@ -1,4 +1,4 @@
-"""A scheme in words, for people who must sign it off: what it protects and reveals, how exact it is, what it costs."""
+"""A scheme in words, for people who must approve it: what it protects and reveals, its accuracy and its cost."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from .search_power import nats_per_character, smallest_share, typical_length
 from .targets import two_sided
 
 USERS = (10**4, 10**5, 10**6, 10**7)
-"""Of how many the error is told, if nobody says."""
+"""Numbers of users for which errors are stated by default."""
 CANDIDATES = 1000
-"""Asked about, where items cannot be listed."""
+"""Assumed number of candidates if items cannot be listed."""
 _SKEW = 1.1
 _CONFIDENCE = 0.95
 _SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 _SEVERAL = 10
 _DRAWS = 64
 _MOST_WORDS = 4096
-"""Of a client that is run for its fields."""
+"""Largest number of random words of a client that is run to classify its fields; larger schemes are shrunk."""
 _HUGE = 10**9
-"""From here on numbers are written with a power of ten."""
+"""Numbers from here on are written with a power of ten."""
 _FAKES = 100
 """Number of fake reports in the example."""
 _SEARCHED = 64
-"""Items that a sender can hope to bring together, by trying hash functions; more are out of reach."""
+"""Number of items up to which a sender may find a hash function that maps all of them to one value."""
 _LOOKS_LIKE = 0.01
-"""The share of users that fakes are to look like, where it is not known which share a search finds."""
+"""Share of users that a forged string imitates if the share that the search finds is unknown."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the record: public if it was drawn without looking at the value."""
+    """A field of the record; public if it was drawn independently of the value."""
 
     name: str
     kind: str
@@ -59,7 +59,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What somebody who believed something of a user believes after a report, at most and at least."""
+    """An observer's belief about a user before a report, and its largest and smallest value after it."""
 
     before: float
     most: float
@@ -68,7 +68,7 @@ class Suspicion:
 
 @dataclass(frozen=True)
 class Error:
-    """What to expect of n users: counts of users, and the share that an item needs to stand out."""
+    """Expected errors for a number of users, in users, and the share from which on an item is detectable."""
 
     users: int
     standard_error: float
@@ -78,29 +78,29 @@ class Error:
 
 @dataclass(frozen=True)
 class Forgery:
-    """How many fake reports make a string that nobody holds look like one that a share of the users hold."""
+    """Number of fake reports that make a string without holders look like one held by a share of the users."""
 
     users: int
     share: float
     reports: int
-    """Beside those of the users."""
+    """Number of fake reports, in addition to those of the users."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Parts of a search that have the same oracle, or the rows of a sketch."""
+    """Parts of a search with the same oracle, or the rows of a sketch."""
 
     label: str
     number: int
     scheme: str
     epsilon: Fraction
     share: float
-    """Of all users, who report through one of them."""
+    """Share of all users who report through one of these parts."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description:
-    """What a scheme does, in words and numbers; ``users`` are the sizes of collections that errors are told for."""
+    """Description of a scheme in words and numbers; errors are stated for each number in ``users``."""
 
     scheme: Scheme
     users: tuple[int, ...] = USERS
@@ -109,46 +109,46 @@ class Description:
 
     @cached_property
     def ratio(self) -> Fraction:
-        """By how much the odds between two values can shift at most: exactly, from the thresholds of the client."""
+        """Largest factor by which the odds between two values can shift, exactly, from the client's thresholds."""
         return self.scheme.randomizer.worst_ratio()
 
     @property
     def shift(self) -> float:
-        """The same as a floating-point number, which stops at 1e300."""
+        """``ratio`` as a floating-point number, at most 1e300."""
         return float(min(self.ratio, Fraction(10**300)))
 
     @property
     def delivered(self) -> Fraction:
-        """The epsilon delivered."""
+        """Epsilon that the client delivers."""
         return self.scheme.privacy_loss()
 
     @property
     def suspicions(self) -> list[Suspicion]:
-        """What one report can do to a belief about its user."""
+        """Effect of one report on beliefs about its user."""
         return [Suspicion(before, *_after(before, self.shift)) for before in _SUSPICIONS]
 
     # --- the report -------------------------------------------------------------------------------------------
 
     @cached_property
     def fields(self) -> list[Field]:
-        """The fields of the record; those that stay as they are whatever the value and the private coins are public."""
+        """Fields of the record; a field is public if it depends neither on the value nor on private coins."""
         return fields_of_record(self.scheme)
 
     @property
     def asked(self) -> int:
-        """Items whose counts are asked for: all that can be listed."""
+        """Number of items to estimate: the whole list, or ``CANDIDATES`` without one."""
         return self.scheme.domain.size or CANDIDATES
 
     # --- accuracy ---------------------------------------------------------------------------------------------
 
     @property
     def has_law(self) -> bool:
-        """Whether the variance of its estimates has a closed form."""
+        """Whether the variance of the estimates has a closed form."""
         return self.scheme.linear
 
     @property
     def errors(self) -> list[Error]:
-        """What to expect, for each number of users; nothing where the variance has no closed form."""
+        """Expected errors for each number of users; empty if the variance has no closed form."""
         if not self.has_law:
             return []
         prediction, z = Prediction(self.scheme, _SKEW), two_sided(_CONFIDENCE)
@@ -160,7 +160,7 @@ class Description:
 
     @property
     def finds(self) -> list[tuple[int, float]]:
-        """For each number of users, the share that a string needs to be found, if the search has a law for that."""
+        """For each number of users, the smallest share that the search finds; empty if that has no formula."""
         if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
@@ -170,19 +170,19 @@ class Description:
 
     @property
     def influence(self) -> float | None:
-        """By how many users one fake report can move a count; None where estimates are not sums over reports."""
+        """Largest change of a count by one fake report, in users; None if estimates are not sums over reports."""
         return self.scheme.influence()
 
     @cached_property
     def fakes(self) -> Fakes | None:
-        """What fake reports can do to one item and to every item at once; None as for ``influence``."""
+        """Effect of fake reports on one item and on all items at once; None as for ``influence``."""
         return fakes_of(self.scheme)
 
     @property
     def forgeries(self) -> list[Forgery]:
-        """For each number of users, the fakes that put a string of their own into a search.
+        """For each number of users, the fake reports that insert a forged string into the result of a search.
 
-        They look like the least share that the search finds, or like 1 % if that is not known.
+        The string looks as if held by the smallest share that the search finds, or by 1 % if that is unknown.
         """
         if not isinstance(self.scheme, Search):
             return []
@@ -192,18 +192,18 @@ class Description:
 
     @property
     def pieces(self) -> list[Piece]:
-        """The parts of a grouped scheme, neighbours with the same oracle together, or the rows of a sketch."""
+        """Parts of a grouped scheme, adjacent ones with the same oracle together, or the rows of a sketch."""
         return list(_pieces(self.scheme))
 
     # --- in words ---------------------------------------------------------------------------------------------
 
     def sections(self) -> list[tuple[str, Facts]]:
-        """All of it as names and sentences, under headings."""
+        """The description as headings with named facts."""
         found = [
             ("What a user's value may be", self.scheme.domain.facts()),
             ("What a report reveals", self._privacy()),
             ("What a report is", self._report()),
-            ("How exact the estimates are", self._accuracy()),
+            ("How accurate the estimates are", self._accuracy()),
             ("What fake reports can do", self._fakes()),
             ("What the server keeps", self._server()),
         ]
@@ -218,8 +218,7 @@ class Description:
             *([("less than asked", self.scheme.spends_less)] if self.scheme.spends_less else []),
             (
                 "odds",
-                f"between any two values shift at most {_upward(Fraction(self.shift), 4)}-fold, "
-                "whatever else is known of the user",
+                f"between any two values shift at most {_upward(Fraction(self.shift), 4)}-fold, whatever else is known",
             ),
         ]
         for each in self.suspicions:
@@ -239,9 +238,7 @@ class Description:
         one = "the same size whatever the value and the coins"
         facts = [("size", f"{plural(size, 'byte')} ({plural(scheme.report_bits, 'bit')} of content), {one}")]
         for each in self.fields:
-            kind = (
-                "public: drawn without looking at the value" if each.public else "private: says something of the value"
-            )
+            kind = "public: drawn without looking at the value" if each.public else "private: depends on the value"
             if isinstance(scheme, Grouped) and each.name == "body":
                 kind = "the records of the group's parts"
             facts.append((each.name, f"{each.kind}, {kind}"))
@@ -249,25 +246,26 @@ class Description:
 
     def _accuracy(self) -> Facts:
         if not self.has_law:
-            return [("error", "no law: the variance of its estimates has no closed form")]
-        what = "a given text" if self.scheme.domain.size is None else "an item"
+            return [("error", "no formula: the variance of the estimates has no closed form")]
+        what = "text" if self.scheme.domain.size is None else "item"
         facts: Facts = []
         for each in self.errors:
             half = f"±{_users(each.half_width)} users ({percent(each.half_width / each.users)}) at 95 %"
-            out = f"what {percent(each.stands_out)} hold" if each.stands_out < 1 else "nothing"
+            held = (
+                f"{what}s held by at least {percent(each.stands_out)} are" if each.stands_out < 1 else f"no {what} is"
+            )
             error = f"standard error {_users(each.standard_error)}"
-            facts.append((f"{each.users:,} users", f"{half}, {error}; {out} stands out"))
+            facts.append((f"{each.users:,} users", f"{half}, {error}; {held} detectable"))
         among = f"{self.scheme.domain.size:,} items" if self.scheme.domain.size else f"{CANDIDATES:,} candidates"
-        told = (
-            f"the error is that of {what} that nobody holds; what that share holds is told from all others of {among}"
-        )
+        told = f"errors are for {what}s that nobody holds; detectable {what}s stand out from the noise of {among}"
         facts.append(("", f"{told}, with 95 % confidence"))
         for n, share in self.finds:
             length = typical_length(self.scheme.strings) if isinstance(self.scheme, Search) else 0
-            words = f"a word-like string of {length} characters that {percent(share)} hold" if share < 1 else "nothing"
-            facts.append((f"found, {n:,} users", words))
+            words = f"word-like strings of {length} characters held by at least {percent(share)}"
+            facts.append((f"found, {n:,} users", words if share < 1 else "nothing"))
         if isinstance(self.scheme, Search) and not self.finds:
-            facts.append(("found", f"no law for {self.scheme.name}: plausibly simulate tells for strings like yours"))
+            simulate = "run plausibly simulate with strings like yours"
+            facts.append(("found", f"no formula for {self.scheme.name}: {simulate}"))
         if Prediction(self.scheme, _SKEW).assumes:
             facts.append(("assumed", in_words(_SKEW, self.scheme.domain.size)))
         return facts
@@ -278,10 +276,10 @@ class Description:
             return [("one fake report", "no bound is known: its estimates are not plain sums over reports")]
         most, searched = self.influence, isinstance(self.scheme, Search)
         counted = "a string that you name (estimate)" if searched else "an item"
-        more = "; for what a search finds, see the line on forged strings" if searched else ""
+        more = "; for the strings that a search finds, see the lines on forged strings" if searched else ""
         facts = [
             ("one fake report", f"moves the count of {counted} by {at_most(most)} users at most{more}"),
-            ("1 % fake users", f"that work together move a count by {_of_users(most)}"),
+            ("1 % fake users", f"working together move a count by {_of_users(most)}"),
             (f"{_FAKES} fake reports", self._at_once(fakes)),
         ]
         if fakes.total is not None and fakes.total_exact:
@@ -299,14 +297,13 @@ class Description:
             each = forgeries.get(n)
             if each is not None:
                 reports = f"{each.reports:,} fake reports ({percent(each.reports / n)} of the users)"
-                looks = f"make a string that nobody holds look like one that {percent(each.share)} hold"
-                unsure = " at every step; whether that is found depends on the search"
-                facts.append(
-                    (f"forged, {n:,} users", f"{reports} {looks}{', which is found' if self.finds else unsure}")
-                )
+                looks = f"make a string that nobody holds look as if {percent(each.share)} held it"
+                unsure = " at every step; whether it is found depends on the search"
+                ends = ", and it is found" if self.finds else unsure
+                facts.append((f"forged, {n:,} users", f"{reports} {looks}{ends}"))
             elif n in hopeless:
                 facts.append((f"forged, {n:,} users", "too few users for a search to find anything"))
-        facts.append(("", "p-values and a level are about chance: they promise nothing against fake reports"))
+        facts.append(("", "p-values and a level account for chance only, not for fake reports"))
         return facts
 
     def _at_once(self, fakes: Fakes) -> str:
@@ -327,8 +324,8 @@ class Description:
         sizes = [scheme.cost(n, self.asked) for n in (min(self.users), most)]
         if sizes[0].state_bytes == sizes[1].state_bytes and not sizes[1].keeps_reports:
             cells = "" if scheme.cell_shape is None else f" ({_counters(scheme)})"
-            kept = "a tally holds no single report (report files stay until you delete them)"
-            facts.append(("state", f"{size_text(sizes[1].state_bytes)}{cells}, however many reports; {kept}"))
+            kept = "a tally contains no single report (report files stay until you delete them)"
+            facts.append(("state", f"{size_text(sizes[1].state_bytes)}{cells} for any number of reports; {kept}"))
         else:
             kept = "every report is kept" if sizes[1].keeps_reports else "some parts keep their reports"
             facts.append(("state", f"{size_text(sizes[1].state_bytes)} for {most:,} users: {kept}"))
@@ -342,9 +339,9 @@ class Description:
             more = f" ({percent(each.share / each.number)} each)" if each.number > 1 else ""
             facts.append((label_of(each.label), f"{told}{more}"))
         if isinstance(self.scheme, Grouped) and any(len(group) > 1 for group in self.scheme.groups):
-            facts.append(("", "a user reports through several of them, and their ε add up to that of the scheme"))
+            facts.append(("", "a user reports through several of them; their ε add up to that of the scheme"))
         elif facts:
-            facts.append(("", "a user reports through one of them, drawn in public, once"))
+            facts.append(("", "a user reports once, through one of them, drawn publicly"))
         return facts
 
     def _identity(self) -> Facts:
@@ -353,7 +350,7 @@ class Description:
         return facts if hashes is None else [*facts, ("hash_seed", f"{hashes} (public: all clients hash alike)")]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, JSON-ready; numbers that must be exact as text."""
+        """The description, JSON-ready; exact numbers are text."""
         costs = self.scheme.cost(max(self.users), self.asked)
         size, several = self.scheme.domain.size, _SEVERAL * float(self.delivered)
         return {
@@ -402,12 +399,12 @@ class Description:
 
 
 def fields_of_record(scheme: Scheme) -> list[Field]:
-    """The fields of the record in their order, each public or private: found out by running the client.
+    """Fields of the record in order, classified as public or private by running the client.
 
-    Given its public coins, the client is run on items from all over the domain and on many private coins. What never
-    changes was drawn in public.
+    With its public coins fixed, the client runs on items from all over the domain and on many private coins. A field
+    that never changes is public.
     """
-    # A record of a million bits has the fields of one of 64.
+    # A record of a million bits has the same fields as one of 64 bits.
     small = scheme if scheme.randomizer.words <= _MOST_WORDS else scheme.shrunk(64)
     client, layout = small.randomizer, Layout(dense=small.randomizer.words)
     stream = SeededRandom(0).replay(0)
@@ -438,7 +435,7 @@ def _kind(dtype: np.dtype[Any]) -> str:
     plain = f"unsigned integer of {plural(dtype.base.itemsize, 'byte')}"
     if dtype.shape == () or count == 1:
         return plain
-    return plural(count, "byte") if dtype.base.itemsize == 1 else f"{count} of them, each an {plain}"
+    return plural(count, "byte") if dtype.base.itemsize == 1 else f"{count} numbers, each an {plain}"
 
 
 # --- parts ------------------------------------------------------------------------------------------------------
@@ -466,7 +463,7 @@ def _name(scheme: Scheme) -> str:
 
 
 def _fewest_hashed(scheme: Scheme) -> float:
-    # The size of the smallest domain that any oracle of the scheme works on.
+    # Size of the smallest domain of any oracle in the scheme.
     return min([scheme.domain.size or inf, *(_fewest_hashed(inside) for inside, _ in scheme.components)])
 
 
@@ -479,19 +476,19 @@ def _counters(scheme: Scheme) -> str:
 
 
 def _after(before: float, ratio: float) -> tuple[float, float]:
-    # Bayes: the odds are multiplied, or divided, by the ratio at most.
+    # Bayes' rule: the odds are multiplied or divided by at most the ratio.
     return before * ratio / (1 - before + before * ratio), before / (before + (1 - before) * ratio)
 
 
 def _upward(number: Fraction, digits: int) -> str:
-    # "At most" must stay true of the digits shown.
+    # Rounded up: "at most" must be true for the digits shown.
     context = Context(prec=digits, rounding=ROUND_CEILING)
     rounded = context.divide(Decimal(number.numerator), Decimal(number.denominator)).normalize()
     return f"{rounded:,f}" if rounded < _HUGE else f"{rounded:e}"
 
 
 def _percent(share: float, *, up: bool) -> str:
-    # In percent to two digits of what is left to certainty, rounded so that "at most" and "at least" stay true.
+    # To two digits of the distance from certainty, rounded so that "at most" and "at least" are true.
     left = min(share, 1 - share) * 100
     if left < 1e-9:
         return "practically 100 %" if share > 0.5 else "practically 0 %"
@@ -501,7 +498,7 @@ def _percent(share: float, *, up: bool) -> str:
 
 
 def _of_users(most: float) -> str:
-    # Of 1 % fakes: a bound, rounded up, in percent of the users up to all of them.
+    # The effect of 1 % fakes: a bound, rounded up; in percent up to 100 %, then as a multiple of the users.
     if most <= 100:
         return f"at most {at_most(most)} % of the users"
     return f"up to {ceil(most - 1e-6) / 100:,.2f} times the number of users"

@@ -1,4 +1,4 @@
-"""Which schemes devices refuse unless the application says otherwise, in words."""
+"""Notes on schemes that devices refuse by default."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ..device import MAX_EPSILON
 
 _REFUSED = "Devices refuse this scheme unless told otherwise"
 LARGE_EPSILON = f"refuse ε above {MAX_EPSILON} unless max_epsilon= or fingerprint= says otherwise"
-"""What devices do with a large ε."""
+"""How devices treat a large ε."""
 
 
 def large(scheme: Scheme) -> bool:
-    """Whether ε is above what devices accept by default."""
+    """Whether ε exceeds the limit that devices accept by default."""
     return scheme.epsilon > MAX_EPSILON
 
 

@@ -1,9 +1,9 @@
-"""What fake reports can do: to one item, to every item at once, and to a search.
+"""The effect of fake reports on one item, on all items at once, and on a search.
 
-A record adds scale * (support - offset) to the count of every item, so what a liar can do follows from which items one
-record can support. That is exact where a record supports all of them, or any set of a fixed size; where senders choose
-a hash function, it is a bound. Several fakes may be different records. No mixture of records raises the least raised of
-some items by more than the best single record raises their mean: that bounds what fakes can do to every item at once.
+A record adds scale * (support - offset) to the count of every item, so the effect of a fake follows from the items that
+one record can support. It is exact if a record can support all items, or any set of a fixed size; if senders choose a
+hash function, it is a bound. Several fakes may be different records. No mixture of records raises all of some items by
+more than the best single record raises their mean: this bounds the effect on all items at once.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from ..sketches.rows import RowSketch
 __all__ = ["Fakes", "fakes_for_share", "fakes_of", "raise_of_part"]
 
 _ASKED = 1 << 12
-"""Items of a domain that stand for all where these cannot be listed, or are many: the bound stays a bound."""
+"""Number of items that represent the domain if it is large or cannot be listed; a bound for them is one for all."""
 _HASHES = 1 << 24
-"""Hash values that may be computed for a bound."""
+"""Largest number of hash values to compute for a bound."""
 
 _MOST_ROWS = 1 << 12
-"""Rows of a sketch that are looked at one by one."""
+"""Largest number of rows of a sketch that are examined one by one."""
 
 Codes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class Fakes:
-    """What one fake report of whatever content can do, in users; of several, each."""
+    """Effect of one fake report with arbitrary content, in users; several fakes add up."""
 
     raises: float
-    """The most by which it raises the count of an item."""
+    """Largest increase of one item's count."""
     lowers: float
-    """The most by which it lowers the count of an item."""
+    """Largest decrease of one item's count."""
     every: float
-    """The most by which fakes raise every item at once, for each of them."""
+    """Largest increase of all items' counts at once, per fake report."""
     every_exact: bool
-    """Whether some fakes do; otherwise it is a bound."""
+    """Whether fakes can reach ``every``; otherwise it is a bound."""
     total: float | None
-    """The most by which it raises the sum of all counts, to which an honest report adds 1; None without a list."""
+    """Largest increase of the sum of all counts, to which an honest report adds 1; None if items cannot be listed."""
     total_exact: bool
 
 
 def fakes_of(scheme: Scheme) -> Fakes | None:
-    """What fake reports can do to counts of items; None where one report has no bound."""
+    """Effect of fake reports on the counts of items; None if the effect of one report has no bound."""
     if scheme.contribution() is None:
         return None
     if isinstance(scheme, Search):
@@ -66,7 +66,7 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
-    # Counts of given strings: the users who report whole ones stand for all users.
+    # Counts of given strings: they are scaled up from the users who report whole strings.
     part, share = scheme.parts[scheme.whole], scheme.whole_share
     cohorts = [each for each in scheme.parts if each.label == part.label]
     low, high = _ends(scheme)
@@ -77,7 +77,7 @@ def _fakes_of_search(scheme: Search) -> Fakes:
 
 
 def _ends(scheme: Scheme) -> tuple[Fraction, Fraction]:
-    # The least and the most that a record adds to a count.
+    # Minimum and maximum that a record adds to a count.
     ends = scheme.contribution()
     assert ends is not None
     return ends
@@ -87,7 +87,7 @@ def _ends(scheme: Scheme) -> tuple[Fraction, Fraction]:
 
 
 def _at_once(scheme: Scheme) -> tuple[Fraction, bool, Fraction | None, bool]:
-    # By how much every item is raised, and the sum of all; each with whether fakes can do it.
+    # Largest increase of all items at once and of the sum of all counts, each with whether fakes can reach it.
     size, support, high = scheme.domain.size, scheme.support(), _ends(scheme)[1]
     if support.functions:
         return _at_once_by_hashing(scheme, support.functions)
@@ -100,7 +100,7 @@ def _at_once(scheme: Scheme) -> tuple[Fraction, bool, Fraction | None, bool]:
 
 
 def _at_once_by_hashing(scheme: Scheme, functions: int) -> tuple[Fraction, bool, Fraction | None, bool]:
-    # Some items stand for all, few enough that hashing, and in rows sorting, them stays cheap.
+    # Some items represent all: few enough to hash (and, in rows, to sort) them cheaply.
     size, most = scheme.domain.size, max(16, min(_HASHES // functions, 16 * _ASKED))
     codes = scheme.domain.spread(most if size is None else min(most, size))
     every, attained = _mean_of(scheme, codes)
@@ -112,14 +112,14 @@ def _at_once_by_hashing(scheme: Scheme, functions: int) -> tuple[Fraction, bool,
 
 
 def _shift(oracle: Scheme, supported: Fraction, items: Fraction) -> Fraction:
-    # What support of some of these items adds to the sum of their counts.
+    # Increase of the sum of the items' counts if `supported` of them are supported.
     decoder = oracle.estimator()
     assert isinstance(decoder, Estimator)
     return decoder.scale * (supported - decoder.offset * items)
 
 
 def _mean_of(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
-    # The most by which one record raises the mean of these items, which may repeat; and whether one does.
+    # Largest increase of the mean of these items (which may repeat) by one record; and whether a record reaches it.
     if isinstance(scheme, RowSketch):
         if scheme.rows > _MOST_ROWS or not (scheme.signed or scheme.oracle.support().known):
             return _ends(scheme)[1], False
@@ -135,7 +135,7 @@ def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, b
     if not scheme.signed:
         mean, attained = _mean_of(scheme.oracle, cells.astype(np.uint64))
         return CountMean(scheme.width).contribution((mean, mean))[0], attained
-    # An item reads its cell less the opposite one.
+    # An item's value is its cell minus the opposite cell.
     opposite = (cells + scheme.width) % scheme.oracle.size
     read, place = np.unique(np.concatenate([cells, opposite]), return_inverse=True)
     weights = np.bincount(place, np.repeat([1, -1], len(codes))).astype(np.int64)
@@ -147,16 +147,16 @@ def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, b
 
 
 def raise_of_part(part: Part) -> float | None:
-    """By how many of its own users one fake report of a part raises what it reports; None without a law."""
+    """Largest increase by one fake report of a part, in users of that part; None without a variance law."""
     ends = part.contribution()
     return None if ends is None else float(ends[1])
 
 
 def fakes_for_share(scheme: Search, n: int, share: float) -> int | None:
-    """Fake reports that make a string which none of n users holds look as if a share of all reports were about it.
+    """Number of fake reports that make a string without holders look as if a share of all reports were about it.
 
-    At every step of the search: the group of a report is its sender's choice, so each part gets as many fakes as its
-    own users take. None where a part has no law, or where one fake does not weigh enough.
+    This holds at every step of the search: senders choose the group of a report, so each part gets as many fakes as its
+    own number of users requires. None if a part has no variance law, or if one fake does not weigh enough.
     """
     needed: dict[int, float] = {}
     for i, part in enumerate(scheme.parts):

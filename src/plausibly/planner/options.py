@@ -1,4 +1,4 @@
-"""Schemes side by side: what each would cost and how exact it would be, which of them are allowed, which is first."""
+"""Comparison of schemes: their costs and errors, which of them are within the limits, and which is best."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .prediction import Prediction
 from .targets import Above, Limits, Target, Within, one_sided, two_sided
 
 ALIKE = 1.05
-"""Squared errors within this factor are taken for equal: then costs decide."""
+"""Squared errors within this factor count as equal: then costs decide."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """A scheme for n users: its costs, and the variance that counts for the target."""
+    """A scheme for n users: its costs, and the variance that matters for the target."""
 
     scheme: Scheme
     prediction: Prediction
@@ -33,7 +33,7 @@ class Option:
 
     @property
     def price(self) -> tuple[bool, bool, int, int, int, float]:
-        """What decides among equals: a state of fixed size, no assumption about the data, time, bytes, state, time."""
+        """Sort key among equal errors: fixed state, no assumption about data, coarse time, bytes, state, exact time."""
         costs = self.costs
         rest = costs.time_class, costs.report_bytes, costs.state_bytes, costs.seconds
         return costs.keeps_reports, self.prediction.assumes, *rest
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be known of which items, and at which cost."""
+    """The aim of a plan: the items to estimate, the target, and the limits on costs."""
 
     domain: Domain
     target: Target | None
@@ -50,11 +50,11 @@ class Aim:
 
     @property
     def asked(self) -> int:
-        """Items whose counts are asked for."""
+        """Number of items to estimate."""
         return self.domain.size or self.limits.candidates
 
     def measure(self, prediction: Prediction, n: int) -> float:
-        """The variance that is to be small."""
+        """Variance to minimise for the target."""
         if isinstance(self.target, Within):
             return prediction.variance(n, float(self.target.frequency))
         if isinstance(self.target, Above):
@@ -62,7 +62,7 @@ class Aim:
         return prediction.mean_variance(n)
 
     def reached(self, measure: float, n: int) -> float:
-        """The target that a variance allows: half the width of the interval, or the share that is found."""
+        """Target that a variance allows: half the width of an interval, or the smallest detectable share."""
         target = self.target
         assert target is not None
         confidence = float(target.confidence)
@@ -78,7 +78,7 @@ class Aim:
         return (most is None or costs.report_bytes <= most) and costs.state_bytes <= self.limits.most_memory
 
     def options(self, epsilon: Fraction, n: int, *, complete: bool = True) -> list[Option]:
-        """All schemes; if that need not be complete, without those that share hash functions where these cannot win."""
+        """All schemes; unless ``complete``, without schemes with shared hash functions if these cannot be best."""
         memory, kinds = self.limits.most_memory, tuple(CATALOG.values())
         found = [self._option(prediction, n) for prediction in _oracles(kinds, self.domain, epsilon, memory, self.skew)]
         if not found:
@@ -87,7 +87,7 @@ class Aim:
             )
         allowed = [option.measure for option in found if self.allows(option.costs)]
         best = min(option.measure for option in found)
-        # What is hashed once more is never better than the best of what is not, and assumes more.
+        # Hashing once more never beats the best scheme without it, and needs an assumption about the data.
         if complete or self.domain.size is None or not allowed or min(allowed) > best:
             found += [
                 self._option(prediction, n) for prediction in _hashed(kinds, self.domain, epsilon, memory, self.skew)
@@ -99,14 +99,14 @@ class Aim:
         return Option(prediction.scheme, prediction, costs, self.measure(prediction, n))
 
     def allowed(self, options: Sequence[Option]) -> list[Option]:
-        """Those that are within the limits; raises, naming the limit, if none is."""
+        """The options within the limits; raise an error that names the limit if there are none."""
         found = [option for option in options if self.allows(option.costs)]
         if not found:
             raise ParameterError(self._which_limit(options))
         return found
 
     def first(self, epsilon: Fraction, n: int) -> Option | None:
-        """What would be recommended; None if nothing is within the limits."""
+        """The recommended option; None if no option is within the limits."""
         options = self.options(epsilon, n, complete=False)
         found = [option for option in options if self.allows(option.costs)]
         return cheapest(found) if found else None
@@ -117,23 +117,23 @@ class Aim:
         lean = [option for option in options if option.costs.state_bytes <= memory]
         if small and not lean:
             need = min(option.costs.state_bytes for option in small)
-            return f"limits: memory: nothing fits {memory:,} bytes of state; {need:,} would do"
+            return f"limits: memory: no scheme fits in {memory:,} bytes of state; memory={need} is enough"
         if lean:
-            # What memory alone allows is there: the report is too long.
+            # Some schemes fit the memory, so the reports are too long.
             option = min(lean, key=lambda o: (o.costs.report_bytes, o.measure))
             need = option.costs.report_bytes
             also = min((o.costs.state_bytes for o in small), default=None)
             instead = f", or memory={also:,} with {most}" if also is not None else ""
             return (
-                f"limits: report_bytes: nothing fits {most} within {memory:,} bytes of state; "
-                f"report_bytes={need} would do ({option.scheme.name}){instead}"
+                f"limits: report_bytes: no scheme fits in {most} within {memory:,} bytes of state; "
+                f"report_bytes={need} is enough ({option.scheme.name}){instead}"
             )
         bytes_, state = (min(getattr(o.costs, name) for o in options) for name in ("report_bytes", "state_bytes"))
-        return f"limits: nothing fits; the smallest report has {bytes_} bytes, the smallest state {state:,}"
+        return f"limits: no scheme fits; the smallest report has {bytes_} bytes, the smallest state {state:,}"
 
 
 def cheapest(options: Sequence[Option]) -> Option:
-    """Of those with about the least error the one with the lowest price."""
+    """The option with the lowest price among those with about the lowest error."""
     best = min(option.measure for option in options)
     return min((option for option in options if option.measure <= ALIKE * best), key=lambda option: option.price)
 

@@ -1,4 +1,4 @@
-"""From what is known beforehand to a scheme, and what to expect of it."""
+"""Plan a collection: from the domain, users, epsilon or target to a scheme with its expected errors."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ def plan(
     skew: Skew = 1.1,
     hash_seed: int | None = None,
 ) -> Plan:
-    """The scheme to take, with what to expect of it: two of ``users``, ``epsilon`` and ``target`` decide the third.
+    """Recommend a scheme and predict its errors; two of ``users``, ``epsilon`` and ``target`` determine the third.
 
-    ``domain``: the number of items, a list of labels, ``Keys()`` for texts that will be asked about by name, or
-    ``Strings(...)`` for texts that have to be found. ``target``: ``Within("0.5 %")`` for intervals, ``Above("0.1 %")``
-    for finding what is common. ``skew``: how unevenly users are spread over items, the exponent of a power law or
-    "worst"; it matters where items share cells. ``hash_seed``: of public hash functions, a fresh one by default.
+    ``domain``: the number of items, a list of labels, ``Keys()`` for texts that you will ask about by name, or
+    ``Strings(...)`` for texts that a search has to find. ``target``: ``Within("0.5 %")`` for intervals,
+    ``Above("0.1 %")`` to find common items. ``skew``: how unevenly users are spread over items, as the exponent of a
+    power law or "worst"; it matters if items share cells. ``hash_seed``: that of public hash functions, by default a
+    fresh one.
 
     >>> import plausibly
     >>> plausibly.plan(1000, 1_000_000, epsilon=1)
@@ -57,14 +58,14 @@ def plan(
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
         got = " and ".join(given) or "none of them"
-        raise ParameterError(f"expected two of users, epsilon and target, from which the third follows; got {got}")
+        raise ParameterError(f"expected two of users, epsilon and target, which determine the third, got {got}")
     n = None if users is None else whole_number("users", users, 1, MOST_USERS)
     eps = None if epsilon is None else exact_epsilon(epsilon)
     if eps is not None and eps > limits.most_epsilon:
-        raise ParameterError(f"epsilon: expected at most {limits.epsilon}, the limit, got {shown(epsilon)}")
+        raise ParameterError(f"epsilon: expected at most the limit {limits.epsilon}, got {shown(epsilon)}")
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
-    # By type: what a search finds depends on an alphabet and a length, which other domains do not have.
+    # By type: the power of a search depends on an alphabet and a length, which other domains do not have.
     if isinstance(real, Strings):
         return planned_search(real, aim, n, eps, seed)
     solved = None if target is None else "users" if n is None else "epsilon"
@@ -92,7 +93,7 @@ def plan(
 
 
 def _planned(domain: Domain) -> Domain:
-    # Laws depend on how many items there are, and not on their names.
+    # Variance laws depend on the number of items, not on their names.
     return Keys() if domain.size is None else Integers(domain.size)
 
 
@@ -101,7 +102,7 @@ def _fresh_seed() -> int:
 
 
 def _enough(aim: Aim, epsilon: Fraction, n: int) -> bool:
-    # Asked of what would be recommended: the last percent of accuracy is not worth a hundred times the bytes.
+    # Judged by the recommended scheme: the last percent of accuracy is not worth a hundred times the bytes.
     assert aim.target is not None
     first = aim.first(epsilon, n)
     return first is not None and aim.reached(first.measure, n) <= float(aim.target.share)
@@ -113,10 +114,10 @@ def _least_epsilon(aim: Aim, n: int) -> Fraction:
     if found is None:
         best = cheapest(aim.allowed(aim.options(most, n)))
         users = fewest_users(lambda count: _enough(aim, most, count))
-        more = f"{users:,} users would do" if users else _never(best)
+        more = f"{users:,} users are enough" if users else _never(best)
         raise ParameterError(
-            f"target: out of reach of {n:,} users within ε = {decimal(most)}, where "
-            f"{percent(aim.reached(best.measure, n))} is the best; {more}"
+            f"target: out of reach with {n:,} users and ε up to {decimal(most)}, which allow "
+            f"{percent(aim.reached(best.measure, n))} at best; {more}"
         )
     return found
 
@@ -130,14 +131,14 @@ def _fewest_users(aim: Aim, epsilon: Fraction) -> int:
 
 
 def _never(best: Option) -> str:
-    # Why no number of users will do.
+    # Why no number of users is enough.
     if best.prediction.assumes:
         return "items collide, whatever the number of users; more memory or longer reports would help"
-    return f"not even {MOST_USERS:,} users would do"
+    return f"even {MOST_USERS:,} users are not enough"
 
 
 def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
-    # Of every other scheme what would be recommended of it: of its allowed variants, or of all if there is none.
+    # For every other scheme its best variant, among the allowed ones if there are any.
     found = []
     for name in dict.fromkeys(option.scheme.name for option in options):
         own = [option for option in options if option.scheme.name == name]

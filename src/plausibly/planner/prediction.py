@@ -1,4 +1,4 @@
-"""How far from the truth a scheme will be, from its exact variance and an assumption about the crowd."""
+"""Predicted errors of a scheme, from its exact variance and an assumption about the crowd."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .crowd import OPEN_ITEMS, Skew, meeting
 
 @dataclass(frozen=True)
 class Prediction:
-    """Variances of a scheme's estimates; ``skew`` matters only where hash functions are shared."""
+    """Predicted variances of a scheme's estimates; ``skew`` matters only if hash functions are shared."""
 
     scheme: Scheme
     skew: Skew
 
     @cached_property
     def law(self) -> VarianceLaw:
-        """The law in numbers of the scheme's own estimator."""
+        """Variance law of the scheme's default estimator."""
         return law_of(self.scheme.estimator())
 
     @property
     def assumes(self) -> bool:
-        """Whether the skew matters."""
+        """Whether the prediction depends on the skew."""
         return bool(self.law.collision or self.law.per_pair or self.law.per_fellow)
 
     @cached_property
@@ -32,19 +32,19 @@ class Prediction:
         return meeting(self.skew, self.scheme.domain.size or OPEN_ITEMS) if self.assumes else 0.0
 
     def variance(self, n: int, frequency: float = 0.0) -> float:
-        """Of the count of an item that this share of the n users holds; the others are spread as assumed."""
+        """Variance of the count of an item held by the share ``frequency`` of n users; other users as assumed."""
         f = frequency * n
         rest = n - f
         f2 = f * f + rest + rest * max(rest - 1, 0.0) * self._meeting
         return max(float(self.law.at(n, f, f2=f2)), 0.0)
 
     def mean_variance(self, n: int) -> float:
-        """The mean over all items of a list; of an item that nobody holds, where there is none."""
+        """Mean variance over all items of a list; without a list, the variance of an item that nobody holds."""
         d = self.scheme.domain.size
         if d is None:
             return self.variance(n)
         law = self.law
-        # Whatever users hold, the noise of all items together is that of an even crowd.
+        # The noise of all items together does not depend on what users hold, so an even crowd stands for any.
         linear = float(law.of_coins.at(n, n / d))
         if not self.assumes:
             return linear

@@ -1,4 +1,4 @@
-"""Why one scheme is recommended and not another, and what the paper would have said."""
+"""Reasons for and against schemes, and a comparison with the paper's recommendation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _THOUSANDS = 4096
 
 @dataclass(frozen=True)
 class _Advice:
-    """What the paper recommends, for domains of one size."""
+    """The paper's recommendation for domains of one size."""
 
     scheme: str
     reading: str
@@ -24,30 +24,30 @@ class _Advice:
 
 _TINY = _Advice(
     "DE",
-    "find direct encoding (DE) best for very small domains, and so it is, exactly so where (d−1)(d−2) ≤ 2e^(2ε)",
+    "find direct encoding (DE) best for very small domains, and it is, precisely if (d−1)(d−2) ≤ 2e^(2ε)",
 )
 _SMALL = _Advice("OLH", "recommend local hashing (OLH, or FLH for speed) for up to thousands of items")
 _LARGE = _Advice(
     "HR", "recommend Hadamard response (HR) for larger domains, almost as accurate as local hashing and much faster"
 )
 _SHARED = "FLH"
-"""The paper's faster local hashing."""
+"""The paper's faster variant of local hashing."""
 _USUAL = 1000
-"""Its functions, if nothing is said."""
+"""Default number of its shared hash functions."""
 _MORE = 1.2
-"""From this factor on an error is worth a sentence."""
+"""Ratio of squared errors from which on a note mentions it."""
 
 
 def why_first(option: Option, allowed: Sequence[Option]) -> str:
-    """What speaks for the scheme that is recommended."""
+    """Reason for the recommended scheme."""
     least = min(other.measure for other in allowed)
     if option.measure <= least * 1.005:
-        return "the least error that the limits allow"
-    return f"within {100 * (option.measure / least - 1):.0f} % of the least squared error, at less cost"
+        return "the lowest error within the limits"
+    return f"within {100 * (option.measure / least - 1):.0f} % of the lowest squared error, at lower cost"
 
 
 def why_not(option: Option, best: Option, aim: Aim) -> str:
-    """The first reason that speaks against a scheme."""
+    """First reason against a scheme."""
     costs, limits = option.costs, aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
         return f"{costs.report_bytes:,} bytes a report, more than {limits.report_bytes} allowed"
@@ -64,19 +64,19 @@ def why_not(option: Option, best: Option, aim: Aim) -> str:
     if own[2] > first[2]:
         return f"its server takes {costs.time_text}, instead of {best.costs.time_text}"
     if own[3] > first[3]:
-        return f"about as exact, in {costs.report_bytes:,} bytes instead of {best.costs.report_bytes:,}"
+        return f"about as accurate, in {costs.report_bytes:,} bytes instead of {best.costs.report_bytes:,}"
     if ratio > 1.005:
         return f"{100 * (ratio - 1):.0f} % more squared error at the same cost"
-    return "as exact, with a larger state" if own[4] > first[4] else "as exact"
+    return "as accurate, with a larger state" if own[4] > first[4] else "as accurate"
 
 
 def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
-    """What the paper would have said, where newer protocols overturn it, and what to keep in mind."""
+    """Notes: the paper's recommendation, how newer protocols change it, and caveats."""
     found = _open_notes(best) if aim.domain.size is None else _listed_notes(best, options, aim)
     if best.prediction.assumes:
         found.append(
-            "Hash functions are shared, so that items collide. The stated error is over a fresh hash_seed, which this "
-            "plan has drawn: take a new plan for every collection."
+            "Hash functions are shared, so items collide. The stated error is an average over hash_seed, and this plan "
+            "has drawn a fresh one: make a new plan for every collection."
         )
     if best.prediction.law.caveat:
         found.append(best.prediction.law.caveat)
@@ -87,16 +87,16 @@ def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
 def _listed_notes(best: Option, options: Sequence[Option], aim: Aim) -> list[str]:
     name, advice = best.scheme.name, [best.scheme.advice] if best.scheme.advice else []
     if name == _TINY.scheme:
-        local = f"Else they recommend local hashing: {_paper(options, _SMALL.scheme, best)}."
+        local = f"Otherwise they recommend local hashing: {_paper(options, _SMALL.scheme, best)}."
         return [f"{PAPER} {_TINY.reading}. {local}", *advice]
     paper = _SMALL if aim.asked <= _THOUSANDS else _LARGE
-    here = "Within these limits that holds." if name == paper.scheme else f"Here {_paper(options, paper.scheme, best)}."
+    here = "That holds here, too." if name == paper.scheme else f"Here {_paper(options, paper.scheme, best)}."
     found = [f"{PAPER} {paper.reading}. {here}", *advice]
     hashes, ratio = _shared_functions(options)
     if ratio > _MORE:
         found.append(
-            f"{_SHARED}'s shared functions add an error for which the paper has no formula: with {hashes:,} of them "
-            f"{ratio:.3g} times the squared error of {_SMALL.scheme}."
+            f"{_SHARED}'s shared functions add an error for which the paper has no formula: with {hashes:,} of them, "
+            f"{_SHARED} has {ratio:.3g} times the squared error of {_SMALL.scheme}."
         )
     return found
 
@@ -105,11 +105,9 @@ def _open_notes(best: Option) -> list[str]:
     scheme = best.scheme
     found = f"{PAPER} recommend a Count-Min sketch over FLH, its rows combined by mean or median."
     if isinstance(scheme, RowSketch):
-        found += (
-            f" With rows of {scheme.width:,} cells over {scheme.oracle.name} there is less noise, and less collides."
-        )
+        found += f" Rows of {scheme.width:,} cells over {scheme.oracle.name} have less noise and fewer collisions."
     elif best.costs.keeps_reports:
-        found += " Here the reports themselves are kept, which costs no accuracy; candidates may be named later."
+        found += " Here the server keeps the reports, which costs no accuracy; you may name candidates later."
     return [found, scheme.advice] if scheme.advice else [found]
 
 
@@ -122,12 +120,12 @@ def _paper(options: Sequence[Option], name: str, best: Option) -> str:
     if ratio > ALIKE:
         return f"{name} has {ratio:.3g} times the squared error of {best.scheme.name}, in {size}"
     if ratio < 1 / ALIKE:
-        return f"{name} has {ratio:.2g} times the squared error, but is beyond the limits"
-    return f"{name} is about as exact as {best.scheme.name}, in {size}, and its server takes {own.costs.time_text}"
+        return f"{name} has {ratio:.2g} times the squared error, but exceeds the limits"
+    return f"{name} is about as accurate as {best.scheme.name}, in {size}, and its server takes {own.costs.time_text}"
 
 
 def _shared_functions(options: Sequence[Option]) -> tuple[int, float]:
-    # As many functions as by default, or nearly so, against a function of one's own for every report.
+    # FLH with about the default number of functions, compared with a separate function for every report.
     shared = min((o for o in options if o.scheme.name == _SHARED), key=lambda o: abs(_hashes(o) - _USUAL))
     least = min(option.measure for option in options if option.scheme.name == _SMALL.scheme)
     return _hashes(shared), shared.measure / least

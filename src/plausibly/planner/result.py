@@ -1,4 +1,4 @@
-"""A plan: what is recommended, what to expect of it, and why not the others."""
+"""A plan: the recommended scheme, its expected errors, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
-    """A scheme, what it costs, and how exact it is."""
+    """A scheme with its costs, its error and the reason for or against it."""
 
     scheme: Scheme
     error: float
-    """Root mean squared error of a count: over all items of a list, else of an item that nobody holds."""
+    """Root mean squared error of a count: over all items of a list; without one, of an item that nobody holds."""
     costs: Cost
     influence: float | None
-    """By how many users one fake report can move a count; None if the scheme does not say."""
+    """Largest change of a count by one fake report, in users; None if the scheme does not say."""
     reason: str
-    """Why it is first, or why it is not."""
+    """Reason for the scheme if it is recommended, otherwise against it."""
 
     @property
     def name(self) -> str:
-        """The scheme in a word or two."""
+        """Short name of the scheme, with its oracle if it has one."""
         inside = {part.scheme for part in self.scheme.components}
         return f"{self.scheme.name} over {inside.pop().name}" if len(inside) == 1 else self.scheme.name
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """Name, error, size of a report and reason, for a table."""
+        """Name, error, report size and reason, for a table."""
         return (
             self.name,
             f"±{self.error:,.{_digits(self.error)}f}",
@@ -51,7 +51,7 @@ class Choice:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the definition of the scheme, JSON-ready."""
+        """The choice without the definition of its scheme, JSON-ready."""
         return {
             "name": self.name,
             "error": self.error,
@@ -70,11 +70,11 @@ class Choice:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """What ``plan`` recommends. ``print(plan)`` tells all of it; ``plan.scheme`` is ready to be used.
+    """The result of ``plan``. ``print(plan)`` shows everything; ``plan.scheme`` is ready for use.
 
-    ``solved`` names what was asked for and not given: "epsilon", "users", or neither. ``finds`` is the smallest share
-    of users that is found: with 95 % confidence (or the target's) an item with that share stands out, and none does
-    that nobody holds. ``notes`` say what the paper would have recommended, and what to keep in mind.
+    ``solved`` names the quantity that the plan has determined: "epsilon", "users", or neither. ``finds`` is the
+    smallest detectable share of users: with 95 % confidence (or the target's), an item with that share is found and no
+    item without holders is. ``notes`` compare with the paper's recommendation and give caveats.
     """
 
     users: int
@@ -90,16 +90,16 @@ class Plan:
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme that is recommended."""
+        """Recommended scheme."""
         return self.best.scheme
 
     @property
     def domain(self) -> Domain:
-        """What a user's value may be."""
+        """Domain of the users' values."""
         return self.scheme.domain
 
     def half_width(self, frequency: float | str = 0.0, confidence: float | str = 0.95, *, every: bool = False) -> float:
-        """Half the width of the interval of an item that this share of the users holds, as a share of the users."""
+        """Half the width of the interval for an item held by the share ``frequency``, as a share of the users."""
         share = share_of("frequency", frequency, zero=True)
         items = (self.domain.size or self.limits.candidates) if every else 1
         z = two_sided(share_of("confidence", confidence), items)
@@ -123,16 +123,16 @@ class Plan:
         }
 
     def to_json(self) -> str:
-        """The plan as JSON text; its "scheme" is what ``plausibly.from_json`` reads."""
+        """The plan as JSON text; ``plausibly.from_json`` reads its "scheme"."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     @property
     def situation(self) -> str:
-        """What was planned for, in a line."""
+        """Domain, users and epsilon in one line."""
         return f"{self.domain.describe()}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """What to expect, as names and values."""
+        """Expected errors and costs as names and values."""
         best, costs, n = self.best, self.best.costs, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
         counted = "a count"
@@ -142,7 +142,8 @@ class Plan:
         found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
         found += [] if self.target is None else [("target", self.target.text)]
         confidence = 0.95 if self.target is None else float(self.target.confidence)
-        finds = f"what {percent(self.finds)} of the users hold ({percent(confidence)} confidence)"
+        what = "strings" if self.domain.searchable else "items"
+        finds = f"{what} held by at least {percent(self.finds)} of the users ({percent(confidence)} confidence)"
         if self.finds >= 1:
             finds = "nothing: there are too few users, or ε is too small"
         state = f"{size_text(costs.state_bytes)} of state{', every report is kept' * costs.keeps_reports}"
@@ -180,7 +181,7 @@ class Plan:
 
 
 def smallest_found(prediction: Prediction, n: int, items: int, confidence: float) -> float:
-    """The share of users that makes an item stand out from ``items`` that nobody holds."""
+    """Smallest share of users that makes an item stand out from ``items`` that nobody holds."""
     z = one_sided(confidence, items) + one_sided(confidence)
     low, high = 0.0, 1.0
     rare = prediction.variance(n)
@@ -194,9 +195,9 @@ def smallest_found(prediction: Prediction, n: int, items: int, confidence: float
 
 
 def expression(scheme: Scheme) -> str:
-    """What makes the scheme; a list of labels is left out."""
+    """Python expression that makes the scheme, without its list of labels."""
     if scheme.domain.searchable:
-        # The preset that the plan has used; its parts would fill a page.
+        # The preset that the plan used; all its parts would fill a page.
         return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=...)"
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):

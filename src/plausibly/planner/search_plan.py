@@ -1,4 +1,4 @@
-"""A plan for strings that nobody has listed: the search, and how common they must be to be found."""
+"""A plan for strings that cannot be listed: the search, and how common a string must be to be found."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .targets import Within
 
 
 def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction | None, seed: int) -> Plan:
-    """The plan of a search; with a target of the kind ``Above``, the users or the epsilon that it needs."""
+    """The plan of a search; with the target ``Above``, the number of users or the epsilon that it needs."""
     if isinstance(aim.target, Within):
         raise ParameterError(
-            "target: Strings(...) have to be found, for which Above(...) is the target; Within(...) is for items that "
-            "can be named: a list, or Keys()"
+            "target: expected Above(...) for Strings(...), which a search has to find, got Within(...), which is for "
+            "items that you can name: a list, or Keys()"
         )
     share = 0.0 if aim.target is None else float(aim.target.share)
     confidence = 0.95 if aim.target is None else float(aim.target.confidence)
@@ -43,19 +43,19 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
         epsilon = least_epsilon(lambda eps: found(users, eps) <= share, most)
         if epsilon is None:
             needed = fewest_users(lambda count: found(count, most) <= share)
-            more = f"; {needed:,} users would do" if needed else ""
+            more = f"; {needed:,} users are enough" if needed else ""
             raise ParameterError(
-                f"target: out of reach of {n:,} users within ε = {decimal(most)}, where what "
-                f"{percent(found(n, most))} hold is found{more}"
+                f"target: out of reach with {n:,} users and ε up to {decimal(most)}, which find strings held by "
+                f"at least {percent(found(n, most))}{more}"
             )
     eps = epsilon
     if n is None:
         n = fewest_users(lambda count: found(count, eps) <= share)
         if n is None:
-            raise ParameterError(f"target: out of reach at ε = {decimal(eps)}, whatever the number of users")
+            raise ParameterError(f"target: out of reach at ε = {decimal(eps)} with any number of users")
     scheme = _search(strings, eps, n, seed)
     _refuse_beyond(aim, scheme, n)
-    best = _choice(scheme, aim, n, "finds the lightest strings")
+    best = _choice(scheme, aim, n, "finds the rarest strings")
     named = presets.FOLDED(eps, domain=Keys(), hash_seed=seed)
     light = smallest_found(Prediction(named, aim.skew), n, aim.limits.candidates, confidence)
     step = min(2, strings.length)
@@ -64,13 +64,13 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
             named,
             aim,
             n,
-            f"only counts strings that you name; of {aim.limits.candidates:,} it finds what {percent(light)} hold",
+            f"only counts strings that you name; of {aim.limits.candidates:,} it finds those held by {percent(light)}",
         ),
         _choice(
             make("PEM", oracle=make("OLH", epsilon=eps, domain=Keys()), domain=strings, start=step, step=step),
             aim,
             n,
-            "drops beginnings early, and does not learn which strings are likely",
+            "drops prefixes early, and does not learn which strings are likely",
         ),
     )
     return Plan(
@@ -105,13 +105,13 @@ def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
     costs, limits = scheme.cost(n, aim.asked), aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
         raise ParameterError(
-            f"limits: report_bytes: a search of these strings takes {costs.report_bytes}, more than "
-            f"{limits.report_bytes}; report_bytes={costs.report_bytes} would do"
+            f"limits: report_bytes: a search for these strings needs {costs.report_bytes}, more than "
+            f"{limits.report_bytes}; report_bytes={costs.report_bytes} is enough"
         )
     if costs.state_bytes > limits.most_memory:
         raise ParameterError(
-            f"limits: memory: a search of these strings takes {size_text(costs.state_bytes)}, more than "
-            f"{size_text(limits.most_memory)}; memory={costs.state_bytes} would do"
+            f"limits: memory: a search for these strings needs {size_text(costs.state_bytes)}, more than "
+            f"{size_text(limits.most_memory)}; memory={costs.state_bytes} is enough"
         )
 
 
@@ -119,19 +119,19 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
     length = typical_length(strings)
     found = [
         f"{PAPER} recommend the prefix extending method (PEM) over a Count-Min sketch. It still beats the other "
-        "published searches; TRELLIS, which weighs all prefixes of a string together, is above it and close to what an "
-        "exhaustive search could do.",
-        f"What is found: a string of {length} characters must bring as much evidence as naming it takes, "
+        "published searches; TRELLIS, which weighs all prefixes of a string together, beats it and comes close to an "
+        "exhaustive search.",
+        f"To be found, a string of {length} characters needs as much evidence as it takes to name it: "
         f"{text * length:.0f} nats"
         + (
             f" if it is like a word, {random * length:.0f} if it is random: then {percent(unlikely)} are needed."
             if text < random
             else "."
         ),
-        "Shorter strings are found sooner, and so are those of a dictionary. "
-        f"Of {aim.limits.candidates:,} candidates known beforehand (Keys()) one is that {percent(light)} hold.",
+        "Shorter strings and strings of a dictionary need less. "
+        f"Among {aim.limits.candidates:,} candidates known beforehand (Keys()), {percent(light)} of users are enough.",
         f"The search looks for the {LOOKED_FOR} most common strings: tally.search(k={LOOKED_FOR}, level=0.05).",
-        "Where fresh users can be asked again and again, plausibly.ROUNDS asks each time about what is left.",
+        "If you can ask fresh users in several rounds, plausibly.ROUNDS asks each time about the surviving prefixes.",
         "ε is for one report of a user; several reports add up.",
     ]
     return tuple(found)

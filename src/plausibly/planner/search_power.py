@@ -1,14 +1,14 @@
-"""How light a string may be and still be found by a search: its evidence against what naming it costs.
+"""How rare a string may be and still be found by a search: its evidence compared with the cost of naming it.
 
-An item that a share φ of n users holds carries z²/2 nats in a group with a share s of them, z = φ·√(n·s/v), v the
-variance of one report. Naming a string costs −ln P nats under the prior of the search. Four things must hold, and none
-of them may fail because an observed z is smaller than expected:
+An item held by a share φ of n users provides z²/2 nats of evidence in a group with a share s of the users, where
+z = φ·√(n·s/v) and v is the variance of one report. Naming a string costs −ln P nats under the prior of the search. Four
+conditions must hold, even if an observed z happens to be smaller than expected:
 
 * all groups that report prefixes together pay for all characters;
-* for each later level, it and those after it pay for the characters that only they show;
-* the first level brings the beginning of the string among those that are followed;
-* the groups that show the whole string, whose users had no part in choosing it, pay for the last step, for the
-  other strings that are looked for, and for the level of significance.
+* each later level, with the levels after it, pays for the characters that only they report;
+* the first level ranks the beginning of the string among the prefixes that the search follows;
+* the groups that report the whole string, whose users had no part in choosing it, pay for the last step, for the
+  other strings to be found, and for the level of significance.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ..search.letter_prior import ordinary_text
 from ..search.user_shares import TYPICAL_LENGTH
 
 LOOKED_FOR = 10
-"""Strings that are looked for; the weights of a search are shared out among three times as many."""
+"""Number of strings to find; the weights of a search are divided among three times as many."""
 _KEPT = 20_000
-"""Prefixes of the first level that a search follows."""
+"""Number of first-level prefixes that a search follows."""
 _LEAST = 1e-300
-"""Below this a tail has no quantile in floating point."""
+"""Smallest tail probability whose quantile floating-point numbers can represent."""
 
 
 def nats_per_character(strings: Strings) -> tuple[float, float]:
-    """What a character costs: in ordinary text, if the alphabet is one for words, and in a random string."""
+    """Cost of a character in nats: in ordinary text, if the alphabet is one for words, and in a random string."""
     random = log(strings.symbols - 1) if strings.symbols > 2 else log(2)
     text = ordinary_text(strings)
     if text is None:
@@ -45,31 +45,31 @@ def nats_per_character(strings: Strings) -> tuple[float, float]:
 
 
 def typical_length(strings: Strings) -> int:
-    """Characters of common strings, where nothing is known of them."""
+    """Assumed number of characters in common strings."""
     return min(strings.length, TYPICAL_LENGTH)
 
 
 def smallest_share(scheme: Search, n: int, confidence: float, nats: float, length: int | None = None) -> float:
-    """The share of users that a string of this length must have to be found, and to be significant.
+    """Smallest share of users with which a string of this length is found and significant.
 
-    ``nats``: per character; ``confidence``: the chance to be found, and 1 − the level of significance.
+    ``nats``: cost per character; ``confidence``: the chance of being found, and 1 − the level of significance.
     """
     strings = scheme.strings
     length = typical_length(strings) if length is None else length
     levels = scheme.prefix_levels
     ends, shares = [level.length for level in levels], [float(level.share) for level in levels]
-    # Where a string ends costs something too, unless it is cut there.
+    # The end of a string costs something, too, unless the string is cut there.
     total = nats * length + (log(length + 1) if length < strings.length else 0.0)
     whole = next((i for i, end in enumerate(ends) if end > length), len(ends) - 1)
     left = [total, *(total - nats * min(end, length) for end in ends[:whole])]
-    # Standard errors that are needed, and the share of the users who provide them.
+    # Required number of standard errors, and the share of users who provide them.
     needed = [(_z(cost), sum(shares[i:])) for i, cost in enumerate(left)]
     crowding = log(3 * LOOKED_FOR) if whole else 0.0
     strict = -NormalDist().inv_cdf(max((1 - confidence) * exp(-left[-1] - crowding), _LEAST))
     needed.append((strict, sum(shares[whole:])))
     if whole:
         needed.append((_z(nats * ends[0] - log(_KEPT)), shares[0]))
-    # None of them may be missed by bad luck.
+    # Each condition must hold even with bad luck.
     luck = NormalDist().inv_cdf(1 - (1 - confidence) / len(needed))
     noise = float(law_of(levels[0].oracle.estimator()).averaged.per_report)
     return max((z + luck) / sqrt(share) for z, share in needed) * sqrt(noise / n)

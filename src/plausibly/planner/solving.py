@@ -1,4 +1,4 @@
-"""The other way round: the least epsilon, or the fewest users, with which a target is reached."""
+"""Solve for a target: the smallest epsilon or the fewest users that reach it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from fractions import Fraction
 from math import floor
 
 STEP = Fraction(1, 1000)
-"""Epsilons are multiples of this."""
+"""Granularity of epsilon: results are multiples of this."""
 MOST_USERS = 10**12
 
 
 def least_epsilon(enough: Callable[[Fraction], bool], most: Fraction) -> Fraction | None:
-    """The least multiple of ``STEP`` that is enough while the one before is not; None if not even ``most`` is.
+    """The smallest multiple of ``STEP`` that is enough; None if not even ``most`` is.
 
-    Errors fall as epsilon grows, so this is the least of all.
+    Errors fall as epsilon grows, so bisection finds it.
     """
     steps = _least(lambda k: enough(k * STEP), floor(most / STEP))
     return None if steps is None else steps * STEP
 
 
 def fewest_users(enough: Callable[[int], bool]) -> int | None:
-    """The least number of users that is enough while one less is not; None if no crowd on earth is."""
+    """The smallest number of users that is enough; None if not even ``MOST_USERS`` are."""
     high = 1
     while high < MOST_USERS and not enough(high):
         high *= 4
@@ -29,7 +29,7 @@ def fewest_users(enough: Callable[[int], bool]) -> int | None:
 
 
 def _least(enough: Callable[[int], bool], high: int) -> int | None:
-    # Between one that is not enough, or 0, and one that is.
+    # Bisection between a number that is not enough, or 0, and one that is.
     if high < 1 or not enough(high):
         return None
     low = 0

@@ -1,4 +1,4 @@
-"""What one may ask of a plan: a target to reach, and limits to keep."""
+"""The requirements on a plan: a target to reach, and limits to keep."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "m
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a plan must not exceed.
+    """Limits that a plan must not exceed.
 
-    ``report_bytes``: of one report; ``memory``: of the server's state, in bytes or as text ("500 MB");
-    ``candidates``: how many items will be asked about, where they cannot be listed; ``epsilon``: the most that may be
-    recommended.
+    ``report_bytes``: size of one report; ``memory``: size of the server's state, in bytes or as text ("500 MB");
+    ``candidates``: number of items that you will ask about if they cannot be listed; ``epsilon``: the largest that may
+    be recommended.
     """
 
     report_bytes: int | None = None
@@ -40,12 +40,12 @@ class Limits:
 
     @property
     def most_memory(self) -> int:
-        """The memory as a number of bytes."""
+        """Memory limit in bytes."""
         return bytes_of(self.memory)
 
     @property
     def most_epsilon(self) -> Fraction:
-        """The largest epsilon as a fraction."""
+        """Largest epsilon as a fraction."""
         return exact_epsilon(self.epsilon)
 
     def to_dict(self) -> dict[str, object]:
@@ -56,9 +56,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Within:
-    """Half the width of an interval, as a share of the users (0.005 or "0.5 %"), at a confidence.
+    """Target: half the width of a confidence interval, as a share of the users (0.005 or "0.5 %").
 
-    It is that of an item which the share ``frequency`` of the users holds. With ``every`` the intervals of all items
+    The interval is for an item held by the share ``frequency`` of the users. With ``every``, the intervals of all items
     hold at once (Bonferroni).
     """
 
@@ -74,7 +74,7 @@ class Within:
 
     @property
     def text(self) -> str:
-        """The target in words."""
+        """Target in words."""
         at = f" for an item held by {percent(self.frequency)}" if self.frequency else ""
         together = ", all items at once" if self.every else ""
         return f"±{percent(self.share)} with {percent(self.confidence)} confidence{at}{together}"
@@ -82,9 +82,9 @@ class Within:
 
 @dataclass(frozen=True)
 class Above:
-    """Items held by more than this share of the users (0.001 or "0.1 %") are to be found.
+    """Target: find the items held by more than this share of the users (0.001 or "0.1 %").
 
-    Each of them with a chance of ``confidence``; and with the same one nothing is reported that nobody holds.
+    Each is found with probability ``confidence``; with the same probability, no item without holders is reported.
     """
 
     share: float | str
@@ -95,8 +95,8 @@ class Above:
 
     @property
     def text(self) -> str:
-        """The target in words."""
-        return f"find what {percent(self.share)} of the users hold, with {percent(self.confidence)} confidence"
+        """Target in words."""
+        return f"find items held by {percent(self.share)} of the users, with {percent(self.confidence)} confidence"
 
 
 Target = Within | Above
@@ -137,10 +137,10 @@ def bytes_of(given: object) -> int:
 
 
 def two_sided(confidence: float, intervals: int = 1) -> float:
-    """Standard errors of half an interval, if all of this number hold at once."""
+    """Half the width of an interval in standard errors, if all ``intervals`` hold at once."""
     return -NormalDist().inv_cdf((1 - confidence) / (2 * intervals))
 
 
 def one_sided(confidence: float, items: int = 1) -> float:
-    """Standard errors that none of this number of items exceeds by chance."""
+    """Number of standard errors that none of ``items`` items exceeds by chance."""
     return -NormalDist().inv_cdf((1 - confidence) / items)

@@ -1,10 +1,10 @@
-"""Layer 4, post-processing: one function each, one line here. ``Estimates.postprocess`` knows these names."""
+"""Layer 4, post-processing: one function and one line here per step. ``Estimates.postprocess`` takes these names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Estimates enter the public door through here, so that nobody holds some without these steps.
+# The public package imports Estimates from here, so that the steps are always registered.
 from ..core.estimates import Estimates as Estimates
 from ..core.steps import STEPS, register
 from .clipping import base, base_cut, base_pos, norm_cut, norm_mul
@@ -24,4 +24,4 @@ register("significance-cut", significance_cut)
 register("power-ns", power_ns)
 
 POSTPROCESS: Mapping[str, str] = {name: step.description for name, step in STEPS.items()}
-"""Every post-processing step by its name, and what comes out of it."""
+"""Every post-processing step by name, with a description of its result."""

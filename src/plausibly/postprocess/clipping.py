@@ -1,4 +1,4 @@
-"""Steps that set some estimates to zero and leave or scale the others."""
+"""Post-processing steps that set some estimates to 0 and keep or scale the others."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-# Values that sum to n up to rounding sum to n.
+# Relative tolerance: values that sum to n up to rounding count as summing to n.
 _ROUNDING = 1e-9
 
 
 def base(values: Floats, variance: Floats | None = None) -> tuple[Floats, Floats | None]:
     """The estimates as they are: unbiased, with their variance.
 
-    Paper, section 6 (1). The other steps trade bias for less noise; single items, intervals and rankings want this.
+    Paper, section 6 (1). The other steps trade bias for less noise; use this one for single items, intervals and
+    rankings.
     """
     return values.copy(), None if variance is None else variance.copy()
 
@@ -22,7 +23,7 @@ def base(values: Floats, variance: Floats | None = None) -> tuple[Floats, Floats
 def base_pos(values: Floats) -> Floats:
     """Negative estimates become 0, the others stay.
 
-    Paper, section 6 (2). Never further from the truth than ``base``, for any item; the sum is too large.
+    Paper, section 6 (2). No estimate is further from the truth than with ``base``, but the sum is too large.
     """
     return np.maximum(values, 0.0)
 
@@ -30,8 +31,9 @@ def base_pos(values: Floats) -> Floats:
 def base_cut(values: Floats, total: Floats) -> Floats:
     """The largest estimates until their sum exceeds n, the others 0.
 
-    Paper, section 6 (5): the item that crosses n is kept, and if none does nothing is cut, not even negative values.
-    Of equal estimates the first in the domain are kept. Wang et al. (2020) call ``significance-cut`` Base-Cut.
+    Paper, section 6 (5): the item that crosses n is kept; if the sum never exceeds n, nothing is cut, not even negative
+    values. Among equal estimates, the first in the domain are kept. What Wang et al. (2020) call Base-Cut is
+    ``significance-cut``.
     """
     ordered = -np.sort(-values, axis=-1)
     exceeded = np.cumsum(ordered, axis=-1) > total
@@ -43,9 +45,9 @@ def base_cut(values: Floats, total: Floats) -> Floats:
 def norm_cut(values: Floats, total: Floats) -> Floats:
     """The largest positive estimates whose sum stays within n, the others 0.
 
-    Wang et al. (2020): clip at 0, then drop the smallest until the sum is at most n; with less than n nothing positive
-    is dropped. Of equal estimates the last in the domain go first. The authors' program keeps the item that crosses n
-    and scales to n instead.
+    Wang et al. (2020): clip at 0, then drop the smallest until the sum is at most n; if it is below n from the start,
+    no positive estimate is dropped. Among equal estimates, the last in the domain are dropped first. The authors'
+    program instead keeps the item that crosses n and scales the sum to n.
     """
     positive = np.maximum(values, 0.0)
     ordered = -np.sort(-positive, axis=-1)
@@ -57,19 +59,19 @@ def norm_cut(values: Floats, total: Floats) -> Floats:
 def norm_mul(values: Floats, total: Floats) -> Floats:
     """Negative estimates become 0, the others are scaled so that the sum is n.
 
-    Wang et al. (2020). Where no estimate is positive every item gets the same share.
+    Wang et al. (2020). If no estimate is positive, every item gets the same share.
     """
     positive = np.maximum(values, 0.0)
     largest = positive.max(axis=-1, keepdims=True)
-    # By the largest first: a sum of very large or very small values would overflow or vanish.
+    # Divided by the largest first: a sum of very large or very small values would overflow or vanish.
     scaled: Floats = np.divide(positive, largest, out=np.ones_like(positive), where=largest > 0)
     scaled *= total / scaled.sum(axis=-1, keepdims=True)
     return scaled
 
 
 def _largest(values: Floats, ordered: Floats, count: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    # Which values are the first `count` in decreasing order, ties in the order of the domain: no argsort, which would
-    # take ten times as long as the sort.
+    # Mask of the `count` largest values, ties in the order of the domain. Without argsort, which takes ten times as
+    # long as a sort.
     edge = np.take_along_axis(ordered, np.maximum(count - 1, 0), axis=-1)
     above: npt.NDArray[np.bool_] = values > edge
     equal = values == edge

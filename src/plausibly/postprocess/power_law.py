@@ -1,4 +1,4 @@
-"""The step that knows that a few items are common and most are rare."""
+"""The post-processing step for data in which a few items are common and most are rare."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .simplex import norm_sub
 Floats = npt.NDArray[np.float64]
 
 _FAR = 12.0
-"""Standard deviations from 0 beyond which a count cannot be taken for a small one."""
+"""Number of standard deviations from 0 beyond which a count is certainly not small."""
 _STEP = 1 / 8
 _NODES = 1025
 
@@ -21,9 +21,10 @@ _NODES = 1025
 def power_ns(values: Floats, total: Floats, variance: Floats) -> Floats:
     """Posterior means of counts that follow a fitted power law, then norm-sub.
 
-    Wang et al. (2020): a count x has the prior density x^−s on [lowest, n], its estimate is normal around it, and s
-    gives the prior the mean n/d (the authors match the noisy mean of the estimates). They take lowest = 1, which no
-    power law fits where n/d < 1; here it is at most a tenth of n/d, and scales with an item's σ where those differ.
+    Wang et al. (2020): a count x has the prior density x^−s on [lowest, n], and its estimate is normal around x. Here s
+    is chosen so that the prior has the mean n/d (the authors match the noisy mean of the estimates). They use
+    lowest = 1, which fits no power law if n/d < 1; here it is at most a tenth of n/d, and scales with each item's σ if
+    these differ.
     """
     means = np.empty_like(values)
     for row in np.ndindex(values.shape[:-1]):
@@ -48,7 +49,8 @@ def _posterior_means(values: Floats, n: float, variance: Floats) -> Floats:
 
 
 def _fitted_exponent(mean: float, span: float) -> float:
-    # The s in [0, 3] whose density x^−s on [1, e^span] has this mean, or the nearest: the mean falls with s.
+    # The s in [0, 3] whose density x^−s on [1, e^span] has this mean or the nearest possible one, by bisection: the
+    # mean falls with s.
     low, high = 0.0, 3.0
     for _ in range(50):
         middle = (low + high) / 2
@@ -60,13 +62,13 @@ def _fitted_exponent(mean: float, span: float) -> float:
 
 
 def _integral(power: float, span: float) -> float:
-    # of x^(power − 1) from 1 to e^span
+    # The integral of x^(power − 1) from 1 to e^span.
     return span if abs(power) < 1e-12 else expm1(power * span) / power
 
 
 def _interpolated(z: Floats, exponent: float, lowest: float, highest: float) -> Floats:
-    # The posterior mean in standard deviations is smooth in z, and its slope is the posterior variance: a table of both
-    # and cubics between its entries cost the same for ten items and for a million.
+    # The posterior mean in standard deviations is a smooth function of z, and its slope is the posterior variance. A
+    # table of both with cubic interpolation costs about the same for ten items as for a million.
     log_x = np.linspace(log(lowest), log(min(highest, 2 * _FAR)), _NODES)
     x = np.exp(log_x)
     grid = np.arange(-_FAR, _FAR + 1.5 * _STEP, _STEP)
@@ -78,7 +80,7 @@ def _interpolated(z: Floats, exponent: float, lowest: float, highest: float) -> 
     place = (z + _FAR) / _STEP
     i = place.astype(np.int64)
     t = place - i
-    # Hermite's cubic, with the coefficients of each interval computed once.
+    # Cubic Hermite interpolation, with the coefficients of each interval computed once.
     rise = np.diff(mean)
     quadratic = 3 * rise - 2 * slope[:-1] - slope[1:]
     cubic = slope[:-1] + slope[1:] - 2 * rise
@@ -87,7 +89,7 @@ def _interpolated(z: Floats, exponent: float, lowest: float, highest: float) -> 
 
 
 def _far(z: Floats, exponent: float) -> Floats:
-    # Laplace's approximation with its first correction: mode − s·v²/mode³, v the variance at the mode.
+    # Laplace's approximation with its first correction: mode − s·v²/mode³, where v is the variance at the mode.
     z = np.maximum(z, _FAR)
     mode = z * (1 + np.sqrt(1 - 4 * exponent / z / z)) / 2
     curvature = exponent / mode / mode

@@ -1,4 +1,4 @@
-"""Steps that shift the estimates to the sum n: projection on the simplex, and the paper's single pass."""
+"""Post-processing steps that shift the estimates to the sum n: projection onto the simplex, and a single pass."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Floats = npt.NDArray[np.float64]
 def norm_sub(values: Floats, total: Floats) -> Floats:
     """The nearest counts that are not negative and sum to n: max(f + δ, 0).
 
-    This is the Euclidean projection on the simplex (Wang et al. 2020; Duchi et al. 2008), hence ``simplex``
-    by another name. The Norm-Sub of the paper's section 6 (3) is one pass of it: ``norm-sub-once``.
+    This is the Euclidean projection onto the simplex (Wang et al. 2020; Duchi et al. 2008), the same as ``simplex``.
+    The Norm-Sub of the paper's section 6 (3) is one pass of it: ``norm-sub-once``.
     """
-    # Measured from the largest, what stays positive lies within n of 0: nothing cancels, however large the values.
+    # Relative to the largest value, all values that stay positive are within n of 0: no cancellation, however large.
     below = values - values.max(axis=-1, keepdims=True)
     ordered = -np.sort(-below, axis=-1)
     shifts = (total - np.cumsum(ordered, axis=-1)) / np.arange(1, values.shape[-1] + 1)
     count = np.maximum(np.count_nonzero(ordered + shifts > 0, axis=-1, keepdims=True), 1)
     shift = np.take_along_axis(shifts, count - 1, axis=-1)
-    # One Newton step takes away the rounding of the running sum, which grows with the number of items.
+    # One Newton step removes the rounding error of the running sum, which grows with the number of items.
     shift = shift + (total - np.maximum(below + shift, 0.0).sum(axis=-1, keepdims=True)) / count
     result: Floats = np.maximum(below + shift, 0.0)
     return result
@@ -29,7 +29,7 @@ def norm_sub(values: Floats, total: Floats) -> Floats:
 def simplex(values: Floats, total: Floats) -> Floats:
     """Projection on the probability simplex, times n: the same as norm-sub.
 
-    Paper, section 6 (4). The paper shows the two apart because its Norm-Sub is a single pass.
+    Paper, section 6 (4). The paper lists both, because its Norm-Sub is a single pass.
     """
     return norm_sub(values, total)
 
@@ -37,8 +37,8 @@ def simplex(values: Floats, total: Floats) -> Floats:
 def norm_sub_once(values: Floats, total: Floats) -> Floats:
     """Negative estimates become 0, the others are shifted by one δ so that the sum is n.
 
-    Paper, section 6 (3), to the letter: δ is found once, so that small estimates may become negative. Where no estimate
-    is positive every item gets the same share.
+    Paper, section 6 (3), to the letter: δ is computed once, so small estimates may become negative. If no estimate is
+    positive, every item gets the same share.
     """
     positive = values > 0
     positive |= ~positive.any(axis=-1, keepdims=True)

@@ -27,7 +27,7 @@ _SMALL: dict[str, Any] = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, 
 
 
 class PrefixLevel(NamedTuple):
-    """Prefixes of one length: the share of the users who report them, and through which oracle."""
+    """Prefixes of one length, with the share of users who report them and the oracle that they use."""
 
     length: int
     share: Fraction
@@ -42,7 +42,7 @@ class Search(Grouped):
 
     accepts = (Strings,)
     next_step: ClassVar[str] = ""
-    """What to do with its result, where that is not the end of the search."""
+    """Instruction for using the result if the search is not over after it."""
 
     @property
     @abstractmethod
@@ -60,9 +60,9 @@ class Search(Grouped):
 
     @property
     def prefix_levels(self) -> tuple[PrefixLevel, ...]:
-        """The prefixes that are weighed together, by their lengths; empty for a search that judges them one by one.
+        """Prefixes that are weighed together, by length; empty for a search that judges them one by one.
 
-        They tell how common a string must be to be found.
+        They determine how common a string must be to be found.
         """
         return ()
 

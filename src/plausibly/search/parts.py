@@ -73,7 +73,7 @@ class Part:
         return ends and (self.read(ends[0]), self.read(ends[1]))
 
     def read(self, shift: Fraction) -> Fraction:
-        """By how much the count of what it is given shifts, if that of the oracle's item shifts by this."""
+        """Shift of the part's count if the oracle's count shifts by ``shift``."""
         return shift
 
     def items(self, rows: Rows) -> Encoded:

@@ -50,7 +50,7 @@ COMBINE: dict[str, Callable[[Rows], Decoder]] = {
 
 @dataclass(frozen=True)
 class _Rows(Support):
-    """The items of some cells of one row."""
+    """Support by rows: a record supports the items of some cells of one row."""
 
     rows: int
 

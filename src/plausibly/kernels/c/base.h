@@ -1,4 +1,5 @@
-/* What all kernels share, included once: types, fields of records, the reports to redo, and the coin below(m). */
+/* Definitions shared by all kernels, included once: types, fields of records, the reports to redo, and the coin
+ * below(m). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,21 +29,21 @@ typedef int32_t i32;
 
 enum {
     CHILDREN = 2048,  /* extensions of a prefix whose support is summed at a time, in cache */
-    DOUBTED = 64,     /* of which so many are passed over together if none has enough */
+    DOUBTED = 64,     /* extensions that are skipped together if none of them has enough support */
     REPORTS = 248,    /* reports between two flushes of the 8-bit support counters; at most 255 */
     HIGH_GROUP = 512, /* high characters whose targets are held at once: 248 * 512 * 4 bytes, the size of an L2 */
     BUFFER = 1024,    /* elements in a buffer on the stack */
-    BLOCK = 256,      /* reports taken at once where several such buffers shall fit the first-level cache */
+    BLOCK = 256,      /* reports processed at once, so that several such buffers fit the first-level cache */
 };
 
-/* One field of packed records: its bytes in the first record, from record to record, and how many they are: 1, 2, 4 or
- * 8. Several numbers in one field follow each other; of a bitmap only the record counts. */
+/* One field of packed records: its address in the first record, the size of a record, and its own size, 1, 2, 4 or 8
+ * bytes. Several numbers in one field are contiguous; a bitmap has no size of its own. */
 typedef struct {
     u8 *at;
     i64 stride, width;
 } Field;
 
-/* The reports with a word that below(m) refuses; more than there is room for are only counted. */
+/* The reports with a word that below(m) refuses; those beyond the room are only counted. */
 typedef struct {
     i64 *reports, room, count;
 } Redo;
@@ -56,9 +57,9 @@ INLINE void redo_if(int refused, i64 report, Redo *redo) {
 
 INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
-/* The highest bit tells whether a number exceeds `last` < 2^63: what exceeds it by less than 2^63 makes the difference
- * negative, and what exceeds it by more has that bit itself. Without a comparison, which vectors of unsigned numbers
- * lack, many are tested at once. */
+/* The highest bit of the result tells whether a number exceeds `last` < 2^63: a number that exceeds it by less than
+ * 2^63 makes the difference negative, and a larger number has that bit itself. This needs no unsigned comparison,
+ * which vectors lack, so many numbers are tested at once. */
 INLINE u64 beyond(u64 number, u64 last) { return number | (last - number); }
 
 /* ---- below(m): docs/adr/0002-thresholds.md -------------------------------------------------------------------------
@@ -80,7 +81,7 @@ static Below below_for(u64 modulus) {
 INLINE u64 below(Below range, u64 word) {
 #ifdef __SIZEOF_INT128__
     u64 quotient = (u64)(((unsigned __int128)word * range.reciprocal) >> 64);
-    /* The smaller one, without a branch: what is below the modulus becomes huge by the subtraction. */
+    /* The smaller of the two, without a branch: a remainder below the modulus becomes huge by the subtraction. */
     const u64 rest = word - quotient * range.modulus, less = rest - range.modulus;
     return less < rest ? less : rest;
 #else

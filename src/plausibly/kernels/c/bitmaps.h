@@ -42,7 +42,7 @@ INLINE TARGET void LOCAL(compare_heads)(const u8 *head, i64 count, u8 threshold,
             is_equal[k] = (v8)(bytes == threshold);
         }
         *less = LOCAL(gather_masks)(is_less);
-        /* Most blocks have no tie, and to see that is cheaper than to find where. */
+        /* Most blocks have no tie, and detecting that is cheaper than locating ties. */
         v64 any = {0};
         u64 some = 0;
         for (int k = 0; k < 64 / LANES; k++) any |= (v64)is_equal[k];
@@ -80,7 +80,7 @@ TARGET EXPORT i64 KERNEL(unary_response)(const u64 *values, const u8 *head, i64 
             const i64 count = d - start < 64 ? d - start : 64;
             u64 less, equal;
             LOCAL(compare_heads)(row + start, count, other_byte, &less, &equal);
-            /* The true bit has a threshold of its own. */
+            /* The true bit has its own threshold. */
             if (value / 64 == (u64)start / 64 && value < (u64)d) {
                 less = (less & ~((u64)1 << (value % 64))) | is_less << (value % 64);
                 equal = (equal & ~((u64)1 << (value % 64))) | is_equal << (value % 64);
@@ -153,7 +153,7 @@ INLINE TARGET void LOCAL(add_rows)(Columns *columns, const u8 *rows, i64 stride)
         columns->counter[bit] = (v64)((v8)columns->counter[bit] + (v8)((sixteens >> bit) & EVERY_BYTE));
 }
 
-/* Add what the columns hold to the counts and empty them; bytes before `skip` were counted by another vector. */
+/* Add the columns to the counts and clear them; bytes before `skip` were counted by another vector. */
 TARGET static void LOCAL(flush_columns)(Columns *columns, i64 start, i64 skip, i64 row_bytes, i64 size, i64 *counts) {
     u8 low[8][LANES], high[8][LANES];
     for (int bit = 0; bit < 8; bit++) {
@@ -170,7 +170,7 @@ TARGET static void LOCAL(flush_columns)(Columns *columns, i64 start, i64 skip, i
     memset(columns, 0, sizeof *columns);
 }
 
-/* `counts` comes in as zeros. */
+/* The caller passes `counts` filled with zeros. */
 TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *counts) {
     enum { STRIPE = 32, LONG_ROW = 128, FLUSH = 255, LINE = 64 };
     const i64 row_bytes = (size + 7) / 8;
@@ -188,7 +188,7 @@ TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *
             for (i64 v = 0, fetched = 0; v < count; v++) {
                 const i64 begin = (stripe + v) * LANES, start = begin < stride - LANES ? begin : stride - LANES;
                 if (rows - row >= 16) {
-                    /* A share of the next sixteen rows: the machine would not see by itself what comes next. */
+                    /* Prefetch a part of the next sixteen rows, which the machine would not predict. */
                     for (; fetched * count < 16 * (v + 1); fetched++)
                         for (i64 byte = 0; byte < count * LANES; byte += LINE)
                             __builtin_prefetch(at + (16 + fetched) * stride + stripe * LANES + byte);
@@ -215,11 +215,11 @@ TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *
 
 /* ---- subset_response: SS, a random subset as a bitmap, by a partial Fisher-Yates shuffle ---------------------------
  *
- * One permutation of the other values serves all reports: what a report has changed is put back after it. Slot i is
- * not read after step i, so nothing is written there. */
+ * One permutation of the other values serves all reports: the changes of a report are undone after it. Slot i is not
+ * read after step i, so nothing is written there. */
 
-/* One report: sets the bits of its subset and returns whether a word was refused. A bitmap of at most 64 bits is
- * `small`: it is made in a register, where its bits do not wait for each other. */
+/* Set the bits of one report's subset and return whether a word was refused. A bitmap of at most 64 bits is `small`: it
+ * is built in a register, where its bits do not wait for each other. */
 INLINE TARGET int LOCAL(draw_subset)(u64 value, const u64 *word, i64 w, u64 keep, const Below *range, u32 *others,
                                      u32 *places, u8 *bitmap, i64 row_bytes, const int small) {
     u64 refused = 0, bits = 0;

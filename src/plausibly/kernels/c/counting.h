@@ -1,9 +1,9 @@
-/* Numbers in the fields of reports: how often each occurs, and the extremes. */
+/* Numbers in the fields of reports: their frequencies and their extremes. */
 
 /* ---- histogram: DE, HR, FLH and AGR, how many reports have each value, or each pair of values ------------------- */
 
-/* Adds to `total` cells; a pair (a, b) is counted in cell a * size + b. Without a second field its width is 0. Returns
- * how many reports were left out. */
+/* Add to `total` cells; a pair (a, b) is counted in cell a * size + b. The width is 0 if there is no second field.
+ * Returns the number of reports skipped. */
 TARGET EXPORT i64 KERNEL(histogram)(Field first, Field second, i64 n, u64 size, u64 total, i64 *cells) {
     u64 a[BUFFER], b[BUFFER];
     i64 outside = 0;
@@ -13,7 +13,7 @@ TARGET EXPORT i64 KERNEL(histogram)(Field first, Field second, i64 n, u64 size, 
         if (second.width) {
             const u64 last = total / size - 1;
             LOCAL(load)(second, 0, start, count, b);
-            /* The largest number there is stands for a pair that is out of range. */
+            /* The largest integer marks a pair that is out of range. */
             for (i64 i = 0; i < count; i++)
                 a[i] = (a[i] * size + b[i]) | (0 - ((beyond(a[i], last) | beyond(b[i], size - 1)) >> 63));
         }
@@ -29,7 +29,7 @@ TARGET EXPORT i64 KERNEL(histogram)(Field first, Field second, i64 n, u64 size, 
 
 /* ---- extremes: the least and the largest number in a field ------------------------------------------------------ */
 
-/* Numbers of 8 bytes. Blocks are long enough for the loop inside to be worth a vector or two. */
+/* Numbers of 8 bytes. Blocks are long enough for the inner loop to be vectorised. */
 INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
     u64 least = found[0], largest = found[1];
     for (i64 i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ INLINE TARGET void LOCAL(extend_narrow)(const u8 *at, i64 stride, i64 n, u64 *fo
     if (largest > found[1]) found[1] = largest;
 }
 
-/* `found` comes in as the largest and the least number there is. */
+/* The caller passes the largest and the smallest integer as `found`. */
 TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found) {
     u64 block[BUFFER];
     if (columns == 1 && field.stride == 8 && field.width == 8 && (uintptr_t)field.at % 8 == 0) {
@@ -68,7 +68,7 @@ TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found)
     }
     for (i64 j = 0; j < columns; j++) {
         const u8 *at = field.at + j * field.width;
-        /* Side by side, they are loaded as vectors. */
+        /* Contiguous numbers are loaded as vectors. */
         if (field.width == 1 && field.stride == 1) LOCAL(extend_narrow)(at, 1, n, found, 1);
         if (field.width == 2 && field.stride == 2) LOCAL(extend_narrow)(at, 2, n, found, 2);
         if (field.width == 4 && field.stride == 4) LOCAL(extend_narrow)(at, 4, n, found, 4);

@@ -1,4 +1,4 @@
-/* Direct encoding (DE), and the answer that others give to a hash. */
+/* Direct encoding (DE), and the direct response of other oracles to a hash. */
 
 /* ---- direct_response: DE, y = keep ? x : u + [u >= x] ----------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ INLINE TARGET i64 LOCAL(direct_response)(const u64 *values, const u64 *words, i6
     return redo.count;
 }
 
-/* Returns how many reports must be redone, of which the first `room` are listed; so do all responses. */
+/* Returns the number of reports to redo and lists the first `room` of them, like all responses. */
 TARGET EXPORT i64 KERNEL(direct_response)(const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out,
                                           i64 *reports, i64 room) {
     const Redo redo = {reports, room, 0};

@@ -1,5 +1,5 @@
 /* All kernels for one instruction set. native.c includes this file once for each, with LANES (bytes in a vector), TARGET
- * and SET (the suffix of the exported names) defined. A family may use what those above it define. */
+ * and SET (the suffix of the exported names) defined. A family may use the definitions of those above it. */
 
 #include "vectors.h"
 #include "direct.h"

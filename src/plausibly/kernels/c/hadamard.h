@@ -63,7 +63,7 @@ TARGET EXPORT void KERNEL(walsh_hadamard)(u64 *a, i64 rows, int m) {
 
 /* ---- parity_response: HM, the direct response to h_j = parity(a_j & x), the rows a_j cut to `bits` -------------- */
 
-/* GCC folds a parity step by step even where the machine counts bits at once. */
+/* GCC computes a parity step by step even if the machine has an instruction that counts bits. */
 INLINE TARGET u64 LOCAL(parity)(u64 word) {
     return LANES > 16 ? (u64)__builtin_popcountll(word) & 1 : (u64)__builtin_parityll(word);
 }
@@ -111,7 +111,7 @@ TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words,
             const u64 draw = below(others, w[1]), kept = w[0] < keep, same = kept | (draw == 0);
             u64 other = (draw - 1) >> 1, u = w[2] & (order - 1);
             other += other >= own;
-            /* In the own block the parity is wished for: even if kept, odd if not. */
+            /* In the value's own block the parity is prescribed: even if kept, odd if not. */
             const u64 wrong = LOCAL(parity)(u & row) ^ kept ^ 1;
             u ^= row & (0 - row) & (0 - (same & wrong));
             cell[i] = choose((int)same, own, other) * order + u;
@@ -124,9 +124,9 @@ TARGET EXPORT i64 KERNEL(hadamard_response)(const u64 *values, const u64 *words,
 
 /* ---- gray_scatter: HM, the 2^t - 1 characters of each report, in Gray-code order -----------------------------------
  *
- * From one step to the next a single bit of s changes, so one row enters or leaves the exclusive or. What costs is the
- * cache: each character is added to a place of its own. Hence 32-bit sums, half as large as the result, flushed before
- * they can overflow; and the low four bits of s are not stepped through but taken at once, in vectors. */
+ * From one step to the next a single bit of s changes, so one row enters or leaves the exclusive or. Cache misses
+ * dominate, because each character is added at a different place. Hence 32-bit sums, half as large as the result,
+ * flushed before they can overflow; and the low four bits of s are processed at once, in vectors. */
 
 enum { LOCAL(AT_ONCE) = 16, LOCAL(MOST_BITS) = 32 };
 #define AT_ONCE LOCAL(AT_ONCE)
@@ -141,7 +141,7 @@ typedef struct {
 } LOCAL(Scatter);
 #define Scatter LOCAL(Scatter)
 
-/* How many reports can be added to 32-bit sums without overflow, wherever they fall. */
+/* Number of reports that can be added to 32-bit sums without overflow, wherever they fall. */
 INLINE i64 LOCAL(safe_reports)(const i64 *weights, u64 size) {
     u64 total = 1;
     for (u64 s = 1; s < size; s++) {
@@ -152,7 +152,7 @@ INLINE i64 LOCAL(safe_reports)(const i64 *weights, u64 size) {
     return INT32_MAX / (i64)total;
 }
 
-/* Whether 32-bit sums were set up; if not, they would not pay or memory is short. */
+/* Whether 32-bit sums were set up; they are not if they would not pay off or if memory is short. */
 TARGET static int LOCAL(open_scatter)(Scatter *scatter, i64 n, i64 item_bits, i64 t, const i64 *weights, i64 safe) {
     const u64 size = (u64)1 << t, cells = (u64)1 << item_bits;
     const u64 reports = (u64)(n < safe ? n : safe);
@@ -179,7 +179,7 @@ TARGET static void LOCAL(flush_scatter)(Scatter *scatter, i64 item_bits, u64 *ou
     }
 }
 
-/* Add the characters of one report; `low` = min(t, 4) of the bits of s are taken at once. Rows beyond t are 0. */
+/* Add the characters of one report; `low` = min(t, 4) bits of s are processed at once. Rows beyond t are 0. */
 INLINE TARGET void LOCAL(scatter_report)(const Scatter *scatter, const u32 *rows, u32 hash, i64 t, const int low) {
     enum { VECTORS = AT_ONCE / WORDS };
     const u64 groups = (u64)1 << (t - low);
@@ -207,8 +207,8 @@ INLINE TARGET void LOCAL(scatter_report)(const Scatter *scatter, const u32 *rows
     }
 }
 
-/* Rows of at most SOME reports, column by column: row j is number j of the field, or its only one shifted by j if
- * `toeplitz`. */
+/* Rows of at most SOME reports, column by column: row j is number j of the field, or if `toeplitz` its only number
+ * shifted by j. */
 enum { LOCAL(SOME) = 64 };
 #define SOME LOCAL(SOME)
 
@@ -275,7 +275,7 @@ INLINE TARGET void LOCAL(scatter)(Field words, Field hashes, i64 n, i64 item_bit
     }
 }
 
-/* Adds to `out`; t <= MOST_BITS. */
+/* Add to `out`; t <= MOST_BITS. */
 TARGET EXPORT void KERNEL(gray_scatter)(Field rows, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights,
                                         u64 *out) {
     LOCAL(scatter)(rows, hashes, n, item_bits, t, weights, out, 0);
@@ -283,7 +283,7 @@ TARGET EXPORT void KERNEL(gray_scatter)(Field rows, Field hashes, i64 n, i64 ite
 
 /* ---- sign_sums: HM as in the paper, the sum of (-1)^(bit j of the hash) at row j -------------------------------- */
 
-/* Adds to `total` cells. Returns how many rows were left out. */
+/* Add to `total` cells. Returns the number of rows skipped. */
 TARGET EXPORT i64 KERNEL(sign_sums)(Field rows, Field hashes, i64 n, i64 t, u64 total, i64 *cells) {
     u64 row[BUFFER], hash[BUFFER];
     i64 outside = 0;

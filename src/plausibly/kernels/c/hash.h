@@ -19,7 +19,7 @@ INLINE u32 entry(u32 premixed, u32 first, u32 second, u32 size) {
     return (u32)(((u64)(t >> 8) * size) >> 24);
 }
 
-/* How a value falls into its two characters, x = high * split + low. A split is nearly always a power of two. */
+/* The division of a value into its two characters, x = high * split + low. A split is nearly always a power of two. */
 typedef struct {
     u64 split;
     int shift; /* -1: divide */

@@ -32,7 +32,7 @@ TARGET EXPORT i64 KERNEL(toeplitz_response)(const u64 *values, const u64 *words,
 
 /* ---- toeplitz_scatter: TLH, gray_scatter with the rows of Toeplitz matrices ------------------------------------- */
 
-/* Adds to `out`; t <= MOST_BITS. */
+/* Add to `out`; t <= MOST_BITS. */
 TARGET EXPORT void KERNEL(toeplitz_scatter)(Field matrices, Field hashes, i64 n, i64 item_bits, i64 t,
                                             const i64 *weights, u64 *out) {
     LOCAL(scatter)(matrices, hashes, n, item_bits, t, weights, out, 1);
@@ -43,7 +43,7 @@ TARGET EXPORT void KERNEL(toeplitz_scatter)(Field matrices, Field hashes, i64 n,
  * Bit j of the hash is the parity of (matrix >> j) & x, so the hash is the exclusive or of the matrix shifted by
  * every set bit of x, cut to t bits: the same shifts for all reports of a candidate. */
 
-/* `counts` comes in as zeros. */
+/* The caller passes `counts` filled with zeros. */
 TARGET EXPORT void KERNEL(toeplitz_support_of)(Field matrices, Field hashes, i64 n, const u64 *candidates, i64 k,
                                                i64 hash_bits, i64 item_bits, u64 window, i64 *counts) {
     enum { UNROLLED = 4 };
@@ -64,7 +64,7 @@ TARGET EXPORT void KERNEL(toeplitz_support_of)(Field matrices, Field hashes, i64
                 for (u64 bits = item; bits; bits &= bits - 1)
                     for (int v = 0; v < UNROLLED; v++)
                         hash[v] ^= *(const v64_at *)(block + i + v * LONGS) >> __builtin_ctzll(bits);
-                /* Below 2^32 signed and unsigned comparison agree, and the machine has the signed one. */
+                /* Below 2^32 signed and unsigned comparison agree, and the machine has only the signed one. */
                 for (int v = 0; v < UNROLLED; v++)
                     total -= (v64)((signed_vector)(hash[v] & last) < (i64)window);
             }
@@ -80,12 +80,12 @@ TARGET EXPORT void KERNEL(toeplitz_support_of)(Field matrices, Field hashes, i64
 
 /* ---- affine_response: AGR, the scalar product of a value and the point of a line over GF(2^t), moved ---------------
  *
- * A point lies in a word like a value, coordinate i in the bits from t * i on. A line's number k belongs to a point
+ * A point is stored in a word like a value, coordinate i in the bits from t * i on. The line with number k has a point
  * with f free coordinates iff g^f <= k * (g - 1) + 1 < g^(f + 1), so the highest bit of that number gives f. The
  * product is Horner's rule over the bits of all coordinates of the value at once: the coordinates of the point that
  * bit j selects are added up, and the sum is doubled t - 1 times on the way. */
 
-/* Where the lines of a given highest bit of k * (g - 1) + 1 start, and the one of their points. */
+/* First number of the lines with a given highest bit of k * (g - 1) + 1, and the coordinate 1 of their points. */
 typedef struct {
     u64 start[64], one[64];
 } LOCAL(Points);
@@ -154,7 +154,7 @@ TARGET static void LOCAL(stretch_hashes)(const u64 *stretches, i64 count, i64 t,
     memcpy(hash, product, sizeof product);
 }
 
-/* `lines` is how many there are, `columns` how many words a report has: 5 with a stretch, 4 without. */
+/* `lines` is the number of lines, `columns` the number of words per report: 5 with a stretch, 4 without. */
 TARGET EXPORT i64 KERNEL(affine_response)(const u64 *values, const u64 *words, i64 n, i64 columns, i64 t,
                                           i64 dimension, u64 modulus, u64 lines, u64 keep, u64 window, Field line_out,
                                           Field stretch_out, Field hash_out, i64 *reports, i64 room) {
@@ -190,8 +190,8 @@ TARGET EXPORT i64 KERNEL(affine_response)(const u64 *values, const u64 *words, i
 
 /* ---- stretched_histogram: AGR with a window, the supported values (y ^ e) / s of each report's line ------------- */
 
-/* Adds to `total` cells. `powers` of a generator of the field are written twice, so that a difference of logarithms plus
- * the order of the generator is an index; both tables are trusted. Returns how many reports were left out. */
+/* Add to `total` cells. `powers` has the powers of a generator of the field twice, so that a difference of logarithms
+ * plus the order of the generator is an index; both tables are trusted. Returns the number of reports skipped. */
 TARGET EXPORT i64 KERNEL(stretched_histogram)(Field lines, Field stretches, Field hashes, i64 n, u64 window,
                                               u64 size, const i64 *powers, const i64 *logarithms, u64 total,
                                               i64 *cells) {
@@ -230,11 +230,11 @@ TARGET EXPORT i64 KERNEL(stretched_histogram)(Field lines, Field stretches, Fiel
 
 /* ---- affine_gather: AGR, the transformed rows of all lines to the frequencies they stand for -----------------------
  *
- * The frequency of (k, s) is linear in s: those of the single bits of s are looked up, the others are made by
+ * The frequency of (k, s) is linear in s: the frequencies of single bits of s are looked up, the others are built by
  * doubling. Only coordinate 0 changes from one line to the next within a group of g lines, and for each s these
- * lines write to g neighbouring frequencies: the writes of a group stay in cache. */
+ * lines write to g adjacent frequencies: the writes of a group stay in cache. */
 
-/* Returns -1 if memory ran out. `out` comes in as zeros; item_bits <= 32. */
+/* Returns -1 if memory ran out. The caller passes `out` filled with zeros; item_bits <= 32. */
 TARGET EXPORT int KERNEL(affine_gather)(const u64 *rows, i64 t, i64 dimension, i64 item_bits, u64 modulus, u64 *out) {
     enum { MOST = 12 };
     const u64 size = (u64)1 << t, mask = low_bits(item_bits);

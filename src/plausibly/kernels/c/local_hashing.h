@@ -27,8 +27,8 @@ INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, v32 first, v32 second, u32 s
     return a * c + ((a * d + b * c + ((b * d) >> 12)) >> 12);
 }
 
-/* Both characters of a value lie side by side in 32-bit lanes, and so do the halves of its seed, which serve one of
- * them in order and the other swapped: LONGS values are hashed at once. */
+/* Both characters of a value are in adjacent 32-bit lanes, and so are the halves of its seed, which are used in order
+ * for one character and swapped for the other: LONGS values are hashed at once. */
 INLINE TARGET void LOCAL(hash_vectors)(const u64 *seeds, const u64 *values, i64 count, int shift, u32 size, u64 *out,
                                        const int bits) {
     for (i64 i = 0; i < count; i += LONGS) {
@@ -89,14 +89,14 @@ INLINE TARGET i64 LOCAL(local_hash_response)(const u64 *values, const u64 *words
         for (i64 i = 0; i < count; i++) {
             const u64 *w = block + 3 * i, answer = LOCAL(answer)(hash[i], w + 1, keep, others);
             memcpy(at + i * hash_out.stride, &answer, (size_t)width);
-            /* Below 1 nothing is refused. */
+            /* below(1) refuses nothing. */
             redo_if((w[0] > function.last) | (w[2] > others.last), start + i, &redo);
         }
     }
     return redo.count;
 }
 
-/* The first word of a report is its seed, or chooses one of `functions` seeds if there are any. */
+/* The first word of a report is its seed or, if there are `functions` seeds, chooses one of them. */
 TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *words, i64 n, const u64 *seeds,
                                               i64 functions, u64 keep, u64 split, u32 size, Field public_out,
                                               Field hash_out, i64 *reports, i64 room) {
@@ -166,7 +166,7 @@ INLINE TARGET void LOCAL(expand_high)(const u64 *seeds, const u64 *hashes, int r
     }
 }
 
-/* counts + [table == target], lane by lane: a comparison that holds is -1. */
+/* counts + [table == target], lane by lane: a true comparison is -1. */
 INLINE TARGET v32 LOCAL(count_equal)(v32 counts, v32 table, v32 target, const int bits) {
     return bits == 8 ? (v32)((v8)counts - (v8)((v8)table == (v8)target))
                      : (v32)((v16)counts - (v16)((v16)table == (v16)target));
@@ -247,7 +247,7 @@ INLINE TARGET int LOCAL(support_counts)(Field seeds, Field hashes, i64 n, u64 do
     return 0;
 }
 
-/* Returns -1 if memory ran out. `counts` comes in as zeros. */
+/* Returns -1 if memory ran out. The caller passes `counts` filled with zeros. */
 TARGET EXPORT int KERNEL(support_counts)(Field seeds, Field hashes, i64 n, u64 domain_size, u64 split, u32 size,
                                          i64 *counts) {
     if (domain_size == 0 || n == 0) return 0;
@@ -286,7 +286,7 @@ INLINE TARGET void LOCAL(support_of)(Field seeds, Field hashes, i64 n, const u64
     }
 }
 
-/* `counts` comes in as zeros. */
+/* The caller passes `counts` filled with zeros. */
 TARGET EXPORT void KERNEL(support_of)(Field seeds, Field hashes, i64 n, const u64 *candidates, i64 k, u64 split,
                                       u32 size, i64 *counts) {
     if (size <= 256)
@@ -304,7 +304,7 @@ INLINE TARGET void LOCAL(expand_entries)(u64 base, i64 count, u32 first, u32 sec
     for (i64 j = 0; j < count; j++) out[j] = entry(premix((u32)base + (u32)j), first, second, size);
 }
 
-/* Returns -1 if memory ran out. `sums` comes in as zeros. */
+/* Returns -1 if memory ran out. The caller passes `sums` filled with zeros. */
 TARGET EXPORT int KERNEL(table_support)(const u64 *seeds, const u64 *table, i64 k, u32 size, u64 domain_size,
                                         u64 split, u64 *sums) {
     if (domain_size == 0 || k == 0) return 0;
@@ -351,7 +351,7 @@ TARGET EXPORT int KERNEL(table_support)(const u64 *seeds, const u64 *table, i64 
 
 /* ---- table_support_of: FLH, the same sums for any 64-bit candidates --------------------------------------------- */
 
-/* `sums` comes in as zeros. */
+/* The caller passes `sums` filled with zeros. */
 TARGET EXPORT void KERNEL(table_support_of)(const u64 *seeds, const u64 *table, i64 k, u32 size,
                                             const u64 *candidates, i64 c, u64 split, u64 *sums) {
     const Split s = split_for(split);

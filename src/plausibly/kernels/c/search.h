@@ -11,8 +11,8 @@ INLINE TARGET void LOCAL(support_run)(const i16 *cells, i64 count, i16 *sums, i1
     }
 }
 
-/* How many were found; only the first `room` of them are written. There are at most `block` children. A parent whose
- * row or start is out of range has none. */
+/* Returns the number of children found; only the first `room` of them are written. There are at most `block` children.
+ * A parent whose row or start is out of range has none. */
 TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64 cells, const i64 *starts,
                                              const i64 *rotations, i64 parents, i64 block, const u8 *kinds,
                                              i64 kind_rows, i64 children, const i64 *rows, const i32 *needs,
@@ -27,7 +27,8 @@ TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64
         if (outside) continue;
         const i32 *need = needs + p * kind_count;
         const u8 *kind = kinds + (i64)own_row * children;
-        /* enough[j]: the least need of all kinds from j on. Kinds from kind_count on do not exist, and need the most. */
+        /* enough[j]: the least need of all kinds from j on. Kinds from kind_count on do not exist; their need is the
+         * largest 16-bit integer. */
         i16 enough[256];
         for (i64 j = kind_count; j < 256; j++) enough[j] = INT16_MAX;
         i32 least_need = INT16_MAX + 1;
@@ -51,7 +52,7 @@ TARGET EXPORT i64 KERNEL(promising_children)(const i16 *tables, i64 cohorts, i64
                 const i16 clipped = (i16)((i16)cohorts * least[c] + (i16)slack);
                 sums[c] = clipped < sums[c] ? clipped : sums[c];
             }
-            /* Few reach what the likeliest of their neighbours needs, so few are asked for their own. */
+            /* Few reach the need of their likeliest neighbour, so few are compared with their own need. */
             for (i64 some = 0; some < count; some += DOUBTED) {
                 const i64 end = smaller(some + DOUBTED, count);
                 u8 likeliest = 255;

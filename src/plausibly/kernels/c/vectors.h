@@ -13,7 +13,7 @@ typedef u8 v8 __attribute__((vector_size(LANES)));
 typedef u16 v16 __attribute__((vector_size(LANES)));
 typedef u32 v32 __attribute__((vector_size(LANES)));
 typedef u64 v64 __attribute__((vector_size(LANES)));
-/* The same in memory, at any address and over any type. */
+/* The same vectors in memory, at any address and over any type. */
 typedef v32 v32_at __attribute__((aligned(1), may_alias));
 typedef v64 v64_at __attribute__((aligned(1), may_alias));
 
