@@ -70,7 +70,7 @@ def test_simulated_reports_are_refused_in_the_words_of_the_command_line(tmp_path
     write_reports(tmp_path / "s.parquet", SMALL, reports_of(SMALL, 5))
     code, _, told = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally")
     assert code == 1
-    assert "s.parquet: simulated reports, which are not from real users; --simulated accepts them" in told
+    assert "s.parquet: simulated reports, which are not from real users; add --simulated to accept them" in told
     assert "allow_simulated" not in told
     code, shown, _ = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally", "--simulated")
     assert code == 0
@@ -111,7 +111,7 @@ def test_an_interrupt_says_that_the_same_command_goes_on(tmp_path: Path, monkeyp
     monkeypatch.setattr(command, "collected", interrupted)
     code, shown, told = run(tmp_path, "--out", tmp_path / "x.tally")
     assert (code, shown) == (130, "")
-    assert "the same command goes on from there" in told
+    assert "run the same command to continue" in told
 
 
 def test_a_changed_byte_of_the_metadata_is_skipped_or_refused_and_never_ends_in_a_traceback(

@@ -145,7 +145,7 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
         (["--top", "2", "--all"], 2, "expected --top or --all, got both"),
         (["--top", "0"], 2, "--top"),
         (["--level", "2"], 2, "level: expected a number strictly between 0 and 1"),
-        (["--items", "cat,,dog"], 2, "expected items with one comma between them"),
+        (["--items", "cat,,dog"], 2, "expected items separated by single commas, got an empty one"),
         (["--items", "cat,hiv-clinic"], 1, "item 1: expected one of the 4 labels"),
         (["--postprocess", "norm"], 2, "did you mean 'norm-sub'?"),
         (["--postprocess", "norm-sub:x=1"], 2, "unknown option 'x'"),
@@ -172,7 +172,7 @@ def test_items_that_nobody_can_list_have_to_be_named(tmp_path: Path) -> None:
     write_tally(tmp_path / "s.tally", scheme.accumulator())
     code, _, told = run(tmp_path / "s.tally")
     assert code == 2
-    assert f"or let plausibly search {tmp_path / 's.tally'} find those that are common" in told
+    assert f"or find the common ones with plausibly search {tmp_path / 's.tally'}" in told
 
 
 def test_tallies_that_are_none_or_empty_are_named(tmp_path: Path) -> None:
@@ -184,4 +184,4 @@ def test_tallies_that_are_none_or_empty_are_named(tmp_path: Path) -> None:
     assert code == 1
     code, _, told = run(tally_file(tmp_path / "e.tally", [0, 0, 0, 0]))
     assert code == 1
-    assert "e.tally: there are no reports in it" in told
+    assert "e.tally: the tally has no reports" in told

@@ -75,7 +75,7 @@ def test_simulations_are_refused_unless_asked_for_and_stay_marked(folder: Path) 
     write_tally("s.tally", tally_of(SMALL, reports_of(SMALL, 9)), simulated=True)
     code, _, told = run("visits.tally", "s.tally", "-o", "all.tally")
     assert code == 1
-    assert "s.tally: simulated reports, which are not from real users; --simulated accepts them" in told
+    assert "s.tally: simulated reports, which are not from real users; add --simulated to accept them" in told
     code, shown, _ = run("visits.tally", "s.tally", "-o", "all.tally", "--simulated")
     assert code == 0
     assert "34 reports (simulated)" in shown
@@ -86,7 +86,7 @@ def test_a_file_is_replaced_only_when_told_so_and_never_one_of_those_that_are_me
     Path("all.tally").write_bytes(b"mine")
     code, _, told = run("visits.tally", "more.tally", "-o", "all.tally")
     assert code == 1
-    assert "--force replaces it" in told
+    assert "add --force to replace it" in told
     assert Path("all.tally").read_bytes() == b"mine"
     assert run("visits.tally", "more.tally", "-o", "all.tally", "--force")[0] == 0
     assert len(read_tally("all.tally")) == 65

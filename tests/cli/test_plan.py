@@ -98,14 +98,14 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
         ("--items 5 --keys --users 10 --epsilon 1", "got --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, got both"),
-        ("--items 5 --other --users 10 --epsilon 1", "--other is for --label, --labels and --alphabet"),
-        ("--alphabet z-a --length 3 --users 10 --epsilon 1", "alphabet: z-a ends before it begins"),
+        ("--items 5 --other --users 10 --epsilon 1", "--other needs --label, --labels or --alphabet"),
+        ("--alphabet z-a --length 3 --users 10 --epsilon 1", "--alphabet: the range z-a ends before it begins"),
         ("--alphabet aa --length 3 --users 10 --epsilon 1", "alphabet: expected distinct characters"),
         ("--items 5 --users 10", "expected two of users, epsilon and target"),
         ("--items 5 --users 0 --epsilon 1", "users: expected 1 to"),
         ("--items 5 --users 10 --epsilon much", "epsilon: expected a finite positive number"),
         ("--items 5 --users 10 --within 1% --find 1%", "expected one target, got --within and --find"),
-        ("--items 5 --users 10 --epsilon 1 --every", "--frequency and --every are for --within"),
+        ("--items 5 --users 10 --epsilon 1 --every", "--frequency and --every need --within"),
         ("--items 5 --users 10 --within lots", "share: expected a share such as"),
         ("--items 1000000 --users 10 --epsilon 1 --report-bytes 1", "report_bytes=2 is enough"),
         ("--items 5 --users 10 --epsilon 1 --skew odd", "skew: expected the exponent"),
@@ -123,11 +123,11 @@ def test_a_file_that_is_not_text_or_not_there_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"cat\n\xff\xfe")
     code, _, stderr = run("--labels", file, "--users", 10, "--epsilon", 1)
     assert code == 2
-    assert "pets.txt: expected UTF-8 text, byte 4 is not" in stderr
+    assert "pets.txt: expected UTF-8 text, got another encoding at byte 4" in stderr
     file.write_text("cat\ncat\n", encoding="utf-8")
     code, _, stderr = run("--labels", file, "--users", 10, "--epsilon", 1)
     assert code == 2
-    assert "some lines occur more than once" in stderr
+    assert "expected distinct values, got some lines more than once" in stderr
     code, _, stderr = run("--labels", tmp_path / "none.txt", "--users", 10, "--epsilon", 1)
     assert code == 1
     assert "none.txt" in stderr

@@ -99,7 +99,7 @@ def test_labels_are_read_as_everywhere_else(tmp_path: Path) -> None:
 
 def test_a_confidence_without_a_target_is_refused() -> None:
     code, _, stderr = run(*PLAN, "--confidence", "99%")
-    assert (code, "--confidence is for --within and --find" in stderr) == (2, True)
+    assert (code, "--confidence needs --within or --find" in stderr) == (2, True)
 
 
 def test_small_errors_of_runners_up_have_the_digits_of_the_best() -> None:
@@ -110,7 +110,7 @@ def test_small_errors_of_runners_up_have_the_digits_of_the_best() -> None:
 
 def test_combining_is_for_sketches(made: Path) -> None:
     code, _, stderr = run("estimate", made / "all.tally", "--combine", "mean")
-    assert (code, "--combine is for sketches, and DE is none" in stderr) == (2, True)
+    assert (code, "--combine is for sketches, and DE is not a sketch" in stderr) == (2, True)
 
 
 def test_a_seed_that_no_generator_takes_is_refused() -> None:

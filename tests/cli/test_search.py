@@ -93,14 +93,14 @@ def test_searches_without_a_level_do_without_but_not_when_one_is_asked_for(tmp_p
     assert "some of it may be luck" in " ".join(shown.split())
     code, _, told = run(path, "--level", "0.1")
     assert code == 2
-    assert "--level: a search by PEM has no use for it" in told
+    assert "--level: searches by PEM do not use it" in told
 
 
 def test_a_tally_that_is_not_of_a_search_is_sent_to_estimate(tmp_path: Path) -> None:
     path = other(tmp_path / "x.tally", "DE")
     code, shown, told = run(path)
     assert (code, shown) == (2, "")
-    assert f"reports of DE, which counts items that are named and does not search; plausibly estimate {path}" in told
+    assert f"got DE, which counts items by name; use plausibly estimate {path}" in told
 
 
 @pytest.mark.full
@@ -109,7 +109,7 @@ def test_a_tally_that_is_not_of_a_search_is_sent_to_estimate(tmp_path: Path) -> 
     [
         (["--level", "0.1", "--no-level"], 2, "expected --level or --no-level, got both"),
         (["--level", "3"], 2, "level"),
-        (["--dictionary", "none.txt"], 2, "--dictionary: a search by ROUND has no use for it"),
+        (["--dictionary", "none.txt"], 2, "--dictionary: searches by ROUND do not use it"),
         (["--out", "x.txt"], 2, "unknown ending '.txt'"),
         (["--tree", "x.csv"], 2, "unknown ending '.csv'"),
         (["--top", "0"], 2, "--top"),
@@ -125,4 +125,4 @@ def test_a_tally_without_reports_is_named(tmp_path: Path) -> None:
     write_tally(tmp_path / "x.tally", plausibly.TRELLIS(3, domain=Strings("ab", 3), users=100).accumulator())
     code, _, told = run(tmp_path / "x.tally")
     assert code == 1
-    assert "x.tally: there are no reports in it" in told
+    assert "x.tally: the tally has no reports" in told

@@ -72,7 +72,7 @@ def test_files_of_reports_and_tallies_say_what_they_hold(tmp_path: Path) -> None
 @in_turn(
     ("arguments", "code", "told"),
     [
-        (["OLH"], 2, "expected a file of a scheme"),
+        (["OLH"], 2, "expected a scheme: a file"),
         (["OLH:epsilon=0,domain_size=9"], 2, "positive"),
         ([WORDS, "--users", "0"], 2, ""),
         (["none.json"], 1, "No such file"),
@@ -119,7 +119,7 @@ def test_a_key_for_a_scheme_is_said_to_authenticate_nothing(command: str, tmp_pa
     (tmp_path / "scheme.json").write_text(make("DE", epsilon=1, domain_size=5).to_json(), encoding="utf-8")
     few = ["--users", "100", "--repeats", "1"] if command == "simulate" else []
     for named in (str(tmp_path / "scheme.json"), "DE:epsilon=1,domain_size=5"):
-        told = f"{named} is a scheme, which no key authenticates; compare its fingerprint"
+        told = f"{named} is a scheme, and a key does not authenticate schemes; compare its fingerprint"
         keyed = CliRunner().invoke(app, [command, named, *few, "--key-file", str(tmp_path / "key"), "--json"])
         assert (keyed.exit_code, keyed.stderr.strip()) == (0, told)
         json.loads(keyed.stdout)

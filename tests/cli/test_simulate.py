@@ -78,9 +78,9 @@ def test_what_the_scheme_does_not_take_is_refused_by_line(tmp_path: Path) -> Non
 @in_turn(
     ("arguments", "told"),
     [
-        (["OLH"], "expected a file of a scheme"),
+        (["OLH"], "expected a scheme: a file"),
         ([*SMALL, "--counts", "x.csv"], "got several"),
-        ([*SMALL, "--column", "site"], "--column is for --values"),
+        ([*SMALL, "--column", "site"], "--column needs --values"),
         ([*SMALL, "--out", "r.pdf"], "ends in .png"),
         ([*SMALL, "--out", "no-such-folder/r.png"], "there is no folder"),
         ([*SMALL, "--postprocess", "norm-sup"], "norm-sub"),

@@ -1,4 +1,4 @@
-"""The command line: each command parses, calls and prints; what it computes lives elsewhere.
+"""The command line: each command parses its options, calls the library and prints the result.
 
 ``plausibly --version`` and ``plausibly --help`` import no command: neither NumPy nor the rest of the package.
 """
@@ -18,7 +18,7 @@ app = typer.Typer(
     help="Learn what is common in a crowd without learning anything about a person.",
     no_args_is_help=True,
     add_completion=True,
-    # After an error of our own the report of it must not show variables: users' values are among them.
+    # The traceback of an unexpected error must not show local variables: they may hold users' values.
     pretty_exceptions_show_locals=False,
 )
 

@@ -1,4 +1,4 @@
-"""How estimates and searches are shown on a terminal and written to files."""
+"""Show the results of estimates and searches on a terminal, and write them to files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .common import print_table
 
 
 def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
-    """Writes the files that were asked for; what is to be known about them is said."""
+    """Write the requested files, and print any warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for path in paths:
@@ -30,7 +30,7 @@ def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Se
 
 
 def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None:
-    """Prints the table, and below it what a reader has to know."""
+    """Print the table, and below it the number of reports, the privacy and any remarks."""
     if answer.source.simulated:
         console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
     first, *others = answer.header()
@@ -43,7 +43,7 @@ def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None
     if len(answer.estimates):
         print_table(console, table)
     else:
-        console.print("Nothing was found.", highlight=False)
+        console.print("Nothing found.", highlight=False)
     scheme, made = answer.source.scheme, answer.estimates
     of = f"{made.n:,} reports of {scheme.name}, {answer.privacy.partition(':')[0]}."
     steps = without(made.history, Kind.SELECTION, Kind.SEARCH)

@@ -19,19 +19,26 @@ def audit(
     ],
     statistical: Annotated[
         int | None,
-        typer.Option(min=8, help="Also attack this number of reports of each of three items, all in memory."),
+        typer.Option(
+            min=8, help="Also run a statistical attack on this many reports of each of three items, in memory."
+        ),
     ] = None,
     draws: Annotated[
-        int, typer.Option(min=10_000, help="How many coins the client may draw: more cover more, a million a second.")
+        int,
+        typer.Option(
+            min=10_000,
+            help="Limit: random draws of the client, about a million per second. More draws cover more items.",
+        ),
     ] = DRAWS,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Certify the ε of a scheme: run the shipped client on every outcome of its private coins. Exit code 1 if it fails.
 
-    The first line says what was run: every item where that can be afforded, else some of them, or a smaller domain; of
-    many public coins a sample. The rest is claimed only for the client that docs/adr/0015 proves private. The
-    thresholds of the whole domain are compared with e^ε in integers in any case. This takes a few seconds at most.
+    The first line of the output says what was run: every item if there are few enough, otherwise some of them or a
+    smaller domain, and a sample of the public coins if there are many. The claim about all other items relies on the
+    proof in docs/adr/0015, which covers only the client that ships. The thresholds of the whole domain are always
+    compared with e^ε, in integers. This takes a few seconds at most.
 
     Example: plausibly audit OLH:epsilon=1,domain_size=1000
     """

@@ -1,4 +1,4 @@
-"""plausibly collect: files of reports to one tally, each report once."""
+"""plausibly collect: add files of reports to one tally, counting each report once."""
 
 from __future__ import annotations
 
@@ -15,23 +15,30 @@ from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
-_KEPT = "Interrupted. What was collected is kept; the same command goes on from there."
+_KEPT = "Interrupted. Everything collected so far is kept; run the same command to continue."
 
 
 def collect(
-    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders with some.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file; what is in it already is kept.")],
-    scheme: Annotated[str | None, typer.Option(help="Take reports of this scheme only: a file or words.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out what is damaged, and list it.")] = False,
-    simulated: Annotated[bool, typer.Option("--simulated", help="Take simulated reports, too.")] = False,
+    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to.")],
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            help="Accept only reports of this scheme: a file, or a text such as OLH:epsilon=1,domain_size=1000."
+        ),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")
+    ] = False,
+    simulated: Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")] = False,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Add up files of reports into a tally file, ready for estimate and search.
 
-    Every report counts once, whatever its file is called: collecting again adds what is new, and after an interrupt
-    or a crash the same command goes on where it was. Reports of another scheme are refused; so is what is damaged, by
-    file and row group, unless --skip-bad leaves it out. Files of reports come from: plausibly privatize.
+    Every report counts once, even if its file is copied or renamed. Running the command again adds only new reports;
+    after an interrupt or a crash it continues where it stopped. Reports of another scheme are refused, and so are
+    damaged files and row groups, unless --skip-bad leaves them out. plausibly privatize writes files of reports.
 
     Example: plausibly collect reports.parquet --out visits.tally
     """
@@ -78,11 +85,11 @@ def _print(found: Collection, out: Path) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_row("added", f"{found.added:,} reports")
     if found.resumed:
-        facts.add_row("resumed", f"{found.resumed:,} reports, read by a call that was stopped")
-    facts.add_row("in all", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
+        facts.add_row("resumed", f"{found.resumed:,} reports, from an earlier run that was stopped")
+    facts.add_row("total", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
     facts.add_row("files", f"{found.files:,}")
     if found.copies:
-        facts.add_row("copies", f"{len(found.copies):,}, of files that are counted once")
+        facts.add_row("copies", f"{len(found.copies):,}, of files that are already counted")
     facts.add_row("scheme", f"{found.state.scheme.name}, {found.state.scheme.fingerprint()[:12]}")
     console = results()
     console.print(facts, highlight=False)

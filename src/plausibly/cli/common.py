@@ -1,4 +1,4 @@
-"""What the commands share: how they end, how they show progress, and how a scheme is named."""
+"""Shared parts of the commands: consoles, exit codes, progress bars, key files and schemes named by the user."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ from ..files.keys import Key, KeyNeededError
 from ..files.tallies import SimulatedError
 
 _PIPED = 110
-"""Columns of a table that no terminal shows."""
+"""Width in columns of output that is piped to a file or another program."""
 _NARROWEST = 12
-"""Columns that are left to items on a narrow terminal."""
+"""Minimum width in columns of the items in a table on a narrow terminal."""
 _GAP = 2
-"""Columns between those of a table."""
+"""Spaces between two columns of a table."""
 
-KEPT = "Interrupted. What is measured is kept; the same command goes on from there."
+KEPT = "Interrupted. All finished measurements are kept; run the same command to continue."
 
 Advance = Callable[[int, int | None], None]
-"""Called with what is done, and with the whole if that is known."""
+"""Called with the amount done, and with the total if it is known."""
 
 
 def messages() -> Console:
-    """The console for what people read and machines do not: standard error."""
+    """The console for messages to people: standard error."""
     return Console(stderr=True)
 
 
 def results(piped: int = _PIPED) -> Console:
-    """The console for results: standard output, as wide as the terminal, or wide enough for a file."""
+    """The console for results: standard output, as wide as the terminal, or ``piped`` columns without one."""
     console = Console()
     return console if console.is_terminal else Console(width=piped)
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Prints a table of items and figures. Where it does not fit, items are folded and lines run over; none is cut."""
+    """Print a table of items and numbers. If the terminal is too narrow, wrap long items; never truncate a number."""
     for place, column in enumerate(table.columns):
         texts = [Text.from_markup(str(each)) for each in (column.header, *column.cells)]
         longest = max(text.cell_len for text in texts)
@@ -73,15 +73,15 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def echo_json(result: object) -> None:
-    """Prints a result for machines: one JSON value on standard output, and nothing else."""
-    # A stream of another encoding gets escapes, which are JSON everywhere.
+    """Print a result for machines: one JSON value on standard output, and nothing else."""
+    # Escape non-ASCII characters unless the stream is UTF-8: escapes are valid JSON in any encoding.
     whole = getattr(sys.stdout, "encoding", "utf-8").lower().replace("-", "") == "utf8"
     typer.echo(json.dumps(result, indent=2, ensure_ascii=not whole, allow_nan=False))
 
 
 @contextmanager
 def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
-    """Ends a command with a message for people.
+    """End the command with a message for people if its body raises an error.
 
     Exit code 2 if the request makes no sense (as with an unknown option), 1 if something went wrong (data, files,
     states), 130 if it was interrupted.
@@ -93,15 +93,16 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
         raise typer.Exit(130) from None
     except BrokenExecutor:
         console.print(
-            "A process that measured has ended: of an error that it told above, or from outside, for want of memory. "
-            "What is measured is kept; the same command, with --jobs 1 to save memory, goes on from there."
+            "A worker process ended early: because of an error printed above, or killed from outside, perhaps for lack "
+            "of memory. All finished measurements are kept; run the same command to continue, with --jobs 1 to use "
+            "less memory."
         )
         raise typer.Exit(1) from None
     except (PlausiblyError, DeviceError, OSError, ImportError) as error:
         if isinstance(error, SimulatedError):
-            error = StateError(f"{error.reason}; --simulated accepts them")
+            error = StateError(f"{error.reason}; add --simulated to accept them")
         if isinstance(error, KeyNeededError):
-            error = StateError(f"{error.reason}; --key-file FILE names the file of the key")
+            error = StateError(f"{error.reason}; add --key-file FILE")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         console.print(escape(visible(words)), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
@@ -109,7 +110,7 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
 
 @contextmanager
 def progress(console: Console, doing: str, unit: str = "reports") -> Iterator[Advance]:
-    """A bar with rate and time left, while it lasts and where somebody can see it; a spinner if the end is unknown."""
+    """A progress bar with rate and time left, on a terminal only; a spinner if the total is unknown."""
     columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), _Rate(unit), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=None)
@@ -130,14 +131,14 @@ KeyFile = Annotated[
     Path | None,
     typer.Option(
         "--key-file",
-        help="A file of at least 16 secret bytes, with which reports and tallies are written and checked. "
-        "Schemes, values and results are not.",
+        help="A file of at least 16 secret bytes that authenticates reports and tallies, written and read. "
+        "Schemes, values and results are not authenticated.",
     ),
 ]
 
 
 def key_of(console: Console, path: Path | None) -> Key | None:
-    """The key in a file, if one is named; warns if all users can read or change the file."""
+    """The key in a file, or None without one. Print a warning if every user can read or change the file."""
     if path is None:
         return None
     with warnings.catch_warnings(record=True) as caught:
@@ -149,15 +150,15 @@ def key_of(console: Console, path: Path | None) -> Key | None:
 
 
 def scheme_of(named: str) -> Scheme:
-    """A scheme from the file that ``plan --save`` has written, or from words: ``OLH:epsilon=1,domain_size=1000``."""
+    """The scheme in a file that ``plan --save`` wrote, or in a text such as ``OLH:epsilon=1,domain_size=1000``."""
     path = Path(named)
     if path.suffix == ".json" or path.is_file():
         return _read_scheme(path)
     name, colon, rest = named.partition(":")
     if not colon:
         raise ParameterError(
-            f"{shown(named)}: expected a file of a scheme (plausibly plan … --save scheme.json), "
-            "or words such as OLH:epsilon=1,domain_size=1000"
+            f"{shown(named)}: expected a scheme: a file (plausibly plan … --save scheme.json), "
+            "or a text such as OLH:epsilon=1,domain_size=1000"
         )
     parameters: dict[str, int | str] = {}
     for part in rest.split(","):
@@ -172,12 +173,12 @@ def _read_scheme(path: Path) -> Scheme:
     try:
         return from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
-        raise StateError(f"{path}: expected the JSON text of a scheme, got something that is no text") from None
+        raise StateError(f"{path}: expected the JSON text of a scheme, got bytes that are not text") from None
     except PlausiblyError as error:
         raise StateError(f"{path}: {error}") from None
 
 
 def need(module: str, what: str, install: str) -> None:
-    """Refuses at once what would fail at the end for want of a library, with the line that installs it."""
+    """Raise an error with the install command unless the module is installed, before any work is done."""
     if find_spec(module) is None:
         raise StateError(f"{what} need {install.partition(' ')[0]}: pip install {install}")

@@ -1,4 +1,4 @@
-"""plausibly compare: several schemes on one crowd, in one table and one picture."""
+"""plausibly compare: several schemes on the same crowd, in one table and one picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .common import results as printing
 from .reproduce import need_pictures, need_regression
 
 _PIPED = 132
-"""Columns of a table that no terminal shows."""
+"""Width in columns of a table that is piped to a file or another program."""
 _EPSILONS = (1.0, 2.0, 3.0)
 
 
@@ -31,26 +31,36 @@ def compare(
     schemes: Annotated[
         list[str],
         typer.Argument(
-            help="Names, with parameters: FLH:hashes=500, CM:oracle=TLH,width=1024,rows=16,combine=median; "
-            "with post-processing: OLH+norm-sub."
+            help="Names of schemes. Add parameters, as in FLH:hashes=500 or "
+            "CM:oracle=TLH,width=1024,rows=16,combine=median, or post-processing, as in OLH+norm-sub."
         ),
     ],
     data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform or url-clicks.")] = None,
-    values: Annotated[Path | None, typer.Option(help="Your own: a CSV file, one user's value in each row.")] = None,
-    column: Annotated[str | None, typer.Option(help="The column of --values.")] = None,
-    counts: Annotated[Path | None, typer.Option(help="Your own: a CSV file with the columns item and count.")] = None,
-    n: Annotated[int | None, typer.Option("--n", min=1, help="Users. Default: 100,000, or as in the file.")] = None,
-    d: Annotated[int | None, typer.Option("--d", min=2, help="Items. Default: 1,024, or as in the file.")] = None,
-    epsilon: Annotated[list[float] | None, typer.Option(help="Privacy; may be repeated. Default: 1, 2 and 3.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, max=1000, help="Repeats of each measurement.")] = 5,
-    out: Annotated[Path, typer.Option(help="The folder of picture, measurements and report.")] = Path("comparison"),
-    jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
+    values: Annotated[
+        Path | None, typer.Option(help="Your own crowd: a CSV file with one user's value in each row.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column of --values to read.")] = None,
+    counts: Annotated[
+        Path | None, typer.Option(help="Your own crowd: a CSV file with the columns item and count.")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", min=1, help="Number of users. Default: 100,000, or as in the file.")
+    ] = None,
+    d: Annotated[
+        int | None, typer.Option("--d", min=2, help="Number of items. Default: 1,024, or as in the file.")
+    ] = None,
+    epsilon: Annotated[
+        list[float] | None, typer.Option(help="Privacy parameter ε; may be repeated. Default: 1, 2 and 3.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, max=1000, help="Number of repeats of each measurement.")] = 5,
+    out: Annotated[Path, typer.Option(help="The folder for picture, measurements and report.")] = Path("comparison"),
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Compare schemes on a made-up crowd or on your own data: errors, F1, bytes, time.
 
-    This is a simulation. It has to know the true counts, makes every user's report on this machine, and sends nothing
-    anywhere; it collects no data and protects none.
+    This is a simulation. It needs the true counts, makes every user's report on this machine, and sends nothing
+    anywhere. It collects no data and protects none.
 
     Example: plausibly compare OUE OLH FLH:hashes=500 TLH --epsilon 1 --epsilon 3
     """
@@ -58,9 +68,9 @@ def compare(
     with exit_on_error(console, KEPT):
         need_pictures()
         if [data, values, counts].count(None) < 2:
-            raise ParameterError("expected one of --data, --values and --counts, got several")
+            raise ParameterError("expected only one of --data, --values and --counts, got several")
         if column is not None and values is None:
-            raise ParameterError("--column is for --values, which is not given")
+            raise ParameterError("--column needs --values FILE")
         given = {"--data": data, "--values": values, "--column": column, "--counts": counts, "--n": n, "--d": d}
         command = _command(schemes, given, epsilon or [], repeats)
         setup, path = None, values or counts

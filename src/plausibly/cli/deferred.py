@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 
 class Deferred(TyperCommand):
-    """The entry of a command in the list of all: its name and summary. ``load`` imports the command itself.
+    """A command's entry in the list of commands: its name and summary. ``load`` imports the command itself.
 
     The command `name` is the function `name` of the module `name` beside this one.
     """
@@ -29,8 +29,8 @@ class Deferred(TyperCommand):
 
 
 def _imported(name: str) -> ModuleType:
-    # What is imported stays until the process ends. Searching it for garbage, again and again and once more at the
-    # end, takes a quarter of the start-up.
+    # Imported objects live until the process ends. Searching them for garbage, during the import and at exit, would
+    # take a quarter of the start-up time.
     if name in sys.modules:
         return sys.modules[name]
     active = gc.isenabled()

@@ -1,4 +1,4 @@
-"""plausibly demo: the whole story on made-up data, command by command, with a picture and a page at the end."""
+"""plausibly demo: a complete collection on made-up data, command by command, with a picture and a page at the end."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .common import echo_json, exit_on_error, messages, need, results
 
 def demo(
     context: typer.Context,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to; made if there is none.")] = Path(
-        "plausibly-demo"
-    ),
-    users: Annotated[int, typer.Option(help="How many made-up users.")] = 1_000_000,
-    seed: Annotated[int | None, typer.Option(help="The same noise every time; without, fresh noise.")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder to write to; created if it does not exist.")
+    ] = Path("plausibly-demo"),
+    users: Annotated[int, typer.Option(help="Number of made-up users.")] = 1_000_000,
+    seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise. Default: fresh noise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; the story goes to stderr.")] = False,
 ) -> None:
     """Watch a histogram emerge from noise: plan, privatize, collect, estimate and search on made-up visits.
 
-    Runs the other commands as one would type them, about half a minute in all, and leaves their files in a folder. At
-    the end it does what no server can: it looks up the truth.
+    The demo runs the other commands just as you would type them, in about half a minute, and leaves their files in a
+    folder. At the end it does what no server can do: it looks up the truth.
 
     Example: plausibly demo
     """
@@ -54,7 +54,7 @@ def demo(
 
 
 def _run(context: typer.Context, words: list[str]) -> None:
-    # As if typed: the same parsing, the same messages.
+    # Run the words as typed: with the same parsing and the same messages.
     code = context.find_root().command.main(words, prog_name="plausibly", standalone_mode=False)
     if code:
         raise typer.Exit(code)

@@ -1,4 +1,4 @@
-"""plausibly doctor: is this installation complete, fast and right?"""
+"""plausibly doctor: check whether this installation is complete, fast and correct."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.wording import plural
 from ..diagnose import facts, self_test
 
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out the self-test.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Skip the self-test.")] = False,
 ) -> None:
     """Show versions, active kernels, threads and extras, then run every scheme once (about ten seconds).
 
@@ -30,7 +31,7 @@ def doctor(
         raise typer.Exit(0 if all(check.passed for check in checks) else 1)
     table = Table.grid(padding=(0, 2))
     for fact in known:
-        # Escaped: rich would take the brackets of plausibly[plots] for one of its colours.
+        # Escaped because rich would read the brackets of plausibly[plots] as a style.
         advice = f"\n[yellow]{escape(fact.advice)}[/]" if fact.advice else ""
         table.add_row(fact.name, escape(fact.value) + advice)
     console.print(table)
@@ -42,5 +43,5 @@ def doctor(
             told = escape(f"{check.name:<5} {check.detail} ({check.seconds:.1f} s)")
             console.print(f"{mark} {told}", highlight=False)
             failed += not check.passed
-        console.print("\nEverything works." if not failed else f"\n{failed} checks failed.")
+        console.print("\nEverything works." if not failed else f"\n{plural(failed, 'check')} failed.")
     raise typer.Exit(1 if failed else 0)

@@ -1,4 +1,4 @@
-"""plausibly estimate: counts with their intervals, from a tally."""
+"""plausibly estimate: counts with confidence intervals, from a tally."""
 
 from __future__ import annotations
 
@@ -25,29 +25,37 @@ _LARGEST = 20
 
 
 def estimate(
-    tally: Annotated[Path, typer.Argument(help="A tally file, from plausibly collect.")],
-    items: Annotated[list[str] | None, typer.Option(help="Items to count, with commas between them.")] = None,
-    item: Annotated[list[str] | None, typer.Option(help="One item, commas and all; may be repeated.")] = None,
-    items_file: Annotated[Path | None, typer.Option(help="Items to count, one in each line of a file.")] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Print and write this many, the largest ones.")] = None,
-    show_all: Annotated[bool, typer.Option("--all", help="Print all items, not the 20 largest.")] = False,
-    level: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")],
+    items: Annotated[list[str] | None, typer.Option(help="Items to count, separated by commas.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None,
+    items_file: Annotated[Path | None, typer.Option(help="A file of items to count, one per line.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Print and write only this many items, those with the largest counts.")
+    ] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Print all items, not only the 20 largest.")] = False,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     postprocess: Annotated[
         list[str] | None,
-        typer.Option(help=f"Steps in their order: {', '.join(POSTPROCESS)}; with options as name:option=value."),
+        typer.Option(
+            help="A post-processing step, with options as name:option=value; may be repeated. "
+            f"One of {', '.join(POSTPROCESS)}."
+        ),
     ] = None,
-    combine: Annotated[str | None, typer.Option(help="Rows of a sketch: mean, median, min or peel.")] = None,
+    combine: Annotated[
+        str | None, typer.Option(help="How to combine the rows of a sketch: mean, median, min or peel.")
+    ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None,
     key_file: KeyFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines: all items.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, with all items.")] = False,
 ) -> None:
-    """Estimate how many users hold each item, with confidence intervals.
+    """Estimate how many users have each item, with confidence intervals.
 
-    Without items all that the scheme lists are estimated. The table has the 20 largest; files of numbers have all, in
-    the order of the scheme. Items are given as --items a,b, or as --item "a, b" where they have commas, or from a file.
+    Without a choice of items, every item of the scheme is estimated. The table shows the 20 largest; output files have
+    all items, in the order of the scheme. Choose items with --items a,b, with --item "a, b" if they contain commas, or
+    with --items-file.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
@@ -60,9 +68,9 @@ def estimate(
         source = Collected.read(tally, key=key_of(console, key_file))
         asked = _asked(source.scheme.answers, items, item, items_file, tally)
         if combine is not None and not isinstance(source.scheme, RowSketch):
-            raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is none; leave it out")
+            raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is not a sketch; leave it out")
         if not len(source):
-            raise StateError(f"{tally}: there are no reports in it")
+            raise StateError(f"{tally}: the tally has no reports; add some with plausibly collect")
         with progress(console, "estimating", "items"):
             made = source.tally.estimate(asked, **({} if combine is None else {"combine": combine}))
             for step in postprocess or ():
@@ -82,13 +90,15 @@ def _asked(
 ) -> list[Any] | None:
     texts = [part for words in items or () for part in words.split(",")]
     if "" in texts:
-        raise ParameterError('--items: expected items with one comma between them; --item "" is the empty text')
+        raise ParameterError(
+            '--items: expected items separated by single commas, got an empty one; --item "" is the empty text'
+        )
     texts += [*(single or ()), *(read_lines(file) if file is not None else ())]
     if texts:
         return domain.parse(list(dict.fromkeys(texts)))
     if domain.size is None:
-        way = f", or let plausibly search {tally} find those that are common" * domain.searchable
-        raise ParameterError(f"{tally}: its items cannot be listed; name some with --items or --items-file{way}")
+        way = f", or find the common ones with plausibly search {tally}" * domain.searchable
+        raise ParameterError(f"{tally}: the items cannot be listed; name some with --items or --items-file{way}")
     return None
 
 

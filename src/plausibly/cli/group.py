@@ -1,4 +1,4 @@
-"""How commands run: loaded when called, ended by a message if a stream fails, cleaned up after a termination."""
+"""The group of all commands: loads a command when it is called, and ends it cleanly on signals and stream errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .summaries import SUMMARIES
 
 
 class Commands(TyperGroup):
-    """All commands of the program, none of them imported before it is called."""
+    """All commands of the program. A command is imported only when it is called."""
 
     def __init__(self, **options: Any) -> None:
         listed = {
@@ -33,14 +33,14 @@ class Commands(TyperGroup):
         return name, command.load() if isinstance(command, Deferred) else command, rest
 
     def main(self, *given: Any, **options: Any) -> Any:
-        """Run a command. Escape characters that a stream cannot encode; end with a message if it cannot be written."""
+        """Run a command. Escape characters that a stream cannot encode; exit with a message if writing fails."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         before = _end_cleanly() if threading.current_thread() is threading.main_thread() else None
         try:
             return super().main(*given, **options)
-        except OSError as error:  # of commands' own files it was told before
+        except OSError as error:  # errors of the commands' own files are handled before
             if not options.get("standalone_mode", True):
                 raise
             if sys.stderr is not None:
@@ -52,7 +52,7 @@ class Commands(TyperGroup):
 
 
 def _end_cleanly() -> Any:
-    # When terminated, what is half written is removed and what is collected is kept, as after an interrupt. Processes
-    # that were forked to measure just end.
+    # On termination, unfinished files are removed and collected reports are kept, as after an interrupt. Forked worker
+    # processes just end.
     owner, code = os.getpid(), 128 + signal.SIGTERM
     return signal.signal(signal.SIGTERM, lambda *_: sys.exit(code) if os.getpid() == owner else os._exit(code))

@@ -1,4 +1,4 @@
-"""plausibly merge: several tallies to one."""
+"""plausibly merge: merge several tallies into one."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progres
 
 
 def merge(
-    tallies: Annotated[list[Path], typer.Argument(help="Tally files of one scheme.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to write; none of those that are merged.")],
-    simulated: Annotated[bool, typer.Option("--simulated", help="Take tallies of simulated reports, too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    tallies: Annotated[list[Path], typer.Argument(help="Tally files of the same scheme.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge.")],
+    simulated: Annotated[bool, typer.Option("--simulated", help="Accept tallies of simulated reports, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Merge tally files into a new one: the same as if all their reports had been collected together.
+    """Merge tally files into a new one, as if all their reports had been collected together.
 
-    Tallies know which files of reports they are made of, and two that share some are refused, since those would count
-    twice. So are tallies of different schemes. Tallies come from: plausibly collect.
+    A tally records its files of reports. Two tallies that share a file are refused, because its reports would count
+    twice; so are tallies of different schemes. plausibly collect writes tallies.
 
     Example: plausibly merge visits.tally more.tally --out all.tally
     """
     console = messages()
     with exit_on_error(console):
         if out.exists() and not force:
-            raise StateError(f"{out}: there is a file of this name already; --force replaces it")
+            raise StateError(f"{out}: the file exists already; add --force to replace it")
         with progress(console, "merging", "files") as advance:
             whole = merge_files(
                 tallies,

@@ -1,4 +1,4 @@
-"""A scheme by whatever has one: its file, words, a file of reports, or a tally."""
+"""Find the scheme that the user names: by its file, a short text, a file of reports or a tally."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .common import key_of, scheme_of
 
 
 def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Holding | None]:
-    """The scheme of that name; with what the file holds, if it is one of reports or a tally.
+    """The named scheme, with the contents of the file if it is a file of reports or a tally.
 
-    A key authenticates files of reports and tallies. If one is given for a scheme, the console says that it does not.
+    A key authenticates files of reports and tallies, not schemes: print a warning if one is given for a scheme.
     """
     key = key_of(console, key_file)
     if Path(named).suffix in SUFFIXES:
@@ -23,6 +23,6 @@ def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple
         return held.scheme, held
     made = scheme_of(named)
     if key is not None:
-        said = f"{named} is a scheme, which no key authenticates; compare its fingerprint"
+        said = f"{named} is a scheme, and a key does not authenticate schemes; compare its fingerprint"
         console.print(escape(said), style="yellow", soft_wrap=True, highlight=False)
     return made, None

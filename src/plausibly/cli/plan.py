@@ -1,4 +1,4 @@
-"""plausibly plan: which scheme to take, what to expect of it, and what a target would need."""
+"""plausibly plan: recommend a scheme, its expected accuracy, and the users or ε that a target needs."""
 
 from __future__ import annotations
 
@@ -21,46 +21,57 @@ from .common import echo_json, exit_on_error, messages, results
 
 
 def plan(
-    items: Annotated[int | None, typer.Option(min=2, help="How many different values there are.")] = None,
-    label: Annotated[list[str] | None, typer.Option(help="A value by name; give all of them.")] = None,
-    labels: Annotated[Path | None, typer.Option(help="A file of values, one in each line.")] = None,
+    items: Annotated[int | None, typer.Option(min=2, help="Number of different values.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(help="One possible value, by name; repeat for every value.")
+    ] = None,
+    labels: Annotated[Path | None, typer.Option(help="A file of all possible values, one per line.")] = None,
     other: Annotated[
         bool,
         typer.Option(
             "--other",
-            help="One more item for every text that is not on the list, or one more symbol for every character outside "
-            "the alphabet. Devices refuse schemes without it.",
+            help="Add one item for all texts that are not listed, or one symbol for all characters outside the "
+            "alphabet. Devices refuse schemes without it.",
         ),
     ] = False,
-    keys: Annotated[bool, typer.Option("--keys", help="Any text, asked about by name later.")] = False,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")
+    ] = False,
     alphabet: Annotated[
         str | None,
-        typer.Option(help="Texts to be found: their characters; a-z0-9.- has ranges, and a hyphen at its end."),
+        typer.Option(help="Search for strings of these characters. a-z0-9.- means two ranges, a dot and a hyphen."),
     ] = None,
-    length: Annotated[int | None, typer.Option(help="Texts to be found: how many characters at most.")] = None,
-    users: Annotated[int | None, typer.Option(help="How many users report.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Privacy, such as 1 or 0.5.")] = None,
-    within: Annotated[str | None, typer.Option(help="Target: half the width of an interval, such as 0.5%.")] = None,
-    frequency: Annotated[str, typer.Option(help="With --within: of an item held by this share of users.")] = "0",
-    every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold at once.")] = False,
-    find: Annotated[str | None, typer.Option(help="Target: find what this share holds, such as 0.1%.")] = None,
-    confidence: Annotated[str, typer.Option(help="Of a target.")] = "95%",
-    report_bytes: Annotated[int | None, typer.Option(help="Limit: bytes of a report.")] = None,
-    memory: Annotated[str, typer.Option(help="Limit: state of the server, such as 500MB.")] = "1GiB",
-    candidates: Annotated[int, typer.Option(help="With --keys: how many will be asked about.")] = 1000,
+    length: Annotated[int | None, typer.Option(help="Search for strings of at most this many characters.")] = None,
+    users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None,
+    within: Annotated[
+        str | None, typer.Option(help="Target: half-width of the confidence intervals, such as 0.5%.")
+    ] = None,
+    frequency: Annotated[str, typer.Option(help="With --within: for an item that this share of users has.")] = "0",
+    every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold simultaneously.")] = False,
+    find: Annotated[
+        str | None, typer.Option(help="Target: find every item that at least this share of users has, such as 0.1%.")
+    ] = None,
+    confidence: Annotated[str, typer.Option(help="Confidence level of the target.")] = "95%",
+    report_bytes: Annotated[int | None, typer.Option(help="Limit: bytes per report.")] = None,
+    memory: Annotated[str, typer.Option(help="Limit: memory of the server, such as 500MB.")] = "1GiB",
+    candidates: Annotated[int, typer.Option(help="With --keys: number of texts that you will count.")] = 1000,
     max_epsilon: Annotated[str, typer.Option(help="Limit: the largest ε to recommend.")] = "10",
     skew: Annotated[
-        str, typer.Option(help="How uneven the data are: exponent of a power law, 0 for even, or worst.")
+        str,
+        typer.Option(
+            help="How uneven the data are: the exponent of a power law, 0 if all items are equally common, or worst."
+        ),
     ] = "1.1",
     hash_seed: Annotated[
-        int | None, typer.Option(help="Of public hash functions. Default: a fresh one for every plan.")
+        int | None, typer.Option(help="Seed of the public hash functions. Default: a fresh one for every plan.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the scheme to this file, for clients and server.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the scheme to this file, for clients and the server.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
 
-    Says how exact it will be, what it costs, and why the others are not recommended. No data are needed.
+    Shows how accurate the scheme is, what it costs, and why the other schemes are not recommended. Needs no data.
 
     With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
 
@@ -70,11 +81,11 @@ def plan(
         if within is not None and find is not None:
             raise ParameterError("expected one target, got --within and --find")
         if within is None and (every or frequency != "0"):
-            raise ParameterError("--frequency and --every are for --within, which is not given")
+            raise ParameterError("--frequency and --every need --within")
         if within is None and find is None and confidence != "95%":
-            raise ParameterError("--confidence is for --within and --find, which are not given")
+            raise ParameterError("--confidence needs --within or --find")
         if other and not (label or labels or alphabet):
-            raise ParameterError("--other is for --label, --labels and --alphabet, which are not given")
+            raise ParameterError("--other needs --label, --labels or --alphabet")
         if save is not None:
             folder_of(save)
             refuse_replacing(save, [labels])
@@ -106,7 +117,9 @@ def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | 
 
 def _texts(alphabet: str | None, length: int | None, other: bool) -> Strings | None:
     if (alphabet is None) != (length is None):
-        raise ParameterError("expected --alphabet and --length together")
+        raise ParameterError(
+            f"expected --alphabet and --length together, got only --{'alphabet' if length is None else 'length'}"
+        )
     return None if alphabet is None or length is None else Strings(spelled_out(alphabet), length, other=other)
 
 
@@ -120,7 +133,7 @@ def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: 
 
 
 def spelled_out(alphabet: str) -> str:
-    """The characters of an alphabet in which a-z, A-Z, 0-9 and parts of them are ranges; other hyphens are hyphens.
+    """The characters of an alphabet. a-z, A-Z, 0-9 and parts of them are ranges; other hyphens stand for themselves.
 
     >>> spelled_out("a-f0-3.-/")
     'abcdef0123.-/'
@@ -129,7 +142,9 @@ def spelled_out(alphabet: str) -> str:
     def whole(found: re.Match[str]) -> str:
         first, last = map(ord, found[0][::2])
         if last < first:
-            raise ParameterError(f"alphabet: {found[0]} ends before it begins; a hyphen that is no range stands last")
+            raise ParameterError(
+                f"--alphabet: the range {found[0]} ends before it begins; put a hyphen that is not a range last"
+            )
         return "".join(map(chr, range(first, last + 1)))
 
     return re.sub("[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]", whole, alphabet)
@@ -140,11 +155,11 @@ def _lines(path: Path | None) -> list[str]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ParameterError(f"{path}: expected UTF-8 text, byte {error.start} is not") from None
-    # At line feeds only, as privatize and estimate read them: what else ends a line somewhere is part of a value.
+        raise ParameterError(f"{path}: expected UTF-8 text, got another encoding at byte {error.start}") from None
+    # Split at line feeds only, as privatize and estimate do: any other line separator is part of a value.
     lines = [line for line in text.split("\n") if line.strip()]
     if len(set(lines)) != len(lines):
-        raise ParameterError(f"{path}: expected distinct values, some lines occur more than once")
+        raise ParameterError(f"{path}: expected distinct values, got some lines more than once")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""plausibly privatize: users' values from a file to a file of their reports."""
+"""plausibly privatize: turn a file of users' values into a file of reports."""
 
 from __future__ import annotations
 
@@ -19,36 +19,47 @@ from ..files.values import FORMATS, Values, values
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
-"""What a shell makes hard to type."""
+"""Names for delimiters that are hard to type in a shell."""
 
 
 def privatize(
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="A file with one user's value in each row; - is standard input.")
     ],
-    scheme: Annotated[str, typer.Option(help="A file (plan --save), or words: OLH:epsilon=1,domain_size=1000.")],
+    scheme: Annotated[
+        str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet.")],
-    column: Annotated[str | None, typer.Option(help="The column of the values; needed if there are several.")] = None,
-    format: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(FORMATS)}. Default: by suffix; lines for standard input.")
+    column: Annotated[
+        str | None, typer.Option(help="The column of values; needed if the file has several columns.")
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates columns: ; or tab, for instance.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help=f"One of {', '.join(FORMATS)}. Default: from the suffix; lines for standard input."),
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Column separator, such as ; or tab.")] = None,
     header: Annotated[
-        bool, typer.Option("--header/--no-header", help="Without: columns are numbers, the first is 1.")
+        bool,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns. Without a header, columns are numbered from 1.",
+        ),
     ] = True,
-    missing: Annotated[str, typer.Option(help="Missing values: refuse, or skip.")] = "refuse",
-    seed: Annotated[int | None, typer.Option(help="For simulations and tests only: reproducible noise.")] = None,
+    missing: Annotated[str, typer.Option(help="What to do with missing values: refuse or skip.")] = "refuse",
+    seed: Annotated[
+        int | None, typer.Option(help="Seed for reproducible noise, for simulations and tests only.")
+    ] = None,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Write a file of reports: the value in each row of a CSV, TSV, NDJSON, Parquet or text file, randomized.
+    """Randomize the value in each row of a CSV, TSV, NDJSON, Parquet or text file, and write a file of reports.
 
     Devices do this themselves, with plausibly/device.py, and never send a value. This command is for tests, and for a
-    gateway that users trust with their values. Each user must be there once: two reports reveal twice as much.
+    gateway that users trust with their values. Each user may appear only once: two reports reveal twice as much.
 
-    Reports come in the order of the rows. The file appears whole or not at all, and none is overwritten.
+    Reports are in the order of the rows. The output appears complete or not at all, and never replaces a file.
 
-    "plausibly sample visits.csv" makes visits up; the example of "plausibly plan --help" a scheme for them.
+    "plausibly sample visits.csv" writes made-up visits; the example in "plausibly plan --help" makes a scheme for them.
 
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """
@@ -66,7 +77,8 @@ def privatize(
         )
         if seed is not None:
             console.print(
-                "Simulated: whoever knows the seed can read the values off these reports. Never for real users.",
+                "Simulated: anyone who knows the seed can recover the values from these reports. "
+                "Never use a seed for real users.",
                 style="yellow",
                 soft_wrap=True,
                 highlight=False,
@@ -83,7 +95,7 @@ def _opened(source: str, console: Console) -> Any:
     if source != "-":
         return source
     if sys.stdin is not None and sys.stdin.isatty():
-        console.print("One value in each line; Ctrl-D ends.", highlight=False)
+        console.print("Enter one value per line; end with Ctrl-D.", highlight=False)
     return None if sys.stdin is None else sys.stdin.buffer
 
 
@@ -113,5 +125,5 @@ def _print(scheme: Scheme, given: Values, out: Path, written: Privatized, key_fi
     ]
     console = results()
     for name, value in lines:
-        # Not in a table: what is to be copied must not be broken into lines.
+        # Not in a table: a command to copy must not be wrapped.
         console.print(f"{name:<7}  {escape(value)}", soft_wrap=True, highlight=False)

@@ -1,4 +1,4 @@
-"""plausibly reproduce: measure the figures of the paper, or your own, and check its findings."""
+"""plausibly reproduce: measure the figures of the paper, or your own, and check the paper's findings."""
 
 from __future__ import annotations
 
@@ -27,36 +27,34 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="fig1 … fig11, table1, table2, extra1 …; a panel: fig1a; a file of your own: mine.py. Default: all."
+            help="fig1 … fig11, table1, table2, extra1 …, a panel such as fig1a, or your own file. Default: all."
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, points and users.")] = False,
-    rows: Annotated[
-        Path | None, typer.Option(help="The file of all measurements. Default: rows.jsonl in --out.")
-    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Use fewer repeats, points and users.")] = False,
+    rows: Annotated[Path | None, typer.Option(help="The file for measurements. Default: rows.jsonl in --out.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder of pictures and report. Default: reproduced, or reproduced-quick."),
+        typer.Option(help="The folder for pictures and report. Default: reproduced, or reproduced-quick."),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(help="The paper's experiments. Default: reproduction/ in a clone of the repository."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes that measure.")] = 2,
-    aol: Annotated[
-        Path | None,
         typer.Option(
-            help="A copy of the AOL search log of your own (file, .gz or folder): only clicked URLs are read."
+            help="The folder of the paper's experiments. Default: reproduction/ in a clone of the repository."
         ),
     ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List what there is, and measure nothing.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2,
+    aol: Annotated[
+        Path | None,
+        typer.Option(help="Your copy of the AOL search log: a file, .gz or folder. Only clicked URLs are read."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--list", help="List the figures and tables without measuring.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Measure figures and tables of the paper, check its findings, and write a report.
 
-    All users are simulated: no data are needed, and nothing leaves this machine. Measurements are kept and never
-    repeated: after an interrupt, the same command goes on. The paper's figures are in the repository, not in the
-    installed package: run this in a clone. Files of your own are measured anywhere.
+    All users are simulated: no data are needed, and nothing leaves this machine. Finished measurements are kept: after
+    an interrupt, run the same command to continue. The paper's experiments are in the repository, not in the installed
+    package, so run this command in a clone. Your own files can be measured anywhere.
 
     Example: plausibly reproduce fig1 fig5c --quick
     """

@@ -1,4 +1,4 @@
-"""plausibly sample: made-up visits in a CSV file, to try the other commands on."""
+"""plausibly sample: write a CSV file of made-up visits for trying out the other commands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .common import echo_json, exit_on_error, messages, results
 
 def sample(
     out: Annotated[Path, typer.Argument(help="The CSV file to write.")] = Path("visits.csv"),
-    users: Annotated[int, typer.Option(help="How many users.")] = 200_000,
+    users: Annotated[int, typer.Option(help="Number of users.")] = 200_000,
     list_sites: Annotated[
-        Path | None, typer.Option("--sites", help="Also write all sites to this file, one in each line.")
+        Path | None, typer.Option("--sites", help="Also write all sites to this file, one per line.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Write made-up visits to try things on: a CSV file with a column "site", one line for each user.
+    """Write made-up visits for trying things out: a CSV file with a column "site" and one line per user.
 
-    A thousand sites that nobody owns, some of them popular (Zipf's law). They are the same for everybody.
+    There are 1,000 fictitious sites, some of them popular (Zipf's law). Every run writes the same visits.
 
     Example: plausibly sample visits.csv
     """
@@ -31,7 +31,7 @@ def sample(
         top = list(zip(sites()[:3], counts(users).tolist()[:3], strict=True))
         for path in (out, list_sites):
             if path is not None and path.exists():
-                raise StateError(f"{path}: exists already; remove it, or name another file")
+                raise StateError(f"{path}: the file exists already; remove it or choose another name")
         write_visits(out, users)
         if list_sites is not None:
             write_sites(list_sites)
@@ -41,4 +41,4 @@ def sample(
     printed = results()
     printed.print(f"{escape(str(out))}: {users:,} made-up users, each with one of {SITES:,} sites.", highlight=False)
     known = ", ".join(f"{site} {count:,}" for site, count in top)
-    printed.print(f"The truth, which the server is never told, begins: {known} …", highlight=False, soft_wrap=True)
+    printed.print(f"The true counts, which the server never learns, begin: {known} …", highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""plausibly search: which strings are common, though nobody has listed them."""
+"""plausibly search: find common strings without a list of candidates."""
 
 from __future__ import annotations
 
@@ -22,18 +22,22 @@ _LEVEL = 0.05
 
 
 def search(
-    tally: Annotated[Path, typer.Argument(help="A tally file, from plausibly collect.")],
-    top: Annotated[int, typer.Option(min=1, help="How many strings at most.")] = 10,
+    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")],
+    top: Annotated[int, typer.Option(min=1, help="Return at most this many strings.")] = 10,
     level: Annotated[
-        float | None, typer.Option(help="Chance that anything is returned that nobody holds. Default: 0.05.")
+        float | None, typer.Option(help="Probability that the answer contains a string that nobody has. Default: 0.05.")
     ] = None,
-    no_level: Annotated[bool, typer.Option("--no-level", help="Return what may be luck, too.")] = False,
+    no_level: Annotated[
+        bool, typer.Option("--no-level", help="Also return strings that may be due to chance.")
+    ] = False,
     dictionary: Annotated[
-        Path | None, typer.Option(help="Strings that are publicly known to be likely, one in each line of a file.")
+        Path | None, typer.Option(help="A file of strings that are publicly known to be likely, one per line.")
     ] = None,
-    explain: Annotated[list[str] | None, typer.Option(help="Tell why this string was found or not.")] = None,
+    explain: Annotated[
+        list[str] | None, typer.Option(help="Explain why this string was found or not; may be repeated.")
+    ] = None,
     tree: Annotated[
-        list[Path] | None, typer.Option(help="The search as a tree, .png or .svg; may be repeated.")
+        list[Path] | None, typer.Option(help="Draw the search as a tree, .png or .svg; may be repeated.")
     ] = None,
     out: Annotated[
         list[Path] | None,
@@ -42,10 +46,11 @@ def search(
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Find the most common strings, with their counts and how certain it is that users hold them.
+    """Find the most common strings, with their counts and the certainty that users have them.
 
-    For tallies of a scheme that searches, such as plausibly plan recommends for --alphabet and --length. A dictionary
-    is a hint and no limit: what it has is found with less evidence. It must not come from the same users' reports.
+    The tally must be of a scheme for searches, such as plausibly plan recommends for --alphabet and --length. A
+    dictionary is a hint, not a limit: its strings are found with less evidence. It must not be made from reports of the
+    same users.
 
     Example: plausibly search visits.tally --out found.html
     """
@@ -59,7 +64,7 @@ def search(
         options = _options(source, tally, top, level, no_level, dictionary)
         strings = source.scheme.domain.parse(explain or ())
         if not len(source):
-            raise StateError(f"{tally}: there are no reports in it")
+            raise StateError(f"{tally}: the tally has no reports; add some with plausibly collect")
         with progress(console, "searching", "strings"):
             assert isinstance(source.tally, SearchTally)
             found = source.tally.search(**options)
@@ -82,15 +87,15 @@ def _options(
 ) -> dict[str, Any]:
     if not isinstance(source.tally, SearchTally):
         raise ParameterError(
-            f"{tally}: reports of {source.scheme.name}, which counts items that are named and does not search; "
-            f"plausibly estimate {tally} does that"
+            f"{tally}: expected a scheme for searches, got {source.scheme.name}, which counts items by name; "
+            f"use plausibly estimate {tally}"
         )
     if no_level and level is not None:
         raise ParameterError("expected --level or --no-level, got both")
     takes = source.tally.scheme.choices
     for option, given in (("level", level), ("dictionary", dictionary)):
         if given is not None and option not in takes:
-            raise ParameterError(f"--{option}: a search by {source.scheme.name} has no use for it; leave it out")
+            raise ParameterError(f"--{option}: searches by {source.scheme.name} do not use it; leave it out")
     options: dict[str, Any] = {"k": top}
     if "level" in takes and not no_level:
         options["level"] = _LEVEL if level is None else level

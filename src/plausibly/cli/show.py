@@ -1,4 +1,4 @@
-"""plausibly show: a scheme in words."""
+"""plausibly show: describe a scheme in words."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ def show(
     scheme: Annotated[
         str, typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally).")
     ],
-    users: Annotated[int | None, typer.Option(min=1, help="How many users report. Default: as in the file.")] = None,
+    users: Annotated[
+        int | None, typer.Option(min=1, help="Number of users who report. Default: as in the file.")
+    ] = None,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Tell in words what a scheme protects, reveals and costs: for those who must sign it off.
+    """Describe in words what a scheme protects, reveals and costs, for those who must sign it off.
 
-    What a value may be; ε asked for and delivered, and what that means for a suspicion; what a report consists of; the
-    error to expect; what fake reports can do to one item, to all at once and to a search; what the server keeps. Of a
-    file also how many reports it has.
+    The description lists the possible values; the requested and the actual ε, and its effect on a suspicion; the
+    contents of a report; the expected error; the harm that fake reports can do to one item, to all items and to a
+    search; and the server's state. For a file, it adds the number of reports.
 
     Example: plausibly show OLH:epsilon=1,domain_size=1000 --users 100000
     """
@@ -44,7 +46,7 @@ def show(
     for heading, facts in sections:
         table = Table.grid(padding=(0, 2))
         table.add_column(min_width=width)
-        table.add_column(overflow="fold")  # a fingerprint that is cut off is none
+        table.add_column(overflow="fold")  # never truncate a fingerprint
         for name, value in facts:
             table.add_row(f"  {escape(name)}", escape(value))
         console.print(f"[bold]{heading}[/]", table, "", sep="\n", highlight=False)

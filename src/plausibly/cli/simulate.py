@@ -1,4 +1,4 @@
-"""plausibly simulate: what accuracy would I get on my histogram?"""
+"""plausibly simulate: the accuracy of a scheme on a known histogram."""
 
 from __future__ import annotations
 
@@ -26,36 +26,38 @@ _DATA, _USERS = "zipf-1.1", 100_000
 
 
 def simulate(
-    scheme: Annotated[str, typer.Argument(help="A scheme: its file, or words such as OLH:epsilon=1,domain_size=1000.")],
+    scheme: Annotated[
+        str, typer.Argument(help="A scheme: its file, or a text such as OLH:epsilon=1,domain_size=1000.")
+    ],
     counts: Annotated[Path | None, typer.Option(help="A CSV file with the columns item and count.")] = None,
-    values: Annotated[Path | None, typer.Option(help="A CSV file, one user's value in each row.")] = None,
-    column: Annotated[str | None, typer.Option(help="The column of --values.")] = None,
-    data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform, url-clicks.")] = None,
+    values: Annotated[Path | None, typer.Option(help="A CSV file with one user's value in each row.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column of --values to read.")] = None,
+    data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform or url-clicks.")] = None,
     users: Annotated[
-        int | None, typer.Option(min=1, max=2**31 - 1, help="Users. Default: 100,000, or as in the file.")
+        int | None, typer.Option(min=1, max=2**31 - 1, help="Number of users. Default: 100,000, or as in the file.")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="How often the collection is run.")] = 20,
+    repeats: Annotated[int, typer.Option(min=1, max=10_000, help="Number of simulated collections.")] = 20,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")] = 1,
-    postprocess: Annotated[str | None, typer.Option(help="A step after each estimate, such as norm-sub.")] = None,
-    top: Annotated[int, typer.Option(min=1, max=10_000, help="How many of the most common items to show.")] = 10,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write .png, .svg, .csv or .json.")] = None,
+    postprocess: Annotated[str | None, typer.Option(help="A post-processing step, such as norm-sub.")] = None,
+    top: Annotated[int, typer.Option(min=1, max=10_000, help="Number of most common items to show.")] = 10,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write: .png, .svg, .csv or .json.")] = None,
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Rehearse a collection on known counts: the errors to expect, beside those that the scheme predicts.
+    """Rehearse a collection on known counts: the actual errors, beside those that the scheme predicts.
 
-    This is a simulation. It has to know the true counts, makes every user's report on this machine, and sends nothing
-    anywhere; it protects nobody's data. Items are matched by name to a scheme with labels, by number to one with
-    numbers; strings have to be found by a search, and a scheme of any texts is asked about those of the file.
+    This is a simulation. It needs the true counts, makes every user's report on this machine, and sends nothing
+    anywhere. It protects nobody's data. Items match a scheme with labels by name, and a scheme with numbers by number.
+    A scheme for searches has to find the strings; a scheme for any text counts the texts of the file.
 
     Example: plausibly simulate OLH:epsilon=1,domain_size=100 --data zipf-1.1 --users 50000
     """
     console = messages()
     with exit_on_error(console):
         if [counts, values, data].count(None) < 2:
-            raise ParameterError("expected one of --counts, --values and --data, got several")
+            raise ParameterError("expected only one of --counts, --values and --data, got several")
         if column is not None and values is None:
-            raise ParameterError("--column is for --values, which is not given")
+            raise ParameterError("--column needs --values FILE")
         if out is not None:
             check_name(out)
             refuse_replacing(out, [counts, values, Path(scheme)])

@@ -1,6 +1,6 @@
-"""What ``plausibly --help`` lists: the commands by panel, each with the first paragraph of its own help.
+"""The commands that ``plausibly --help`` lists, by panel, each with the first paragraph of its own help.
 
-A copy, which a test compares with the docstrings: reading them there would import every command, and NumPy with them.
+A test compares these copies with the docstrings; reading the docstrings would import every command, and NumPy.
 """
 
 from __future__ import annotations
@@ -8,29 +8,29 @@ from __future__ import annotations
 SUMMARIES = {
     "Start here": {
         "demo": "Watch a histogram emerge from noise: plan, privatize, collect, estimate and search on made-up visits.",
-        "sample": 'Write made-up visits to try things on: a CSV file with a column "site", one line for each user.',
+        "sample": 'Write made-up visits for trying things out: a CSV file with a column "site" and one line per user.',
     },
     "Prepare a collection": {
         "plan": "Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).",
-        "show": "Tell in words what a scheme protects, reveals and costs: for those who must sign it off.",
+        "show": "Describe in words what a scheme protects, reveals and costs, for those who must sign it off.",
         "audit": (
             "Certify the ε of a scheme: run the shipped client on every outcome of its private coins. "
             "Exit code 1 if it fails."
         ),
         "simulate": (
-            "Rehearse a collection on known counts: the errors to expect, beside those that the scheme predicts."
+            "Rehearse a collection on known counts: the actual errors, beside those that the scheme predicts."
         ),
     },
     "Collect": {
         "privatize": (
-            "Write a file of reports: the value in each row of a CSV, TSV, NDJSON, Parquet or text file, randomized."
+            "Randomize the value in each row of a CSV, TSV, NDJSON, Parquet or text file, and write a file of reports."
         ),
         "collect": "Add up files of reports into a tally file, ready for estimate and search.",
-        "merge": "Merge tally files into a new one: the same as if all their reports had been collected together.",
+        "merge": "Merge tally files into a new one, as if all their reports had been collected together.",
     },
     "Learn": {
-        "estimate": "Estimate how many users hold each item, with confidence intervals.",
-        "search": "Find the most common strings, with their counts and how certain it is that users hold them.",
+        "estimate": "Estimate how many users have each item, with confidence intervals.",
+        "search": "Find the most common strings, with their counts and the certainty that users have them.",
     },
     "Research": {
         "compare": "Compare schemes on a made-up crowd or on your own data: errors, F1, bytes, time.",
