@@ -124,7 +124,7 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
         f"To be found, a string of {length} characters needs as much evidence as it takes to name it: "
         f"{text * length:.0f} nats"
         + (
-            f" if it is like a word, {random * length:.0f} if it is random: then {percent(unlikely)} are needed."
+            f" if it is like a word, {random * length:.0f} if it is random, which takes {percent(unlikely)} of users."
             if text < random
             else "."
         ),
