@@ -369,6 +369,11 @@ class Scheme(ABC):
         return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
 
     @classmethod
+    def shares_hashes(cls) -> bool:
+        """Whether its clients share public hash functions, which ``hash_seed`` chooses."""
+        return any(field.name == "hash_seed" for field in fields(cls))
+
+    @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         """A scheme of this kind on a domain, with a small state and few public choices.
 
