@@ -98,9 +98,7 @@ def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> Search:
 
 def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
     error = sqrt(Prediction(scheme, aim.skew).variance(n))
-    influence = scheme.influence()
-    assert influence is not None  # all of these have a variance law
-    return Choice(scheme, error, scheme.cost(n, aim.asked), influence, reason)
+    return Choice(scheme, error, scheme.cost(n, aim.asked), scheme.influence(), reason)
 
 
 def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
