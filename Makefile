@@ -11,12 +11,12 @@ PY     := $(VENV)/bin/python
 KERNEL := src/plausibly/kernels/native.c src/plausibly/kernels/c/*.h src/plausibly/kernels/sources.py
 SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
-# What the demo needs. In a variable: a comma would end an argument of $(call).
+# The demo's extras. In a variable, because a comma would end an argument of $(call).
 SHOWN  := plots,files
 
-# Tests fix their seeds and share nothing, so the number of processes changes the time and not the outcome.
+# Tests fix their seeds and share nothing, so the number of processes affects only the time.
 # The hash seed is fixed because all processes must collect the same tests in the same order. Bytecode is kept, whatever
-# the environment says: without it every process rewrites the asserts of all tests again, which takes seconds.
+# the environment says: without it, every process would rewrite the asserts of all tests, which takes seconds.
 JOBS   ?= 2
 PYTEST  = PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n $(JOBS) --dist worksteal
 
@@ -37,10 +37,10 @@ help:  ## Show this list
 	@echo 'plausibly: frequency estimation under local differential privacy'; echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.demo $(VENV)/.kernels  ## Install what the demo needs, then the whole story: a histogram emerges from noise
+demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it: a histogram emerges from noise
 	@$(VENV)/bin/plausibly demo
 
-test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests: every module, in less than a minute
+test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
 test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: seven minutes on two cores
@@ -49,18 +49,18 @@ test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pas
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
 	@$(PYTEST) -m slow
 
-sanitize: $(VENV)/.dev  ## Run the kernels under AddressSanitizer and UBSan: with any bytes, then their tests
+sanitize: $(VENV)/.dev  ## Run the kernels under AddressSanitizer and UBSan: on arbitrary bytes, then their tests
 	@$(PY) tests/kernels/fuzz/sanitize.py
 
 FUZZED ?= 300
-fuzz: $(VENV)/.dev  ## Let libFuzzer search the kernels for five minutes (FUZZED=3600: an hour)
+fuzz: $(VENV)/.dev  ## Fuzz the kernels with libFuzzer for five minutes (FUZZED=3600: one hour)
 	@$(PY) tests/kernels/fuzz/sanitize.py --fuzz $(FUZZED) --calls 200000
 
 bench: $(VENV)/.demo $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: two minutes)
-	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half runs without them'
+	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half of the benchmark runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 
-# From scratch each time: what was read before would not warn again.
+# From scratch each time: a cached page would not warn again.
 docs: $(VENV)/.dev $(VENV)/.kernels  ## Execute the examples of all pages and build the site: docs/_build/html/index.html
 	$(say) 'executing the examples'
 	@$(PYTEST) tests/test_readme.py -k blocks_print
@@ -72,18 +72,18 @@ check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
 	$(say) 'ruff check'
 	@$(PY) -m ruff check --quiet .
 	$(say) 'ruff format --check'
-	@$(PY) -m ruff format --check --quiet . || { echo 'Run `make format` to put that right.'; exit 1; }
+	@$(PY) -m ruff format --check --quiet . || { echo 'Run `make format` to fix this.'; exit 1; }
 	$(say) 'mypy --strict'
 	@$(PY) -m mypy
 	$(say) 'import contract'
 	@$(VENV)/bin/lint-imports --no-logo
 
-format: $(VENV)/.dev  ## Sort imports, mend what ruff can mend, format
+format: $(VENV)/.dev  ## Sort imports, apply the fixes of ruff, and format
 	@$(PY) -m ruff check --quiet --fix-only .
 	@$(PY) -m ruff format .
 
-# In a place of its own: what resolves the versions is not among them. Without names of hosts, so that any mirror serves.
-lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and write them down with their hashes
+# In its own environment: uv is not one of the tools. Without host names, so that any mirror can serve the files.
+lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and record them with their hashes
 	@rm -rf $(VENV)/lock
 	@$(PY) -m venv --without-pip $(VENV)/lock
 	@$(PY) -m pip --python $(VENV)/lock/bin/python install -qq --disable-pip-version-check uv
@@ -93,9 +93,9 @@ lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, a
 	        $$(test $$name = build || echo pyproject.toml --extra dev) - --output-file $(LOCKS)/$$name.lock || exit 1; \
 	done
 	@rm -rf $(VENV)/lock
-	@echo '· $(LOCKS)/build.lock and $(LOCKS)/dev.lock; `make check test` says whether they serve'
+	@echo '· $(LOCKS)/build.lock and $(LOCKS)/dev.lock; `make check test` shows whether they work'
 
-clean:  ## Remove all that make has made, .venv included
+clean:  ## Remove everything that make created, including .venv
 	@rm -rf $(VENV) build dist docs/_build src/plausibly.egg-info $(SHARED)
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find src tests examples bench docs reproduction -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
@@ -124,7 +124,7 @@ $(VENV)/.python:
 	    if ! { "$$chosen" -m venv --without-pip $(VENV) \
 	        && "$$chosen" -m pip --python $(PY) install -qq --disable-pip-version-check pip; }; then \
 	        rm -rf $(VENV); \
-	        echo "$$chosen can neither make a virtual environment with pip nor has a pip of its own." >&2; \
+	        echo "$$chosen can neither create a virtual environment with pip, nor does it have pip itself." >&2; \
 	        echo 'On Debian and Ubuntu: apt install python3-venv' >&2; \
 	        exit 1; \
 	    fi; \
@@ -132,21 +132,21 @@ $(VENV)/.python:
 	@$(call locked,build,'setuptools>=77')
 	@touch $@
 
-# No build isolation: setuptools is already here, and one download less is one thing less to fail.
+# No build isolation: setuptools is already here, and a download less is one thing less that can fail.
 $(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
 	$(say) 'installing plausibly, matplotlib and pyarrow'
 	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[$(SHOWN)]')
 	@touch $@
 
-# The tools first, by the lock; then the package, whose dependencies are there already.
+# First the tools from the lock, then the package, whose dependencies are installed by then.
 $(VENV)/.dev: pyproject.toml setup.py $(LOCKS)/dev.lock | $(VENV)/.python
 	$(say) 'installing plausibly and the developer tools'
 	@$(call locked,dev,--no-build-isolation --editable '.[dev]')
 	$(call with-kernels,$(PIP) --no-deps --no-build-isolation --editable .)
 	@touch $@ $(VENV)/.demo
 
-# The libraries we are compared with want older versions than we do, hence a place of their own. Few retries: without
-# a network the benchmark goes on alone, and soon.
+# The libraries we compare with need older versions than we do, so they get their own environment. Few retries: without
+# a network the benchmark continues alone after a short wait.
 $(PEERS)/.installed: bench/peers.txt | $(VENV)/.python
 	$(say) 'installing the peers (about two minutes, once)'
 	@rm -rf $(PEERS)
@@ -155,12 +155,12 @@ $(PEERS)/.installed: bench/peers.txt | $(VENV)/.python
 	    --requirement bench/peers.txt || { rm -rf $(PEERS); exit 1; }
 	@touch $@
 
-# A stamp and not the library itself: without a compiler there is none, and that is no reason to try each time.
+# The target is a stamp, not the library: without a compiler there is no library, and we should not try every time.
 $(VENV)/.kernels: $(wildcard $(KERNEL)) setup.py | $(VENV)/.python
 	$(say) 'compiling the kernels'
 	$(call with-kernels,$(PY) setup.py --quiet build_ext --inplace)
 
-# Run $(1), which compiles the library on its way. The old one goes first, so that none is taken for the new.
+# Run $(1), which compiles the library. The old library is removed first, so that it cannot be taken for the new one.
 define with-kernels
 	@rm -f $(SHARED)
 	@$(1)

@@ -1,8 +1,8 @@
-"""Builds the C kernels as a plain shared library beside the loader; everything else is in pyproject.toml.
+"""Build the C kernels as a plain shared library beside the loader; everything else is in pyproject.toml.
 
-The library knows nothing of Python (it is opened with ctypes), so one wheel serves every Python version:
-`py3-none-<platform>`. Without a working compiler the build goes on, the wheel is `py3-none-any`, and the
-package computes the same numbers with NumPy.
+The library does not use Python's C interface (it is loaded with ctypes), so one wheel serves every Python version:
+`py3-none-<platform>`. Without a working compiler the build continues, the wheel is `py3-none-any`, and the package
+computes the same numbers with NumPy.
 """
 
 import os
@@ -19,14 +19,14 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
 KERNELS = Path("src/plausibly/kernels")
-# Run and not imported: importing the package needs NumPy, and the build must do without.
+# Run instead of imported: importing the package needs NumPy, which the build must not require.
 SOURCES = runpy.run_path(str(KERNELS / "sources.py"))
 
 # -O3 is explicit because the kernels are several times slower under -O2 (gcc 12).
 FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-Wall"]
 
-# What makes an error in memory harder to exploit. Not every compiler, C library and linker knows all of these, so each
-# group is tried on an empty library first and left out where it fails. A distribution may define FORTIFY itself.
+# Flags that make memory errors harder to exploit. Not every compiler, C library and linker supports all of them: each
+# group is tried on an empty library first and left out if it fails. A distribution may define FORTIFY itself.
 HARDENING = [
     ["-fstack-protector-strong"],
     ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"],
@@ -47,7 +47,7 @@ def compiler() -> list[str]:
 
 
 def understood(command: list[str]) -> list[str]:
-    """The groups of hardening flags with which this compiler makes a library without a warning."""
+    """The hardening flags with which this compiler builds a library without a warning."""
     flags: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "empty.c"
@@ -75,7 +75,7 @@ def compile_library(source: Path, target: Path) -> None:
 
 
 class BuildLibrary(build_ext):
-    """Compiles with the bare C compiler: Python's own flags and headers have no part in the library."""
+    """A build with the bare C compiler, without Python's own flags and headers."""
 
     built = False
 
@@ -87,13 +87,13 @@ class BuildLibrary(build_ext):
         try:
             compile_library(Path(ext.sources[0]), target)
         except CompileError:
-            print("plausibly: no C kernels were built; the slower NumPy ones will be used.", flush=True)
+            print("plausibly: no C kernels were built; the slower NumPy kernels will be used.", flush=True)
             raise
         self.built = True
 
 
 class PortableWheel(bdist_wheel):
-    """Tags the wheel by what is in it: a library for one platform, or nothing but Python."""
+    """A wheel tagged by its contents: a library for one platform, or only Python."""
 
     def get_tag(self) -> tuple[str, str, str]:
         if self.get_finalized_command("build_ext").built:

@@ -1,9 +1,9 @@
-"""The paper, measured again: Cormode, Maddock and Maple, Frequency Estimation under Local Differential Privacy.
+"""A reproduction of Cormode, Maddock and Maple, Frequency Estimation under Local Differential Privacy.
 
     plausibly reproduce --quick
 
-Everything here is declared with the names that ``plausibly.experiments`` promises, as an experiment of anybody's own
-would be. Importing the package enters its schemes and measures by name.
+Everything here is declared with the public names of ``plausibly.experiments``, as your own experiment would be.
+Importing the package registers its schemes and measures by name.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MEASURES.update({**CEILINGS, **METHODS})
 EXPERIMENT = Experiment(
     figures=list(FIGURES.values()),
     findings=FINDINGS,
-    title="Frequency estimation under local differential privacy, measured again",
-    about="Figures and tables of the paper by Cormode, Maddock and Maple (VLDB 2021), measured with plausibly: what "
-    "each shows, what the paper says about it, and whether it is so.",
+    title="Frequency estimation under local differential privacy: a reproduction",
+    about="The figures and tables of the paper by Cormode, Maddock and Maple (VLDB 2021), measured again with "
+    "plausibly: what each shows, what the paper claims about it, and whether the claim holds.",
     citation=Citation(
         "Graham Cormode, Samuel Maddock and Carsten Maple: Frequency Estimation under Local Differential Privacy. "
         "Proceedings of the VLDB Endowment 14 (11), 2021.",
         "https://doi.org/10.14778/3476249.3476261",
     ),
-    # The rows in docs/reproduction are kept under names alone.
+    # The rows in docs/reproduction are keyed by names only.
     published=True,
 )

@@ -1,4 +1,4 @@
-"""Searches to compare with: those of the paper's last table, and the best that prefixes alone can do."""
+"""Baseline searches: those of the paper's table 2, and the best search that uses prefixes alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .variants import SplitSFP, SplitTH, named_oracle
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[Any]
-"""Strings as rows of symbols, 0 after their end."""
+"""Strings as rows of symbols, padded with 0."""
 
 PEM: Any = CATALOG["PEM"]
 SFP: Any = CATALOG["SFP"]
@@ -24,11 +24,11 @@ TH: Any = CATALOG["TH"]
 
 @dataclass(frozen=True)
 class OverSketches:
-    """A search of the paper's last table, over Count-Min sketches of an oracle's reports."""
+    """A search of the paper's table 2, over Count-Min sketches of an oracle's reports."""
 
     kind: Any
     reports: int
-    """Number of reports of a user; they share the budget."""
+    """Number of reports per user; they share the budget."""
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class OverSketches:
         rows: int,
         width: int,
     ) -> Scheme:
-        """The search with this total privacy, for any number of users."""
+        """The search with ``epsilon`` as its total budget; the number of users does not matter."""
         seed = {"hash_seed": hash_seed}
         cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
         sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
@@ -58,7 +58,7 @@ SEARCHES: Mapping[str, Callable[..., Scheme]] = {
     SplitSFP.name: OverSketches(SplitSFP, reports=1),
     SplitTH.name: OverSketches(SplitTH, reports=1),
 }
-"""Searches by name: called with epsilon, domain, users, hash_seed and parameters of their own."""
+"""Searches by name: called with epsilon, domain, users, hash_seed and their own parameters."""
 
 
 # --- prefixes done well -----------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ _COHORTS = 8
 def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
     """The prefix extending method without early pruning: a first level that is decoded completely, then whole strings.
 
-    Two in five users report the first characters, the others the whole string through tables of 2^20 cells.
+    40 % of the users report the first characters, the others the whole string through tables of 2^20 cells.
     """
     symbols, length = strings.symbols, strings.length
     start = next(size for size in range(length, 0, -1) if symbols**size <= 2**22)
@@ -83,7 +83,7 @@ def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
     letters = make("SS", epsilon=text, domain_size=symbols)
     million = 10**6
     each = round((1 - _FIRST_SHARE) * million / _COHORTS)
-    # The scheme wants some users for every group; one in a million are not missed.
+    # The scheme requires users in every group; one in a million makes no difference.
     weights = (*(1,) * length, round(_FIRST_SHARE * million), *(each,) * _COHORTS)
     return make(
         "TRELLIS",
@@ -100,10 +100,10 @@ def pem_plus(epsilon: float, strings: Strings, hash_seed: int) -> Any:
 
 
 def extend_and_peel(tally: Any, k: int) -> list[Any]:
-    """The k best extensions of the 500 most common first parts, peeled off one after the other.
+    """The k best extensions of the 500 most common first parts, found one at a time.
 
-    A found string is subtracted from its cells, so that no other string profits from them. An estimate above that of
-    its own first part is pulled towards it, as far as their variances say.
+    Each string found is subtracted from its cells, so that it does not inflate others. An estimate above that of its
+    own first part is pulled towards it, weighted by their variances.
     """
     scheme, n = tally.scheme, len(tally)
     strings = scheme.strings
@@ -141,20 +141,20 @@ def _cohorts(scheme: Any, tally: Any) -> list[tuple[Any, Any]]:
 
 
 def _counts(scheme: Scheme, tally: Any, n: int) -> tuple[Floats, float]:
-    # Every item's count, scaled up to n users, and the variance of an item nobody has.
+    # Every item's count, scaled up to n users, and the variance of an item that no user has.
     estimates = tally.estimate()
     scale = n / max(len(tally), 1)
     return estimates.values * scale, scheme.variance(len(tally)) * scale**2
 
 
 def _constrained(whole: Floats, whole_variance: float, first: Floats, first_variance: float) -> Floats:
-    # The most likely counts given that a string is not more common than its own beginning.
+    # The most likely counts given that a string is at most as common as its own prefix.
     pooled = (whole / whole_variance + first / first_variance) / (1 / whole_variance + 1 / first_variance)
     return np.where(first < whole, pooled, whole)
 
 
 def _rows(numbers: npt.NDArray[Any], symbols: int, length: int) -> Rows:
-    # The digits of each number, the highest first.
+    # The digits of each number, most significant first.
     return (numbers[:, None] // symbols ** np.arange(length - 1, -1, -1) % symbols).astype(np.uint8)
 
 
@@ -164,13 +164,13 @@ def _numbers(rows: Rows, symbols: int) -> npt.NDArray[np.int64]:
 
 
 def _are_strings(rows: Rows) -> npt.NDArray[np.bool_]:
-    # Nothing but the pad follows the pad.
+    # Only padding follows padding.
     broken: npt.NDArray[np.bool_] = ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
     return ~broken
 
 
 def _extensions(prefixes: Rows, symbols: int, length: int) -> Rows:
-    # Every string that begins with one of these.
+    # Every string that begins with one of the prefixes.
     more = length - prefixes.shape[1]
     endings = _rows(np.arange(symbols**more), symbols, more)
     pairs = [np.repeat(prefixes, len(endings), axis=0), np.tile(endings, (len(prefixes), 1))]

@@ -1,7 +1,7 @@
-"""Upper bounds for searches: two searches that no collection can afford, simulated from the truth.
+"""Upper bounds on the accuracy of any search: two idealised searches, simulated from the truth.
 
-Both give every user's whole budget to the full string and the best oracle known, whose noise is normal with variance
-n·V*, V* = 4e^ε/(e^ε−1)². They see true counts plus that noise, and answer with k strings.
+Both spend every user's whole budget on the full string and the best known oracle, whose noise is normal with variance
+n·V*, V* = 4e^ε/(e^ε−1)². They see the true counts plus that noise, and answer with k strings.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Bins = npt.NDArray[np.int64]
 
 CANDIDATES = 2_000
 UNHELD = "\N{REPLACEMENT CHARACTER}"
-"""In an answer: any string without users, which is wrong."""
+"""Placeholder in an answer for any string that no user has: a wrong answer."""
 
 STEP = 0.01
-"""Width in nats of the bins in which strings are counted by their prior: bin b is ln P = −b·STEP."""
+"""Width in nats of the bins by which strings are grouped by their prior: bin b is ln P = −b·STEP."""
 _MIXED = 0.05
-"""Share of the uniform law in the prior, so that no string is impossible."""
+"""Weight of the uniform distribution in the prior, so that no string is impossible."""
 
 _tail = np.vectorize(lambda z: erfc(z / sqrt(2)) / 2, otypes=[np.float64])
 _quantile = np.vectorize(NormalDist().inv_cdf, otypes=[np.float64])
 
 
 def known_candidates(crowd: Crowd, epsilon: float, k: int, rng: np.random.Generator) -> list[str]:
-    """The k strings that look most frequent when the 2,000 truly most frequent are given as candidates.
+    """The k strings with the highest noisy counts among the 2,000 truly most frequent ones.
 
-    Out of reach for a search with few users, since this one does not have to discover the strings.
+    Out of reach for a search with few users, which must first learn which strings occur.
     """
     counts = crowd.counts[:CANDIDATES]
     estimates = counts + rng.normal(0.0, sqrt(_variance(crowd, epsilon)), len(counts))
@@ -49,12 +49,12 @@ def known_candidates(crowd: Crowd, epsilon: float, k: int, rng: np.random.Genera
 def exhaustive(
     crowd: Crowd, epsilon: float, k: int, length: int, alphabet_size: int, rng: np.random.Generator
 ) -> list[str]:
-    """The k best of all strings of at most this length, by their estimates and a prior on their characters.
+    """The k best of all strings of at most ``length`` characters, by their estimates and a prior on their characters.
 
-    All of them are candidates, held or not; one of the alphabet_size symbols is the pad, which only itself follows. The
-    prior P takes characters as independent, with the exact share of each at each place among the users whose strings
-    reach it. A string of estimate y and variance v then carries S = max(y, 0)²/(2v) + ln P nats. Unheld strings are
-    ``UNHELD`` in the answer.
+    All strings are candidates, whether any user has them or not; one of the ``alphabet_size`` symbols is padding, which
+    only padding follows. The prior P treats characters as independent, with the exact share of each at each position
+    among the users whose strings reach it. A string with estimate y and variance v scores S = max(y, 0)²/(2v) + ln P
+    nats. Strings that no user has are ``UNHELD`` in the answer.
     """
     wanted = 20 * whole_number("k", k, 1, 2**31 - 1) + 300
     if crowd.strings.dtype.itemsize > 4 * length:
@@ -64,7 +64,7 @@ def exhaustive(
     bins, unheld = drawn_nulls(prior.unheld, wanted, rng)
     z = np.concatenate([held, unheld])
     nats = np.maximum(z, 0) ** 2 / 2 - STEP * np.concatenate([prior.held, bins])
-    # As many as unheld strings were drawn: beyond them the two kinds would not be treated alike.
+    # As many as the unheld strings drawn: with more, the two kinds would be treated differently.
     best = np.argsort(-nats)[:wanted]
     best = best[np.argsort(-_top_probability(z[best], nats[best], k), kind="stable")][:k]
     return [str(crowd.strings[place]) if place < len(held) else UNHELD for place in best.tolist()]
@@ -72,23 +72,23 @@ def exhaustive(
 
 @dataclass(frozen=True, eq=False)
 class CharacterPrior:
-    """The probability of strings given their characters, in bins of ``STEP`` nats."""
+    """Prior probabilities of strings, given their characters, in bins of ``STEP`` nats."""
 
     held: Bins
     """The bin of each string of the crowd."""
     unheld: Floats
-    """The number of strings without users in each bin; up to 10^300, therefore not integers."""
+    """Number of strings in each bin that no user has; floats, because there are up to 10^300."""
 
 
 def character_prior(crowd: Crowd, length: int, alphabet_size: int) -> CharacterPrior:
-    """The prior of every string of at most this length: individually for those of the crowd, counted for the others."""
+    """The prior of every string of at most ``length`` characters: individual for the crowd's, counts for all others."""
     whole_number("length", length, 1, MAX_LENGTH)
     whole_number("alphabet_size", alphabet_size, 2, 2**15)
-    # One row of code points for each string, 0 after its end.
+    # One row of code points for each string, padded with 0.
     points = np.ascontiguousarray(crowd.strings).view(np.uint32).reshape(len(crowd.strings), -1)
     held = np.zeros(len(points), dtype=np.int64)
     alive = np.arange(len(points))
-    # How many strings of the symbols so far are in each bin: those that may go on, and those that have ended.
+    # Number of strings in each bin up to this position: those that may continue, and those that have ended.
     going, ended = np.ones(1), np.zeros(1)
     characters: set[int] = set()
     for place in range(length):
@@ -98,7 +98,7 @@ def character_prior(crowd: Crowd, length: int, alphabet_size: int) -> CharacterP
         characters.update(seen.tolist())
         if len(characters) >= alphabet_size:
             raise ParameterError(f"alphabet_size: expected more than the crowd's characters, got {alphabet_size}")
-        # Where nobody's string arrives, any symbol is as good as another.
+        # At positions that no user's string reaches, all symbols are equally probable.
         certain = _MIXED if len(alive) else 1.0
         shares = users / max(users.sum(), 1.0)
         bins = np.rint(-np.log((1 - certain) * shares + certain / alphabet_size) / STEP).astype(np.int64)
@@ -113,21 +113,21 @@ def character_prior(crowd: Crowd, length: int, alphabet_size: int) -> CharacterP
 
 
 def passing(bins: Bins, threshold: float) -> Floats:
-    """The probability that an unheld string of each bin has S above the threshold."""
+    """Probability that an unheld string of each bin has S above the threshold."""
     needed = threshold + STEP * bins
-    # S is ln P at least, whatever the estimate.
+    # S is at least ln P, whatever the estimate.
     return np.where(needed < 0, 1.0, _tail(np.sqrt(2 * np.maximum(needed, 0.0))))
 
 
 def drawn_nulls(unheld: Floats, wanted: int, rng: np.random.Generator) -> tuple[Bins, Floats]:
-    """The unheld strings with the largest S, about as many as wanted: their bins, and their estimates over the noise.
+    """About ``wanted`` unheld strings with the largest S: their bins, and their estimates in units of the noise.
 
     Strings pass a threshold independently: their number in a bin is binomial, or Poisson where there are too many to
-    count, and their estimates are normal ones beyond what the threshold asks for.
+    count, and their estimates are normal, conditioned on passing the threshold.
     """
     bins = np.flatnonzero(unheld)
     strings = unheld[bins]
-    # All pass the lower threshold. The upper one is passed by about one at most, since Φ(−z) ≤ e^(−z²/2) and ΣP = 1.
+    # All pass the lower threshold. At most about one passes the upper one, since Φ(−z) ≤ e^(−z²/2) and ΣP = 1.
     low, high = -STEP * len(unheld), 0.0
     while strings.sum() > wanted and high - low > STEP:
         middle = (low + high) / 2
@@ -148,7 +148,7 @@ def drawn_nulls(unheld: Floats, wanted: int, rng: np.random.Generator) -> tuple[
 def _top_probability(z: Floats, nats: Floats, k: int) -> Floats:
     # The probability that a string is one of the k heavy ones: it is heavy at all with odds k·e^S, since of k heavy
     # strings k·P(x) are expected at x; and it is above the k-th of those that are more likely heavy than not.
-    # Ranking by S alone is as good: F1 .705 and .704, averaged over nine sets, three sizes and three ε.
+    # Ranking by S alone is as good: F1 .705 and .704, averaged over 9 datasets, 3 sizes and 3 values of ε.
     heavy = 1 / (1 + np.exp(-np.clip(nats + log(k), -700, 700)))
     likely = np.sort(z[heavy > 0.5])
     kth = likely[-k] if len(likely) >= k else 0.0
@@ -190,4 +190,4 @@ def _measure(cell: Cell, views: Sequence[View], number: int) -> Measured:
 
 
 CEILINGS: Mapping[str, Callable[[Cell, Sequence[View], int], Measured]] = {"C1": _measure, "C3U": _measure}
-"""The ceilings by the name that cells give as their scheme: candidates known, and all strings tried."""
+"""The ceilings by the scheme name in cells: candidates known (C1), and all strings tried (C3U)."""

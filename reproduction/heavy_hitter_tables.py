@@ -1,4 +1,4 @@
-"""Tables and pictures of the heavy-hitter runs, made from their rows alone."""
+"""Tables and plots of the heavy-hitter runs, made from their rows alone."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def grid_sheet(rows: Sequence[Row]) -> Sheet:
         false = f"{sum(row['false'] > 0 for row in ours)} of {len(ours)}"
         lines.append((data, str(length), f"{n:,}", f"{epsilon:g}", *scores, *strict, false))
     runs = max(row["run"] for row in rows) + 1
-    header = ("data", "length", "n", "ε", *methods, "significant", "right", "runs with a false one")
-    return Sheet(f"Top-10 F1, {runs} runs a cell", header, tuple(lines), _summary(rows, methods))
+    header = ("data", "length", "n", "ε", *methods, "significant", "right", "runs with a false string")
+    return Sheet(f"Top-10 F1, {runs} runs per cell", header, tuple(lines), _summary(rows, methods))
 
 
 def _summary(rows: Sequence[Row], methods: Sequence[str]) -> str:
@@ -43,23 +43,23 @@ def _summary(rows: Sequence[Row], methods: Sequence[str]) -> str:
     false = sum(row["false"] > 0 for row in ours)
     found, right, listed = _mean(ours, "significant"), _mean(ours, "significant_right"), 10 * _mean(ours, "recall")
     return (
-        f"Mean F1: {', '.join(means)}. Significant at 5 %: {found:.2f} a run, {right:.2f} of them right, "
-        f"where the bare top 10 has {listed:.2f} right; {false} of {len(ours)} runs with a false one."
+        f"Mean F1: {', '.join(means)}. Significant at 5 %: {found:.2f} strings per run, {right:.2f} of them right; the "
+        f"plain top 10 has {listed:.2f} right. {false} of {len(ours)} runs have a false string."
     )
 
 
 def uniform_sheet(rows: Sequence[Row]) -> Sheet:
-    """How often a string is reported as significant when there is no heavy hitter."""
+    """How often a search reports significant strings in a crowd without heavy hitters."""
     lines = [
         (str(length), f"{n:,}", f"{epsilon:g}", str(len(own)), str(sum(row["significant"] > 0 for row in own)))
         for (length, n, epsilon), own in _grouped(rows, "length", "n", "epsilon").items()
     ]
-    header = ("length", "n", "ε", "runs", "with a report")
-    return Sheet("No heavy hitter: runs in which something was significant at 5 %", header, tuple(lines))
+    header = ("length", "n", "ε", "runs", "runs with a report")
+    return Sheet("No heavy hitters: runs that report a string as significant at 5 %", header, tuple(lines))
 
 
 def draw_grid(rows: Sequence[Row], path: Path) -> None:
-    """Mean F1 over all crowds, by the number of users; for long strings by their length. A panel for each ε."""
+    """Draw the mean F1 over all crowds by number of users, for long strings by length; one panel for each ε."""
     from matplotlib import pyplot
 
     by = "n" if len({row["length"] for row in rows}) == 1 else "length"
@@ -98,7 +98,7 @@ def _mean(rows: Iterable[Row], name: str = "f1") -> float:
 
 
 def _error(rows: Sequence[Row]) -> float:
-    # Of the mean: one standard error within the cells, since what the crowds differ by is not chance.
+    # One standard error of the mean within cells: differences between crowds are not chance.
     cells = list(_grouped(rows, "data", "n", "length").values())
     within = [np.var([row["f1"] for row in cell], ddof=1) / len(cell) if len(cell) > 1 else 0.0 for cell in cells]
     return float(np.sqrt(np.sum(within)) / len(cells))

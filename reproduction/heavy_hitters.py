@@ -1,13 +1,13 @@
-"""Heavy hitters: every search on every crowd, scored beside the two ceilings. One command prints each table.
+"""Heavy hitters: every search on every crowd, scored next to the two ceilings. Each command prints one table.
 
     python -m reproduction.heavy_hitters short        # 6 characters: all crowds, sizes and epsilons
     python -m reproduction.heavy_hitters long         # up to 64 characters
-    python -m reproduction.heavy_hitters uniform      # nothing to find: how often is something reported?
+    python -m reproduction.heavy_hitters uniform      # no heavy hitters: how often is one reported?
 
-The paper's searches over the paper's sketches are its table 2: ``plausibly reproduce table2``.
+The paper's searches over the paper's sketches are in table 2: ``plausibly reproduce table2``.
 
-Each run is one line of a file (``--rows``). A run that is there already is not measured again, so an interrupted
-command goes on where it was.
+Each run is one line of a file (``--rows``). Runs in the file are not measured again, so an interrupted command resumes
+where it stopped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .heavy_hitter_tables import draw_grid, grid_sheet, uniform_sheet
 from .top_ten import name
 
 _PIPED = 132
-"""Columns of a table that is not printed on a terminal."""
+"""Width in columns of a table that is not printed on a terminal."""
 Row = dict[str, Any]
 
 SIZES = (50_000, 400_000, 1_000_000, URL_CLICKS_N)
@@ -45,7 +45,7 @@ LONG = (
 
 
 def cell_of(method: str, data: str, n: int, epsilon: float, length: int, number: int) -> Cell:
-    """One run of a method: every run has a crowd and noise of its own."""
+    """One run of a method; every run has its own crowd and noise."""
     return Cell(name(method), data=f"{data}/{length}", n=n, d=0, epsilon=epsilon, data_seed=number, repeat=number)
 
 
@@ -78,11 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m reproduction.heavy_hitters", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("table", choices=["short", "long", "uniform"])
-    parser.add_argument("--runs", type=int, help="runs of each cell (16; uniform 50)")
-    parser.add_argument("--rows", type=Path, help="the file of all runs, read and added to")
+    parser.add_argument("--runs", type=int, help="runs per cell (16; uniform: 50)")
+    parser.add_argument("--rows", type=Path, help="results file: runs are read from it and appended to it")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--markdown", type=Path, help="write the table to this file, too")
-    parser.add_argument("--figure", type=Path, help="draw it to this file (short and long)")
+    parser.add_argument("--markdown", type=Path, help="also write the table to this file")
+    parser.add_argument("--figure", type=Path, help="draw the table to this file (short and long only)")
     given = parser.parse_args(arguments)
     cells = cells_of(given.table, given.runs or (50 if given.table == "uniform" else 16))
     with nullcontext(Results()) if given.rows is None else held(given.rows) as results:

@@ -1,7 +1,7 @@
-"""The ten most common strings, found by each search and each ceiling: one run of docs/heavy_hitters.md.
+"""The 10 most common strings, found by each search and each ceiling: one run of docs/heavy_hitters.md.
 
-Seeds are those of the published runs, which followed from six facts about a run. Strings have the whole alphabet of the
-crowds, where table 2 has the paper's 28 symbols.
+Seeds are those of the published runs, derived from six settings of a run. Strings use the whole alphabet of the
+crowds, whereas table 2 uses the paper's 28 symbols.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEVEL = 0.05
 
 
 def name(method: str) -> str:
-    """The name that cells give as their scheme."""
+    """The scheme name of the method in cells."""
     return f"top ten by {method}"
 
 
@@ -52,18 +52,18 @@ def _crowd(data: str, n: int, length: int, run: int) -> Crowd:
 
 
 class _Run:
-    """A crowd and a privacy, with the run's own noise."""
+    """A crowd and an epsilon, with the run's own noise."""
 
     def __init__(self, epsilon: float, strings: plausibly.Strings, crowd: Crowd, seed: int) -> None:
         self.epsilon, self.strings, self.crowd, self.seed = epsilon, strings, crowd, seed
 
     @property
     def rng(self) -> np.random.Generator:
-        """The generator of crowds and ceilings, from its start."""
+        """A fresh generator for crowds and ceilings."""
         return np.random.default_rng(self.seed)
 
     def collect(self, scheme: Any, metrics: Metrics) -> Any:
-        """The tally of every user's report, in the order of a shuffled crowd; its seconds go to the metrics."""
+        """The tally of every user's report, in the order of a shuffled crowd; times are added to ``metrics``."""
         holders = self.crowd.holders(self.rng)
         codes = scheme.domain.encode(self.crowd.strings)
         started = time.perf_counter()
@@ -109,4 +109,4 @@ _SEARCHES: Mapping[str, Callable[[_Run, Metrics], list[str]]] = {
 METHODS: Mapping[str, Callable[[Cell, Sequence[View], int], Measured]] = {
     name(method): partial(_measure, method) for method in _SEARCHES
 }
-"""The measures, by the name that cells give as their scheme."""
+"""The measures, by their scheme name in cells."""

@@ -1,4 +1,4 @@
-"""Schemes for experiments alone: published ones with a defect put back, or with another choice than the paper's."""
+"""Schemes for experiments only: published ones with a defect put back, or with a choice other than the paper's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TH: Any = CATALOG["TH"]
 
 _ITEMS_AT_ONCE = 1 << 16
 _COMBINE: Mapping[str, Any] = {"mean": np.sum, "median": np.median, "min": np.min}
-"""How the readings of all rows are combined. Each row has a share of the users, so the mean estimate is a sum."""
+"""How to combine the readings of all rows; each row has a share of the users, so that the mean is a sum."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SharedSigns(CS):
     """The Count-Sketch of the paper's program: the sign of an item is the parity of its cell.
 
-    There both are taken from one hash, h mod c and h mod 2, and every c is even. So all items of a cell have the same
-    sign, nothing cancels, and each estimate is (n−f)/c too high: a Count-Min sketch that is not debiased, with the
-    noise of two cells.
+    The program takes both from one hash, h mod c and h mod 2, and every c is even. All items of a cell therefore have
+    the same sign, nothing cancels, and each estimate is (n−f)/c too high: a Count-Min sketch that is not debiased, with
+    the noise of two cells.
     """
 
     name = "CS, shared signs"
@@ -51,9 +51,9 @@ class SharedSigns(CS):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RawCells(CM):
-    """The Count-Min sketch of the paper's program: only the mean is corrected for the other items of a cell.
+    """The Count-Min sketch of the paper's program: collisions are debiased for the mean only.
 
-    So median and minimum are n/c too high, before noise lowers the minimum.
+    Median and minimum are therefore n/c too high, before noise pulls the minimum down.
     """
 
     name = "CM, not debiased"
@@ -67,20 +67,20 @@ class RawCells(CM):
 
 @dataclass(frozen=True)
 class _AsTheyAre:
-    """Estimates from the cells of an item as they are, without correction for the other items in them."""
+    """Estimates that combine the cells of an item as they are, without debiasing collisions."""
 
     sketch: Any
     oracle: Decoder
     combine: str
     law: ClassVar[None] = None
-    """None: the other items of a cell bias these estimates."""
+    """Collisions bias these estimates."""
 
     @property
     def history(self) -> Any:
         return (decoding("rows not debiased"),)
 
     def scores(self, evidence: Any, n: Any, codes: Any, /) -> Any:
-        raise StateError("cells that are not debiased have no integer scores")
+        raise StateError("expected debiased cells: cells that are not debiased have no integer scores")
 
     def estimate(self, evidence: Any, n: Any, codes: Any) -> Any:
         rows = np.flatnonzero(n) if n.any() else np.arange(len(n))
@@ -103,21 +103,21 @@ class _AsTheyAre:
 
 @dataclass(frozen=True)
 class OverOracle:
-    """A function that makes one of these sketches over a named oracle."""
+    """A factory of one kind of sketch over a named oracle."""
 
     kind: Any
 
     def __call__(
         self, *, epsilon: float, domain_size: int, hash_seed: int, oracle: Mapping[str, Any], width: int, rows: int
     ) -> Scheme:
-        """The sketch with ``width`` cells a row; ``oracle`` has its name as ``scheme``, and its parameters."""
+        """The sketch with ``width`` cells per row; ``oracle`` holds its name as ``scheme``, and its parameters."""
         cells = named_oracle(oracle, epsilon, width * (1 + self.kind.signed), hash_seed)
         sketch: Scheme = self.kind(domain=Integers(domain_size), oracle=cells, rows=rows, hash_seed=hash_seed)
         return sketch
 
 
 def named_oracle(given: Mapping[str, Any], epsilon: float, domain_size: int, hash_seed: int) -> Scheme:
-    """The oracle named by its ``scheme``, with the other parameters given, and seeded if it has hash functions."""
+    """The oracle named by ``scheme`` with the other given parameters, seeded if it has hash functions."""
     parameters = {name: value for name, value in given.items() if name != "scheme"}
     if given["scheme"] == "FLH":
         parameters["hash_seed"] = hash_seed
@@ -125,7 +125,7 @@ def named_oracle(given: Mapping[str, Any], epsilon: float, domain_size: int, has
 
 
 class _UsersSplit:
-    """Half of the users report the whole string and the others a part of it: one report each, at the whole budget."""
+    """Half of the users report the whole string and the others a part of it: one report each, with the whole budget."""
 
     whole: int
 
@@ -140,14 +140,14 @@ class _UsersSplit:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SplitTH(_UsersSplit, TH):
-    """TreeHistogram that splits its users instead of its budget."""
+    """TreeHistogram that splits the users instead of the budget."""
 
     name = "TH, users split"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SplitSFP(_UsersSplit, SFP):
-    """The sequence fragment puzzle that splits its users instead of its budget."""
+    """The sequence fragment puzzle that splits the users instead of the budget."""
 
     name = "SFP, users split"
 

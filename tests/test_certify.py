@@ -495,10 +495,11 @@ def each_of_eight_items(name: str, epsilon: int) -> Scheme:
 @pytest.mark.parametrize("name", plausibly.CATALOG)
 def test_honest_reports_are_consistent_and_the_bound_comes_close(name: str) -> None:
     # False alarm: one choice of seed in a thousand for each entry.
-    found = audit_statistically(each_of_eight_items(name, 1), reports=3_000, rng=SeededRandom(1))
+    scheme = each_of_eight_items(name, 1)
+    found = audit_statistically(scheme, reports=3_000, rng=SeededRandom(1))
     assert found.consistent
     # How close it comes for a search depends on how many groups tell its strings apart: the exact audit attains it.
-    assert found.lower_bound > (0 if name in SEARCHES else 0.6)
+    assert found.lower_bound > (0 if name in SEARCHES else 0.6 * float(scheme.privacy_loss()))
     assert found.reports == 9_000
 
 
@@ -506,10 +507,12 @@ def test_honest_reports_are_consistent_and_the_bound_comes_close(name: str) -> N
 @pytest.mark.parametrize("name", [*ORACLES, *SKETCHES])
 def test_thirty_percent_too_much_epsilon_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scheme = each_of_eight_items(name, 2)
-    leak(scheme, "1.3", monkeypatch)
+    # A scheme that delivers less than it is asked for has as much more to leak before it breaks its promise.
+    more = Fraction("1.3") * (2 if scheme.spends_less else 1)
+    leak(scheme, str(more), monkeypatch)
     found = audit_statistically(scheme, reports=6_000, rng=SeededRandom(1))
     assert not found.consistent
-    assert 2 < found.lower_bound < 2.6
+    assert 2 < found.lower_bound < 2 * more
     assert "VIOLATES its epsilon" in str(found)
 
 

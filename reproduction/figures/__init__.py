@@ -1,4 +1,4 @@
-"""The paper's figures and tables by name, each declared in a file of its own; ``extra`` are ours."""
+"""The paper's figures and tables by name, each declared in its own file; ``extra`` figures are not in the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Not shown in the paper: uniform inputs, which it calls less accurate (footnote of section 7)."""
+"""Not shown in the paper: uniform inputs, which it says lower accuracy (footnote of section 7)."""
 
 from dataclasses import replace
 
@@ -8,6 +8,6 @@ FIGURE = replace(
     ZIPF,
     name="extra1",
     title="Frequency oracles compared on uniform data",
-    about="Figure 5 again, where every item is equally common and no count stands out.",
+    about="Figure 5 with uniform data: every item is equally common, and no count stands out.",
     sweeps=[replace(sweep, data="uniform") for sweep in ZIPF.sweeps],
 )

@@ -1,4 +1,4 @@
-"""Not shown in the paper: HR and HM below ε = 1, called almost identical (section 7.3)."""
+"""Not shown in the paper: HR and HM below ε = 1, where it calls them almost identical (section 7.3)."""
 
 from plausibly.experiments import Figure, Sweep, line, view
 
@@ -7,7 +7,7 @@ from .shapes import BY_EPSILON, ERRORS
 FIGURE = Figure(
     name="extra2",
     title="Hadamard methods at high privacy",
-    about="HR beside HM with one coefficient where ε is 1 or less: the paper calls them almost identical there.",
+    about="HR and HM with one coefficient for ε up to 1, where the paper calls them almost identical.",
     sweeps=[
         Sweep(
             name="epsilon",

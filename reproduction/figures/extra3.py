@@ -1,4 +1,4 @@
-"""Not shown in the paper: Norm-Sub of the rows of a sketch, of its estimates, and of both (section 7.6)."""
+"""Not shown in the paper: Norm-Sub on the rows of a sketch, on its estimates, and on both (section 7.6)."""
 
 from plausibly.experiments import Figure, Sweep, View, line, view
 
@@ -25,8 +25,8 @@ _OURS = {
 FIGURE = Figure(
     name="extra3",
     title="Norm-Sub in CM (Median) over FLH (k′ = 500), r = 32, c = 1024",
-    about="Norm-Sub makes counts add up to the number of users. It can be applied to each row of a sketch, to the "
-    "estimates that come out of it, or to both; the simplex is the step that other papers call Norm-Sub.",
+    about="Norm-Sub makes the counts add up to the number of users. It can be applied to each row of a sketch, to the "
+    "final estimates, or to both. Other papers use the name Norm-Sub for the step that is called simplex here.",
     sweeps=[
         Sweep(
             name="domain",

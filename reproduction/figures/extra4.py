@@ -1,7 +1,7 @@
-"""Not in the paper: its sketches as the text defines them, beside those that its program measured.
+"""Not in the paper: its sketches as the text defines them, next to the sketches that its program measured.
 
-There the items of a cell of CS share their sign, and the median and the minimum of CM are not debiased
-(``variants.SharedSigns``, ``variants.RawCells``). Section 7.5 compares those.
+In the program, all items of a cell of CS share their sign, and the median and the minimum of CM are not debiased
+(``variants.SharedSigns``, ``variants.RawCells``). Section 7.5 compares the program's sketches.
 """
 
 from dataclasses import replace
@@ -23,9 +23,9 @@ _WIDTH = SIZES.sweeps[0]
 
 FIGURE = Figure(
     name="extra4",
-    title="Sketches as defined, and as published, over FLH (k′ = 500)",
-    about="The paper's program takes the sign of a Count-Sketch from the same hash as the cell, and leaves what others "
-    "add to a cell in the median and minimum of Count-Min. Beside the sketches as the text defines them.",
+    title="Sketches as defined and as programmed, over FLH (k′ = 500)",
+    about="Sketches as the text defines them, and as the paper's program computes them: it takes the sign of a "
+    "Count-Sketch from the same hash as the cell, and does not debias the median and the minimum of Count-Min.",
     sweeps=[replace(_WIDTH, lines=[*(one for one in _WIDTH.lines if not one.ours), *_PROGRAM])],
     panels=errors("width", "width", "c", title="Varying c, r = 32", logx=2),
 )

@@ -11,8 +11,8 @@ _SWEEP = next(sweep for sweep in HADAMARD.sweeps if sweep.name == "coefficients"
 FIGURE = Figure(
     name="extra5",
     title="HM decoded from all products",
-    about="HM sends t coefficients, and with them the products of any of them: 2^t − 1 in all. Decoded from all of "
-    "these, more coefficients pay for longer than in figure 4a.",
+    about="A report of HM with t coefficients also reveals all their products: 2^t − 1 numbers. Decoded from all of "
+    "them, HM gains from more coefficients than in figure 4a.",
     sweeps=[replace(_SWEEP, lines=[replace(_SWEEP.lines[0], label="HM (all products)", view=PLAIN, ours=True)])],
     panels=[HADAMARD.panels[0]],
 )

@@ -1,4 +1,4 @@
-"""Not in the paper: the small sketches of figure 8 as the text defines them, and as its program computes them."""
+"""Not in the paper: the small sketches of figure 8, as the text defines them and as its program computes them."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,9 +18,9 @@ _PROGRAM = [
 
 FIGURE = Figure(
     name="extra6",
-    title="Small sketches as defined, and as published, over SUE",
-    about="In a sketch of 128 cells others add much to every cell. Left in the median and the minimum, as in the "
-    "paper's program, it hides that the minimum of noisy rows is far too low.",
+    title="Small sketches as defined and as programmed, over SUE",
+    about="In a sketch of 128 cells, collisions add much to every cell. Without debiasing, as in the paper's program, "
+    "they hide that the minimum of noisy rows is far too low.",
     sweeps=[replace(_SWEEP, lines=[*(one for one in _SWEEP.lines if one.scheme == "CM" and not one.ours), *_PROGRAM])],
     panels=errors("domain", "d", "d", title="Varying d"),
 )

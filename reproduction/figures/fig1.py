@@ -7,7 +7,7 @@ from .shapes import comparison
 FIGURE = comparison(
     "fig1",
     "Direct and unary encoding",
-    "A user reports one item (DE), or a bit for each item of the domain (SUE, OUE): the error as privacy gets weaker, "
-    "the error as the domain grows, and the time. SS reports a set of items.",
+    "A user reports one item (DE), a bit for each item of the domain (SUE, OUE), or a set of items (SS). The panels "
+    "show the error as privacy gets weaker, the error as the domain grows, and the time.",
     [line("DE"), line("SUE"), line("OUE"), line("SS", ours=True)],
 )

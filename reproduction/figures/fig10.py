@@ -1,4 +1,4 @@
-"""Figure 10: sketches over different oracles on clicked addresses; on the 330,000 most common, as its caption says."""
+"""Figure 10: sketches over different oracles on the 330,000 most clicked addresses, as its caption says."""
 
 from plausibly.experiments import Figure, Sweep, line
 
@@ -7,9 +7,9 @@ from .sketches import CLICKS, errors, over, sketch
 
 FIGURE = Figure(
     name="fig10",
-    title="Oracles of sketches on clicked addresses, r = 32, c = 1024",
-    about="The error as privacy gets weaker, for sketches whose cells are reported by different oracles. Clicks are "
-    "those of a model of a search log. AGR has no sketch: it handles the large domain itself.",
+    title="Sketches over different oracles on clicked addresses, r = 32, c = 1024",
+    about="The error as privacy gets weaker, for sketches whose cells are reported by different oracles. The clicks "
+    "come from a model of a search log. AGR needs no sketch: it handles the large domain itself.",
     sweeps=[
         Sweep(
             name="epsilon",

@@ -1,4 +1,4 @@
-"""Figure 11: post-processing. The paper's Norm-Sub is one pass, and its simplex is what others call Norm-Sub."""
+"""Figure 11: post-processing. The paper's Norm-Sub is a single pass; other papers call its simplex Norm-Sub."""
 
 from plausibly.experiments import Figure, Sweep
 
@@ -16,8 +16,8 @@ _OURS = {"Significance-Cut": ("significance-cut",), "Power-NS": ("power-ns",)}
 FIGURE = Figure(
     name="fig11",
     title="Post-processing of FLH (k′ = 500)",
-    about="One collection read in several ways: the error of all items, of which most are rare, beside that of the 50 "
-    "most common. A step that cuts small counts away may help the one and hurt the other.",
+    about="One collection, post-processed in several ways: the error over all items, most of which are rare, and over "
+    "the 50 most common items. A step that removes small counts may reduce the former and increase the latter.",
     sweeps=[
         Sweep(
             name="domain",

@@ -1,4 +1,4 @@
-"""Figure 2: fast local hashing by the number of its hash functions."""
+"""Figure 2: fast local hashing by number of hash functions."""
 
 from plausibly.experiments import Figure, Panel, Sweep, line
 
@@ -9,8 +9,8 @@ _USERS, _ITEMS = 1_000_000, 500
 FIGURE = Figure(
     name="fig2",
     title="Fast local hashing approaches OLH",
-    about="The more hash functions FLH may choose from, the closer it comes to OLH, whose users each have one of their "
-    "own. Methods that have no k′ are level lines.",
+    about="The more hash functions FLH chooses from, the closer it comes to OLH, where every user has a hash function "
+    "of their own. Methods without the parameter k′ are horizontal lines.",
     sweeps=[
         Sweep(
             name="hashes",

@@ -7,9 +7,9 @@ from .shapes import comparison
 FIGURE = comparison(
     "fig3",
     "Local hashing",
-    "A user reports the hash of an item: by a function of their own with two values (BLH) or with as many as are best "
-    "(OLH), or by one of only k′ functions (FLH), which a server decodes faster and less exactly. TLH is a family of "
-    "functions that can all be decoded at once.",
+    "A user reports a hash of the item: by their own hash function with two values (BLH) or with the optimal number of "
+    "values (OLH), or by one of only k′ functions (FLH), which the server decodes faster and less accurately. TLH is a "
+    "family of functions that can be decoded all at once.",
     [
         line("BLH"),
         line("OLH"),

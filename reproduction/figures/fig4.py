@@ -9,8 +9,8 @@ _PAPER = view(decoder="paper")
 FIGURE = Figure(
     name="fig4",
     title="Hadamard methods",
-    about="HM reports t coefficients of a Hadamard transform: how many are best depends on ε. The paper decodes each "
-    "alone; the dashed line also uses their products, which come with the same report.",
+    about="HM reports t coefficients of a Hadamard transform; the best t depends on ε. The paper decodes each "
+    "coefficient separately; the dashed line also uses their products, which the same report reveals.",
     sweeps=[
         Sweep(
             name="coefficients",

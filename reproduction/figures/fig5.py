@@ -1,4 +1,4 @@
-"""Figure 5: the best of each kind."""
+"""Figure 5: the best oracles of each kind."""
 
 from plausibly.experiments import line, view
 
@@ -7,8 +7,8 @@ from .shapes import comparison, published_t
 FIGURE = comparison(
     "fig5",
     "Frequency oracles compared",
-    "The best oracle of each kind, unary encoding (OUE), local hashing (OLH, FLH) and Hadamard transforms (HR, HM): "
-    "the error as privacy gets weaker, the error as the domain grows, and the time.",
+    "The best oracles of each kind: unary encoding (OUE), local hashing (OLH, FLH) and Hadamard transforms (HR, HM). "
+    "The panels show the error as privacy gets weaker, the error as the domain grows, and the time.",
     [
         line("OUE"),
         line("OLH"),

@@ -1,6 +1,6 @@
 """Figure 6: RAPPOR by the penalty of its ridge regression.
 
-The penalty is in units of an item alone, which it shrinks by 1/(1 + α); the paper's has another scale.
+A penalty α shrinks an isolated item by a factor of 1/(1 + α); the paper's penalty has another scale.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ _BLOOM: dict[str, Any] = {"hashes": 2, "cohorts": 8}
 FIGURE = Figure(
     name="fig6",
     title="RAPPOR and its regularisation",
-    about="RAPPOR estimates counts from Bloom filters by regression, held back by a penalty α. Too small a penalty "
-    "leaves the noise in, too large a one shrinks the counts.",
+    about="RAPPOR estimates counts from Bloom filters by regression with a penalty α. Too small a penalty leaves the "
+    "noise in; too large a penalty shrinks the counts.",
     sweeps=[
         Sweep(
             name="alpha",

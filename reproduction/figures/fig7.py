@@ -1,4 +1,4 @@
-"""Figure 7: the size of a sketch, and how its rows are combined, on clicked addresses."""
+"""Figure 7: sketches of different sizes, with different ways to combine the rows, on clicked addresses."""
 
 from plausibly.experiments import Figure, Sweep
 
@@ -8,9 +8,10 @@ _LINES = six(oracle=FLH)
 
 FIGURE = Figure(
     name="fig7",
-    title="Cells and rows of sketches over FLH (k′ = 500)",
-    about="A sketch hashes a large domain into r rows of c cells. The error as cells are added, then as rows are, for "
-    "six ways to combine the rows; of all items and of the 50 most common, and both clipped at zero.",
+    title="Numbers of cells and rows of sketches over FLH (k′ = 500)",
+    about="A sketch hashes a large domain into r rows of c cells. The panels show the error as the number of cells and "
+    "then the number of rows grows, for six ways to combine the rows: over all items and over the 50 most common, and "
+    "both again with estimates clipped at zero.",
     sweeps=[
         Sweep(
             name="width",

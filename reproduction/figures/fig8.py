@@ -1,4 +1,4 @@
-"""Figure 8: Bloom filters against sketches, all over SUE as the text says (the program has sketches over DE)."""
+"""Figure 8: Bloom filters and sketches, all over SUE as the text says (the program has sketches over DE)."""
 
 from plausibly.experiments import Figure, Sweep, line
 
@@ -6,9 +6,9 @@ from .sketches import DOMAINS, USERS, errors, six
 
 FIGURE = Figure(
     name="fig8",
-    title="Bloom filters against sketches over SUE",
-    about="Three ways to fit a large domain into 128 bits of unary encoding. The Bloom filter is decoded by "
-    "regression, sketches by combining their rows.",
+    title="Bloom filters and sketches over SUE",
+    about="Three ways to fit a large domain into 128 bits of unary encoding. A Bloom filter is decoded by regression, "
+    "a sketch by combining its rows.",
     sweeps=[
         Sweep(
             name="domain",

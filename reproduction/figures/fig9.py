@@ -6,8 +6,8 @@ from .sketches import DOMAINS, USERS, errors, over, sketch
 
 FIGURE = Figure(
     name="fig9",
-    title="Oracles of sketches, r = 32, c = 1024",
-    about="The error as the domain grows, for sketches whose cells are reported by different oracles. AGR has no "
+    title="Sketches over different oracles, r = 32, c = 1024",
+    about="The error as the domain grows, for sketches whose cells are reported by different oracles. AGR needs no "
     "sketch: it handles the large domain itself.",
     sweeps=[
         Sweep(

@@ -1,4 +1,4 @@
-"""Common parts of several figures: the paper's two sweeps, its three panels, and its choice of t."""
+"""Parts shared by several figures: the paper's two sweeps, its three panels, and its choice of t."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPSILONS = tuple(half / 2 for half in range(1, 11))
 DOMAINS = tuple(2**bits for bits in range(2, 12))
 
 ERRORS = 4096
-"""Squared errors averaged in a repeat. The mean of five repeats has an error of 1 %, which reveals a law 5 % off."""
+"""Squared errors per repeat. The mean of five repeats then has an error of 1 %, enough to detect a law 5 % off."""
 
 BY_EPSILON = Panel(title="Varying ε", sweeps=["epsilon"], x="epsilon", xlabel="ε")
 BY_DOMAIN = Panel(title="Varying d", sweeps=["domain"], x="d", xlabel="d", logx=2)
@@ -28,7 +28,7 @@ TIME = Panel(
 
 
 def sweeps(lines: Sequence[Line]) -> list[Sweep]:
-    """These lines over ε at d = 1024, and over d at ε = 3; 100,000 users."""
+    """The lines over ε at d = 1024, and over d at ε = 3, with 100,000 users."""
     return [
         Sweep(name="epsilon", lines=lines, vary={"epsilon": EPSILONS}, errors=ERRORS),
         Sweep(name="domain", lines=lines, vary={"d": DOMAINS}, errors=ERRORS),
@@ -42,6 +42,6 @@ def comparison(name: str, title: str, about: str, lines: Sequence[Line]) -> Figu
 
 
 def published_t(epsilon: float) -> int:
-    """The number of coefficients that is best for HM as it is decoded in the paper: 1 up to ε = 1, 3 at 3, 5 at 5."""
+    """The best number of coefficients for HM as decoded in the paper: 1 up to ε = 1, 3 at ε = 3, 5 at ε = 5."""
     # The variance is n(e^ε + 2^t − 1)²/(t(e^ε − 1)²), section 3.4.
     return min(range(1, 9), key=lambda t: (exp(epsilon) + 2**t - 1) ** 2 / t)

@@ -1,4 +1,4 @@
-"""Table 1: the costs of the oracles, as the paper bounds them, beside what they are. E = e^ε."""
+"""Table 1: the costs of the oracles, as bounded in the paper and as measured. E = e^ε."""
 
 from plausibly.experiments import Figure, Sweep, Table, line, view
 
@@ -7,8 +7,8 @@ from .shapes import ERRORS
 FIGURE = Figure(
     name="table1",
     title="Costs of frequency oracles",
-    about="What the paper bounds, beside what was measured: the variance of an estimate for each user, the time of the "
-    "server, and the size of a report.",
+    about="The paper's bounds and our measurements: the variance of an estimate per user, the server's time, and the "
+    "size of a report.",
     sweeps=[
         Sweep(
             name="costs",
@@ -34,7 +34,7 @@ FIGURE = Figure(
         columns={
             "variance bound": None,
             "MSE/n": lambda mean: f"{mean['mse'] / mean['n']:.3f}",
-            "by its law": lambda mean: f"{mean['mse_theory'] / mean['n']:.3f}",
+            "predicted": lambda mean: f"{mean['mse_theory'] / mean['n']:.3f}",
             "decode time": None,
             "ms": lambda mean: f"{1000 * (mean['server_seconds'] + mean['estimate_seconds']):.1f}",
             "communication": None,

@@ -1,8 +1,8 @@
-"""Table 2: every search over every sketch, finding the ten most clicked addresses, cut to six characters.
+"""Table 2: every search over every sketch, finding the 10 most clicked addresses, cut to 6 characters.
 
-Beside the paper's: SFP and TH that split their users instead of their budget, our own search, and how good any search
-could be. The paper's figures are from the real log; in some of its rows T is not what the label says, since its program
-set T after it had copied the parameters.
+In addition: SFP and TH with split users instead of a split budget, our own search, and upper bounds for any search.
+The paper's numbers are from the real log. In some of its rows T is not what the label says, because its program set T
+after copying the parameters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PAPER: Mapping[str, tuple[float, float, float, float]] = {
     "PEM, CM (Mean) HM, T=10, r=128, c=1024": (0.322, 0.62, 0.424, 0.046),
     "TH, CM (Median) FLH, T=10, r=128, c=1024": (0.202, 0.18, 0.189, 0.068),
 }
-"""Precision, recall, F1 and the standard deviation of F1 as the paper prints them; of the others it prints none."""
+"""Precision, recall, F1 and the standard deviation of F1 as printed in the paper; it omits the other combinations."""
 
 
 def _lines(search: str, sizes: tuple[tuple[int, int], ...] = SIZES, *, ours: bool = False) -> list[Line]:
@@ -91,9 +91,9 @@ _SWEEPS = [
 
 FIGURE = Figure(
     name="table2",
-    title="Heavy hitters: the ten most clicked addresses, six characters",
-    about="Which search over which sketch finds the ten most clicked addresses. Hollow marks are what the paper "
-    "prints, of the real log; beside its combinations our search, and vertical lines for how good any search could be.",
+    title="Heavy hitters: the 10 most clicked addresses, 6 characters",
+    about="How well each search over each sketch finds the 10 most clicked addresses. Hollow marks are the paper's "
+    "numbers on the real log; vertical lines show our own search, TRELLIS, and upper bounds for any search.",
     sweeps=_SWEEPS,
     panels=[
         Dots(

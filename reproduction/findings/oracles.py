@@ -1,4 +1,4 @@
-"""Claims about oracles, in sections 7.1 to 7.4 and 9."""
+"""Claims of sections 7.1 to 7.4, and those of section 9 about oracles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .reading import everywhere_below, listed, lowest, part, place, ratios, slop
 
 FINDINGS = Findings()
 _SMALL = 1.5
-"""The largest epsilon that counts as small."""
+"""Largest epsilon that counts as small."""
 _FLH = "FLH (k′ = 10,000)"
 _HM = "HM (best t)"
 _FULL = "HM (all products)"
@@ -23,9 +23,9 @@ def uniform_is_harder(rows: Curves) -> Verdict:
     holds = all(ratio > 1.05 for ratio in found.values())
     return verdict(
         holds,
-        f"MSE on uniform data over that on Zipf data, geometric mean over ε: {listed(found)}",
-        "The noise of an oracle depends on the truth only through its small holder term; FLH does better on uniform"
-        " data, where the squares of the counts, which its few hash functions multiply, add up to less.",
+        f"MSE on uniform data relative to Zipf data, geometric mean over ε: {listed(found)}",
+        "The variance of an oracle depends on the true counts only through a small term. FLH is more accurate on"
+        " uniform data, because its collision error grows with the sum of the squared counts, which is smaller there.",
     )
 
 
@@ -39,30 +39,30 @@ def optimised_unary_beats_direct(rows: Curves) -> Verdict:
 
 @FINDINGS.about("7.1", "At d = 1024, SUE beats DE.", "fig1")
 def symmetric_unary_beats_direct(rows: Curves) -> Verdict:
-    why = "At ε = 5 DE is ahead, as the variances say: (e^ε + d − 2)/(e^ε − 1)² against √e^ε/(√e^ε − 1)²."
+    why = "At ε = 5 DE is better, as the variances predict: (e^ε + d − 2)/(e^ε − 1)² and √e^ε/(√e^ε − 1)²."
     return _direct_beaten(rows, "SUE", why)
 
 
 def _direct_beaten(rows: Curves, label: str, why: str = "") -> Verdict:
     found = ratios(rows.curve("fig1", "epsilon", "DE"), rows.curve("fig1", "epsilon", label))
-    return verdict(all(ratio > 1 for ratio in found.values()), f"MSE of DE over that of {label}: {span(found)}", why)
+    return verdict(all(ratio > 1 for ratio in found.values()), f"MSE of DE relative to {label}: {span(found)}", why)
 
 
 @FINDINGS.about("7.1", "At high privacy OUE and SUE are close.", "fig1")
 def unary_alike_at_high_privacy(rows: Curves) -> Verdict:
     found = ratios(rows.curve("fig1", "epsilon", "SUE"), rows.curve("fig1", "epsilon", "OUE"))
     small = {at: ratio for at, ratio in found.items() if at <= _SMALL}
-    return verdict(all(ratio < 1.25 for ratio in small.values()), f"MSE of SUE over that of OUE: {span(small)}")
+    return verdict(all(ratio < 1.25 for ratio in small.values()), f"MSE of SUE relative to OUE: {span(small)}")
 
 
 @FINDINGS.about("7.1", "At low privacy OUE has the lower error of the two.", "fig1")
 def optimised_unary_wins(rows: Curves) -> Verdict:
     sue, oue = rows.curve("fig1", "epsilon", "SUE"), rows.curve("fig1", "epsilon", "OUE")
     large = ratios(part(sue, lambda at: at >= 3), part(oue, lambda at: at >= 3))
-    return verdict(all(oue[at].below(sue[at]) for at in large), f"MSE of SUE over that of OUE: {span(large)}")
+    return verdict(all(oue[at].below(sue[at]) for at in large), f"MSE of SUE relative to OUE: {span(large)}")
 
 
-@FINDINGS.about("7.1", "At ε = 3, DE is best in small domains; from about d = 2⁶ on OUE and SUE are.", "fig1")
+@FINDINGS.about("7.1", "At ε = 3, DE is best in small domains; from about d = 2⁶, OUE and SUE are better.", "fig1")
 def direct_wins_small_domains(rows: Curves) -> Verdict:
     direct = rows.curve("fig1", "domain", "DE")
     against = {label: ratios(direct, rows.curve("fig1", "domain", label)) for label in ("OUE", "SUE")}
@@ -74,8 +74,8 @@ def direct_wins_small_domains(rows: Curves) -> Verdict:
     near = all(32 <= at <= 256 for at in crossed.values())
     return verdict(
         holds and near,
-        "DE is behind from " + ", ".join(f"d = {place(at)} ({label})" for label, at in crossed.items()),
-        "By their variances the crossing is at d = 3e^ε + 2 = 62 for OUE, at 117 for SUE.",
+        "DE is worse from " + ", ".join(f"d = {place(at)} ({label})" for label, at in crossed.items()),
+        "According to the variances, the lines cross at d = 3e^ε + 2 = 62 for OUE and at 117 for SUE.",
     )
 
 
@@ -85,24 +85,24 @@ def direct_grows_with_domain(rows: Curves) -> Verdict:
         label: slope(part(rows.curve("fig1", "domain", label), lambda at: at >= 128)) for label in ("DE", "SUE", "OUE")
     }
     holds = found["DE"] > 0.7 and all(abs(found[label]) < 0.15 for label in ("SUE", "OUE"))
-    return verdict(holds, f"MSE grows like d to the power, from d = 128 on: {listed(found)}")
+    return verdict(holds, f"exponent of d in the growth of the MSE, from d = 128: {listed(found)}")
 
 
 # --- 7.2 --------------------------------------------------------------------------------------------------------
 
 
-@FINDINGS.about("7.2", "With more hash functions the error of FLH approaches that of OLH.", "fig2")
+@FINDINGS.about("7.2", "With more hash functions, the error of FLH approaches that of OLH.", "fig2")
 def flh_approaches_olh(rows: Curves) -> Verdict:
     flh, olh = rows.curve("fig2", "hashes", "FLH"), rows.level("fig2", "levels", "OLH")
     first, last = flh[min(flh)], flh[max(flh)]
     return verdict(
         last.below(first) and last / olh < 2,
-        f"FLH over OLH: {number(first / olh)} at k′ = {place(min(flh))}, {number(last / olh)} at k′ ="
-        f" {place(max(flh))}",
+        f"MSE of FLH relative to OLH: {number(first / olh)} at k′ = {place(min(flh))},"
+        f" {number(last / olh)} at k′ = {place(max(flh))}",
     )
 
 
-@FINDINGS.about("7.2", "At k′ = 10,000 FLH cannot be told from OLH.", "fig2", "fig5", "extra1")
+@FINDINGS.about("7.2", "At k′ = 10,000, FLH is indistinguishable from OLH.", "fig2", "fig5", "extra1")
 def flh_as_accurate_as_olh(rows: Curves) -> Verdict:
     flh, olh = rows.curve("fig2", "hashes", "FLH"), rows.level("fig2", "levels", "OLH")
     at = min(flh, key=lambda hashes: abs(hashes - 10_000))
@@ -110,14 +110,14 @@ def flh_as_accurate_as_olh(rows: Curves) -> Verdict:
     even = typical(ratios(rows.curve("extra1", "epsilon", _FLH), rows.curve("extra1", "epsilon", "OLH")))
     return verdict(
         flh[at] / olh < 1.1,
-        f"FLH over OLH at k′ = {place(at)} and n of figure 2: {number(flh[at] / olh)} ({flh[at]} against {olh}); "
-        f"at the ten times fewer users of figure 5: {number(small)}, and on uniform data {number(even)}",
-        "Users of one hash function collide for good, which adds a term F₂/k′, where F₂ is the sum of the squared"
-        " counts: it grows with n² where the noise grows with n. On skewed data k′ must grow with n.",
+        f"MSE of FLH relative to OLH at k′ = {place(at)} and the n of figure 2: {number(flh[at] / olh)} ({flh[at]} and"
+        f" {olh}); with the 10 times fewer users of figure 5: {number(small)}, and on uniform data {number(even)}",
+        "Users who share a hash function share its collisions, which adds a term F₂/k′, where F₂ is the sum of the"
+        " squared counts: it grows with n², whereas the noise grows with n. On skewed data, k′ must grow with n.",
     )
 
 
-@FINDINGS.about("7.2", "At k′ = 10,000 FLH aggregates about six times faster than OLH.", "fig2")
+@FINDINGS.about("7.2", "At k′ = 10,000, FLH aggregates about six times faster than OLH.", "fig2")
 def flh_six_times_faster(rows: Curves) -> Verdict:
     def seconds(sweep: str, label: str, **at: int) -> float:
         parts = ("server_seconds", "estimate_seconds")
@@ -127,12 +127,12 @@ def flh_six_times_faster(rows: Curves) -> Verdict:
     flh, olh = seconds("hashes", "FLH", hashes=at), seconds("levels", "OLH")
     return verdict(
         olh / flh >= 3,
-        f"aggregation and estimates of 1,000,000 users: OLH {1000 * olh:.1f} ms, FLH {1000 * flh:.1f} ms",
-        "A kernel that hashes all items of a report at once takes away what FLH was invented to save.",
+        f"aggregation and estimation for 1,000,000 users: OLH {1000 * olh:.1f} ms, FLH {1000 * flh:.1f} ms",
+        "Our kernel hashes all items of a report at once, which removes the cost that FLH was invented to save.",
     )
 
 
-@FINDINGS.about("7.2", "The error of BLH is much the same at all ε.", "fig3")
+@FINDINGS.about("7.2", "The error of BLH is about the same for all ε.", "fig3")
 def blh_is_flat(rows: Curves) -> Verdict:
     blh, olh = rows.curve("fig3", "epsilon", "BLH"), rows.curve("fig3", "epsilon", "OLH")
     whole = {label: curve[min(curve)] / curve[max(curve)] for label, curve in (("BLH", blh), ("OLH", olh))}
@@ -141,13 +141,13 @@ def blh_is_flat(rows: Curves) -> Verdict:
     return verdict(
         whole["BLH"] < 2,
         f"from ε = {place(min(blh))} to {place(max(blh))} the MSE of BLH falls by a factor of"
-        f" {number(whole['BLH'])}, that"
-        f" of OLH by {number(whole['OLH'])}; from ε = {place(min(late))} on, BLH's by {number(flat)}",
-        "Its variance is n(e^ε + 1)²/(e^ε − 1)²: flat only where e^ε is large, because one bit cannot use more.",
+        f" {number(whole['BLH'])} and that of OLH by {number(whole['OLH'])};"
+        f" from ε = {place(min(late))}, that of BLH falls by {number(flat)}",
+        "Its variance is n(e^ε + 1)²/(e^ε − 1)²: flat only where e^ε is large, because one bit cannot carry more.",
     )
 
 
-@FINDINGS.about("7.2", "OLH has the least error, followed by FLH in the order of k′, for all ε and d.", "fig3")
+@FINDINGS.about("7.2", "For all ε and d, OLH has the lowest error, followed by FLH in decreasing order of k′.", "fig3")
 def local_hashing_in_order(rows: Curves) -> Verdict:
     order = ["OLH", *(f"FLH (k′ = {hashes:,})" for hashes in (10_000, 5000, 1000, 500, 100))]
     means = {
@@ -159,10 +159,10 @@ def local_hashing_in_order(rows: Curves) -> Verdict:
         f"{'ε' if sweep == 'epsilon' else 'd'}: " + ", ".join(number(value) for value in values)
         for sweep, values in means.items()
     )
-    return verdict(holds, f"MSE over that of OLH, geometric mean, for {', '.join(order)}. Over {told}")
+    return verdict(holds, f"MSE relative to OLH, geometric mean, for {', '.join(order)}. Over {told}")
 
 
-@FINDINGS.about("7.2", "Small k′ saves time against OLH and BLH.", "fig3")
+@FINDINGS.about("7.2", "FLH with small k′ is faster than OLH and BLH.", "fig3")
 def few_hashes_are_fast(rows: Curves) -> Verdict:
     found = {
         label: rows.curve("fig3", "domain", label, "seconds")
@@ -171,7 +171,7 @@ def few_hashes_are_fast(rows: Curves) -> Verdict:
     last = max(found["OLH"])
     times = {label: 1000 * curve[last].value for label, curve in found.items()}
     holds = times["FLH (k′ = 100)"] < min(times["OLH"], times["BLH"])
-    return verdict(holds, f"milliseconds in all at d = {place(last)}: {listed(times)}")
+    return verdict(holds, f"total milliseconds at d = {place(last)}: {listed(times)}")
 
 
 # --- 7.3 --------------------------------------------------------------------------------------------------------
@@ -197,18 +197,18 @@ def best_t_is_epsilon_rounded_up(rows: Curves) -> Verdict:
     outcome = Outcome.NOT_REPRODUCED if not holds else Outcome.REPRODUCED if right else Outcome.REVERSED
     return Verdict(
         outcome,
-        f"best t as the paper decodes: {numbers}; decoding all products of the sampled coefficients: {also}",
-        "The paper's decoder uses t of the 2^t − 1 products of signs that a report carries. With all of them more"
-        " coefficients are better for longer: the best t is about ε/ln 2.",
+        f"best t with the paper's decoder: {numbers}; decoding all products of the sampled coefficients: {also}",
+        "The paper's decoder uses t of the 2^t − 1 products of signs that a report carries. Decoding all of them"
+        " favours more coefficients: the best t is about ε/ln 2.",
     )
 
 
-@FINDINGS.about("7.3", "For small ε, HR and HM with its best t are close.", "fig4")
+@FINDINGS.about("7.3", "For small ε, HR and HM with the best t are close.", "fig4")
 def hadamard_alike_at_small_epsilon(rows: Curves) -> Verdict:
     hr = rows.curve("fig4", "epsilon", "HR")
     lines = [rows.curve("fig4", "epsilon", f"HM (t = {t})") for t in (1, 2)]
     found = {at: min(line[at].value for line in lines) / hr[at].value for at in hr if at <= _SMALL}
-    return verdict(all(0.8 < ratio < 1.25 for ratio in found.values()), f"MSE of HM over that of HR: {span(found)}")
+    return verdict(all(0.8 < ratio < 1.25 for ratio in found.values()), f"MSE of HM relative to HR: {span(found)}")
 
 
 @FINDINGS.about("7.3", "Below ε = 1, HR and HM are almost the same.", "extra2")
@@ -216,8 +216,8 @@ def hadamard_alike_below_one(rows: Curves) -> Verdict:
     found = ratios(rows.curve("extra2", "epsilon", "HM (t = 1)"), rows.curve("extra2", "epsilon", "HR"))
     return verdict(
         abs(typical(found) - 1) < 0.05,
-        f"MSE of HM over that of HR: {number(typical(found))} in the geometric mean, {span(found)}",
-        "With t = 1 and HR's whole rows both report one sign of one coefficient: it is the same mechanism.",
+        f"MSE of HM relative to HR: geometric mean {number(typical(found))}, {span(found)}",
+        "HM with t = 1 and HR with whole rows both report one sign of one coefficient: they are the same mechanism.",
     )
 
 
@@ -233,13 +233,13 @@ def hr_overtakes_hm(rows: Curves) -> Verdict:
     )
     return Verdict(
         outcome,
-        f"MSE of the best HM as published over that of HR: {span(published)}; of HM decoded from all products:"
+        f"MSE relative to HR, of the best HM as published: {span(published)}; of HM decoded from all products:"
         f" {span(fixed)}",
-        "HM's reports carry as much as those of an optimal oracle; the paper's decoder leaves most of it unread.",
+        "HM's reports carry as much information as those of an optimal oracle; the paper's decoder ignores most of it.",
     )
 
 
-@FINDINGS.about("7.3", "At ε = 3, t = 3 is the best HM, yet behind HR in large domains.", "fig4")
+@FINDINGS.about("7.3", "At ε = 3, HM is best with t = 3, yet worse than HR in large domains.", "fig4")
 def hr_wins_large_domains(rows: Curves) -> Verdict:
     hr, full = (part(rows.curve("fig4", "domain", label), lambda d: d >= 128) for label in ("HR", _FULL))
     lines = {t: typical(ratios(rows.curve("fig4", "domain", f"HM (t = {t})"), hr)) for t in range(1, 6)}
@@ -250,8 +250,8 @@ def hr_wins_large_domains(rows: Curves) -> Verdict:
     told = ", ".join(f"t = {t} {number(value)}" for t, value in lines.items())
     return Verdict(
         outcome,
-        f"MSE over that of HR, d ≥ 128: {told}; all products {number(fixed)}",
-        "Again the decoder: all products together have half of HR's error.",
+        f"MSE relative to HR, d ≥ 128: {told}; all products {number(fixed)}",
+        "The cause is again the decoder: decoded from all products, HM has half the error of HR.",
     )
 
 
@@ -263,26 +263,26 @@ def hm_wins_small_domains(rows: Curves) -> Verdict:
     }
     return verdict(
         min(found["HM (t = 2)"], found["HM (t = 3)"]) < 1,
-        f"MSE over that of HR, d ≤ 16: {listed(found)}",
-        "In so small a domain HR has a block for every item: nearly direct encoding, which is best there.",
+        f"MSE relative to HR, d ≤ 16: {listed(found)}",
+        "In such small domains HR has a block for every item, which is nearly direct encoding, the best method there.",
     )
 
 
 # --- 7.4 --------------------------------------------------------------------------------------------------------
 
 
-@FINDINGS.about("7.4", "At high privacy all oracles are comparable.", "fig5")
+@FINDINGS.about("7.4", "At high privacy, all oracles are comparable.", "fig5")
 def alike_at_high_privacy(rows: Curves) -> Verdict:
     curves = [rows.curve("fig5", "epsilon", label) for label in ("OUE", "OLH", _FLH, "HR", _HM)]
     first = min(curves[0])
     values = [curve[first].value for curve in curves]
     return verdict(
         max(values) / min(values) < 1.25,
-        f"at ε = {place(first)} the largest MSE is {number(max(values) / min(values))} times the least",
+        f"at ε = {place(first)} the largest MSE is {number(max(values) / min(values))} times the smallest",
     )
 
 
-@FINDINGS.about("7.4", "With growing ε local hashing gets ahead of the Hadamard methods.", "fig5")
+@FINDINGS.about("7.4", "As ε grows, local hashing becomes better than the Hadamard methods.", "fig5")
 def hashing_beats_hadamard(rows: Curves) -> Verdict:
     olh = rows.curve("fig5", "epsilon", "OLH")
     found = {label: ratios(rows.curve("fig5", "epsilon", label), olh) for label in (_HM, "HR", _FULL)}
@@ -291,13 +291,13 @@ def hashing_beats_hadamard(rows: Curves) -> Verdict:
     outcome = Outcome.NOT_REPRODUCED if not holds else Outcome.REVERSED if fixed else Outcome.REPRODUCED
     return Verdict(
         outcome,
-        f"MSE over that of OLH at ε = {place(max(olh))}: {listed({label: f[max(olh)] for label, f in found.items()})}",
-        "For HM the split is the paper's decoder: with all products it is on the line of local hashing. HR compares one"
-        " half of its block with the other, which costs it about twice the optimal variance.",
+        f"MSE relative to OLH at ε = {place(max(olh))}: {listed({label: f[max(olh)] for label, f in found.items()})}",
+        "For HM the gap is due to the paper's decoder: decoded from all products, HM is as good as local hashing. HR"
+        " compares one half of its block with the other, so that its variance is about twice the optimum.",
     )
 
 
-@FINDINGS.about("7.4", "The split between Hadamard methods and local hashing widens with d.", "fig5")
+@FINDINGS.about("7.4", "The gap between Hadamard methods and local hashing widens with d.", "fig5")
 def split_widens_with_domain(rows: Curves) -> Verdict:
     olh = rows.curve("fig5", "domain", "OLH")
     found = {label: ratios(rows.curve("fig5", "domain", label), olh) for label in (_HM, "HR")}
@@ -306,39 +306,40 @@ def split_widens_with_domain(rows: Curves) -> Verdict:
     holds = all(large[label] > 1.25 and large[label] > small[label] for label in found)
     return verdict(
         holds,
-        f"MSE over that of OLH, d ≤ 8: {listed(small)}; d ≥ 128: {listed(large)}",
-        "In small domains they are not alike, as the paper has it: HR is ahead of OLH there, and HM behind.",
+        f"MSE relative to OLH, d ≤ 8: {listed(small)}; d ≥ 128: {listed(large)}",
+        "In small domains they are not equally accurate, contrary to the paper: HR is better than OLH there, and HM is"
+        " worse.",
     )
 
 
-@FINDINGS.about("7.4", "HR is the fastest, then HM, then OUE; local hashing is much slower in large domains.", "fig5")
+@FINDINGS.about("7.4", "HR is fastest, then HM, then OUE; local hashing is much slower in large domains.", "fig5")
 def hashing_is_slowest(rows: Curves) -> Verdict:
     curves = {label: rows.curve("fig5", "domain", label, "seconds") for label in ("HR", _HM, "OUE", "OLH", _FLH)}
     last = max(curves["HR"])
     times = {label: 1000 * curve[last].value for label, curve in curves.items()}
     return verdict(
         times["HR"] < times[_HM] < times["OUE"] < times["OLH"],
-        f"milliseconds in all for 100,000 users at d = {place(last)}: {listed(times)}",
-        "HR is the fastest here, too. But hashing is vectorised over the items of a report, and unary encoding has d"
-        " bits to randomise for everybody: the order of the others says more about the program than about the"
+        f"total milliseconds for 100,000 users at d = {place(last)}: {listed(times)}",
+        "HR is fastest here, too. But our local hashing is vectorised over the items of a report, and unary encoding"
+        " randomises d bits for every user: the order of the others says more about the program than about the"
         " protocol.",
     )
 
 
-@FINDINGS.about("7.4", "Of these only OUE has reports that grow in proportion to d.", "fig5")
+@FINDINGS.about("7.4", "Of these oracles, only OUE has reports that grow in proportion to d.", "fig5")
 def unary_reports_grow(rows: Curves) -> Verdict:
     grown = {}
     for label in ("HR", _HM, "OUE", "OLH", _FLH):
         curve = rows.curve("fig5", "domain", label, "report_bytes")
         grown[label] = curve[max(curve)].value
     holds = all(grown["OUE"] > 8 * grown[label] for label in grown if label != "OUE")
-    return verdict(holds, f"bytes of a report at the largest d: {listed(grown)}")
+    return verdict(holds, f"bytes per report at the largest d: {listed(grown)}")
 
 
 # --- 9 ----------------------------------------------------------------------------------------------------------
 
 
-@FINDINGS.about("9", "In domains up to thousands of items local hashing is the most effective.", "fig5")
+@FINDINGS.about("9", "In domains of up to thousands of items, local hashing is most effective.", "fig5")
 def hashing_is_most_effective(rows: Curves) -> Verdict:
     olh = rows.curve("fig5", "domain", "OLH")
     found = {
@@ -347,8 +348,8 @@ def hashing_is_most_effective(rows: Curves) -> Verdict:
     }
     return verdict(
         min(found.values()) > 0.93,
-        f"MSE over that of OLH, d ≥ 128: {listed(found)}",
-        "It shares the first place with others: SS attains the optimum, TLH and AGR come within 5 % of it and are"
+        f"MSE relative to OLH, d ≥ 128: {listed(found)}",
+        "It shares first place with others: SS attains the optimum, and TLH and AGR come within 5 % of it and are"
         " decoded by fast transforms.",
     )
 
@@ -371,13 +372,13 @@ def flh_is_fast_without_loss(rows: Curves) -> Verdict:
     return verdict(
         holds,
         told,
-        "FLH saves the server's adding, and spends more on reading its k′ hash functions; OLH's server is no longer"
-        " slow.",
+        "FLH saves time in aggregation and spends more on evaluating its k′ hash functions, and our server for OLH is"
+        " no longer slow.",
     )
 
 
 @FINDINGS.about(
-    "9", "In larger domains HR is almost as accurate as local hashing and orders of magnitude faster.", "fig5"
+    "9", "In larger domains, HR is almost as accurate as local hashing and orders of magnitude faster.", "fig5"
 )
 def hr_accurate_and_fast(rows: Curves) -> Verdict:
     large = part(rows.curve("fig5", "domain", "OLH"), lambda d: d >= 512)
@@ -386,6 +387,6 @@ def hr_accurate_and_fast(rows: Curves) -> Verdict:
     gain = typical(ratios(seconds, rows.curve("fig5", "domain", "HR", "seconds")))
     return verdict(
         loss < 1.5 and gain > 10,
-        f"d ≥ 512: MSE of HR over that of OLH {number(loss)}, its speed {number(gain)} times that of OLH",
-        "HR compares one half of its block with the other, which costs it twice the optimal variance.",
+        f"d ≥ 512: the MSE of HR is {number(loss)} times that of OLH, its speed {number(gain)} times that of OLH",
+        "HR compares one half of its block with the other, so that its variance is twice the optimum.",
     )

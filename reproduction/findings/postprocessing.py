@@ -12,7 +12,7 @@ _ALL = (_NONE, _POS, _NORM, _SIMPLEX, _CUT)
 
 
 def _both(rows: Curves, label: str, figure: str = "fig11") -> tuple[float, float]:
-    # MSE and k-MSE over those without post-processing.
+    # MSE and k-MSE relative to no post-processing.
     mse, top = (
         typical(ratios(rows.curve(figure, "domain", label, metric), rows.curve(figure, "domain", _NONE, metric)))
         for metric in ("mse", "k_mse")
@@ -25,10 +25,10 @@ def _table(rows: Curves, labels: tuple[str, ...], figure: str = "fig11") -> str:
     return "; ".join(f"{label} {number(mse)} and {number(top)}" for label, (mse, top) in pairs.items())
 
 
-_SAID = "MSE and k-MSE over those without post-processing, geometric mean over d: "
+_SAID = "MSE and k-MSE relative to no post-processing, geometric mean over d: "
 
 
-@FINDINGS.about("7.6", "Base-Pos is better than nothing in MSE and in k-MSE.", "fig11")
+@FINDINGS.about("7.6", "Base-Pos improves on no post-processing, in MSE and in k-MSE.", "fig11")
 def base_pos_helps(rows: Curves) -> Verdict:
     curves = {
         metric: [rows.curve("fig11", "domain", label, metric) for label in (_POS, _NONE)] for metric in ("mse", "k_mse")
@@ -38,13 +38,13 @@ def base_pos_helps(rows: Curves) -> Verdict:
     return verdict(
         better and top <= 1,
         f"{_SAID}{number(mse)} and {number(top)}",
-        "It halves the error of the many rare items. Of the 50 most common ones few are below zero.",
+        "It halves the error of the many rare items. Few of the 50 most common items have estimates below zero.",
     )
 
 
 @FINDINGS.about("7.6", "Norm-Sub and Base-Cut strike a balance between MSE and k-MSE.", "fig11")
 def norm_sub_and_base_cut_balance(rows: Curves) -> Verdict:
-    # Of the two ends, Base-Pos keeps the top and the simplex has the least error: in between in both.
+    # Base-Pos and the simplex are the extremes: a balance lies between them in both errors.
     low, high = _both(rows, _SIMPLEX), _both(rows, _POS)
     pairs = [_both(rows, label) for label in (_NORM, _CUT)]
     holds = all(low[0] < mse < high[0] and high[1] < top < low[1] for mse, top in pairs)
@@ -57,14 +57,14 @@ def base_cut_cuts_the_top(rows: Curves) -> Verdict:
     return verdict(mse < 1 < top, _SAID + _table(rows, (_CUT,)))
 
 
-@FINDINGS.about("7.6", "In large domains the simplex has a low MSE and a very high k-MSE.", "fig11")
+@FINDINGS.about("7.6", "In large domains, the simplex has a low MSE and a very high k-MSE.", "fig11")
 def simplex_lowers_the_top(rows: Curves) -> Verdict:
     mse, top = _both(rows, _SIMPLEX)
     return verdict(mse < 0.5 and top > 2, _SAID + _table(rows, (_SIMPLEX,)))
 
 
 def _best(rows: Curves, labels: tuple[str, ...], figure: str) -> str:
-    # Balance, as we read it: the least MSE of those that keep the k-MSE within twice what it was.
+    # Our reading of "balance": the lowest MSE of the steps that at most double the k-MSE.
     kept = {label: _both(rows, label, figure)[0] for label in labels if _both(rows, label, figure)[1] <= 2}
     return min(kept, key=kept.__getitem__) if kept else "none"
 
@@ -75,34 +75,31 @@ def norm_sub_has_the_best_balance(rows: Curves) -> Verdict:
     ours = _table(rows, ("Significance-Cut", "Power-NS"))
     return verdict(
         best == _NORM,
-        f"{_SAID}{_table(rows, _ALL[1:])}. Least MSE of those that keep the k-MSE within twice that of none: {best}."
-        f" Beside them: {ours}",
-        "The paper's Norm-Sub subtracts once and clips. Iterated it is the projection onto the simplex, with a"
-        " twentieth of its MSE and more than twice its k-MSE: which is better depends on what is asked.",
+        f"{_SAID}{_table(rows, _ALL[1:])}. Lowest MSE of the steps that at most double the k-MSE: {best}."
+        f" Not in the paper: {ours}",
+        "The paper's Norm-Sub subtracts once and clips. Iterated, it is the projection onto the simplex, with one"
+        " twentieth of its MSE and more than twice its k-MSE: which is better depends on the purpose.",
     )
 
 
-@FINDINGS.about(
-    "7.6", "In sketches, Norm-Sub of the rows and of the estimates together has the best balance.", "extra3"
-)
+@FINDINGS.about("7.6", "In sketches, Norm-Sub on both the rows and the estimates has the best balance.", "extra3")
 def norm_sub_twice_in_sketches(rows: Curves) -> Verdict:
     labels = ("Rows", "Estimates", "Rows and estimates")
     best = _best(rows, labels, "extra3")
     return verdict(
         best == "Rows and estimates",
-        f"{_SAID}{_table(rows, labels, 'extra3')}. Least MSE of those that keep the k-MSE within twice that of none:"
-        f" {best}",
-        "Rows that are normalised before the median lose what is common in them; the error of the rare items falls by"
-        " much.",
+        f"{_SAID}{_table(rows, labels, 'extra3')}. Lowest MSE of the steps that at most double the k-MSE: {best}",
+        "Normalising the rows before the median lowers the counts of common items, and greatly reduces the error of"
+        " rare items.",
     )
 
 
-@FINDINGS.about("9", "Rounding negative values to zero is simplest; adding a constant is a good choice.", "fig11")
+@FINDINGS.about("9", "Setting negative values to zero is simplest; adding a constant is a good choice.", "fig11")
 def normalising_is_a_good_choice(rows: Curves) -> Verdict:
     pos, norm = (rows.curve("fig11", "domain", label) for label in (_POS, _NORM))
     found = ratios(norm, pos)
     top = typical(ratios(rows.curve("fig11", "domain", _NORM, "k_mse"), rows.curve("fig11", "domain", _NONE, "k_mse")))
     return verdict(
         typical(found) < 1 and top < 2,
-        f"MSE of Norm-Sub over that of Base-Pos: {span(found)}; its k-MSE over that of none: {number(top)}",
+        f"MSE of Norm-Sub relative to Base-Pos: {span(found)}; its k-MSE relative to no post-processing: {number(top)}",
     )

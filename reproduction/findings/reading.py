@@ -1,4 +1,4 @@
-"""How the predicates read measured curves: as published or as defined, compared with each other, and in words."""
+"""Helpers of the predicates: compare curves as defined and as published, and describe them in words."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from plausibly.experiments import Curve, Mean, MissingError, Outcome, Verdict, n
 
 
 def as_published(check: Callable[[str, str], tuple[bool, str]], why: str = "") -> Verdict:
-    """The verdict of a check on sketches as the text defines them, and as the paper's program computes them.
+    """Like ``clipped_or_not``, for a check that also takes the kind of sketch: as defined ("") or as programmed.
 
-    The check takes the suffix of the metric and that of the label. In the program the median and minimum of CM are not
-    debiased; a claim that holds only then is reversed.
+    In the paper's program the median and minimum of CM are not debiased. A claim that holds only there is reversed.
     """
     (plain, numbers), (published, also) = check("", ""), check("_clipped", ", not debiased")
     outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if published else Outcome.NOT_REPRODUCED
-    return Verdict(outcome, f"{numbers}. As published, not debiased and clipped at zero: {also}", why)
+    return Verdict(outcome, f"{numbers}. As published, without debiasing and clipped at zero: {also}", why)
 
 
 def clipped_or_not(check: Callable[[str], tuple[bool, str]], why: str = "") -> Verdict:
-    """The verdict of a check on errors as the text defines them ("") and as the program computes them ("_clipped").
+    """Verdict of a check on errors as the text defines them ("") and as the program computes them ("_clipped").
 
-    The program sets negative estimates to zero and rounds before it compares. A claim that holds only then is reversed.
+    The program rounds and sets negative estimates to zero before it compares. A claim that holds only there is
+    reversed.
     """
     (plain, numbers), (clipped, also) = check(""), check("_clipped")
     outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if clipped else Outcome.NOT_REPRODUCED
@@ -38,7 +38,7 @@ def clipped_or_not(check: Callable[[str], tuple[bool, str]], why: str = "") -> V
 
 
 def ratios(one: Curve, other: Curve) -> dict[Any, float]:
-    """Ratios of two curves, at all places where both have been measured."""
+    """One curve divided by the other, wherever both have been measured."""
     common = [place for place in one if place in other]
     if not common:
         raise MissingError("no common place")
@@ -52,13 +52,13 @@ def typical(values: Mapping[Any, float] | Sequence[float]) -> float:
 
 
 def everywhere_below(one: Curve, other: Curve) -> bool:
-    """Whether a curve is nowhere clearly above another, and below it in the geometric mean."""
+    """Whether the curve is nowhere clearly above the other, and below it in the geometric mean."""
     places = [place for place in one if place in other]
     return not any(other[place].below(one[place]) for place in places) and typical(ratios(one, other)) < 1
 
 
 def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
-    """The part of a curve at the places to keep."""
+    """The points of the curve whose x value satisfies ``keep``."""
     kept = {place: mean for place, mean in curve.items() if keep(place)}
     if not kept:
         raise MissingError("no such place")
@@ -66,12 +66,12 @@ def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
 
 
 def lowest(curve: Curve) -> Any:
-    """The place of the minimum."""
+    """The x value of the minimum."""
     return min(curve, key=lambda place: curve[place].value)
 
 
 def slope(curve: Curve) -> float:
-    """Growth of a curve: the exponent of the power law that fits best."""
+    """Growth rate: the exponent of the best-fitting power of x."""
     x = [log2(place) for place in curve]
     y = [log2(mean.value) for mean in curve.values()]
     return float(np.polyfit(x, y, 1)[0])
@@ -81,7 +81,7 @@ def slope(curve: Curve) -> float:
 
 
 def span(values: Mapping[Any, float]) -> str:
-    """Minimum and maximum, with their places, in words."""
+    """Minimum and maximum, with their positions."""
     least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     if number(values[least]) == number(values[most]):
         return number(values[least])
@@ -89,11 +89,11 @@ def span(values: Mapping[Any, float]) -> str:
 
 
 def place(value: Any) -> str:
-    """A place on an axis, in words."""
+    """An x value as text."""
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
 def listed(values: Mapping[str, float] | Mapping[str, Mean]) -> str:
-    """Names with their values, the smallest first, in words."""
+    """Names with their values, in increasing order."""
     plain = {name: value.value if isinstance(value, Mean) else value for name, value in values.items()}
     return ", ".join(f"{name} {number(plain[name])}" for name in sorted(plain, key=plain.__getitem__))

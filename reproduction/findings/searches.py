@@ -1,4 +1,4 @@
-"""Claims about heavy hitters, in sections 8 and 9."""
+"""Claims of section 8 about heavy hitters, and those of section 9."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CMS, _HCMS, _FLH = "CM (Mean) OUE", "CM (Mean) HM", "CM (Median) FLH"
 
 
 def _scores(rows: Curves, search: str, sketch: str = "") -> list[float]:
-    # Mean F1 of every combination of the search, over this sketch or over any; budgets split, as published.
+    # Mean F1 of every combination of the search, over one sketch or over all; with split budgets, as published.
     labels = [label for label in rows.labels("table2", search) if sketch in label and "users split" not in label]
     if not labels:
         raise MissingError(f"{search}, {sketch}")
@@ -24,7 +24,7 @@ def _mean(rows: Curves, search: str, sketch: str = "") -> float:
     return float(np.mean(_scores(rows, search, sketch)))
 
 
-@FINDINGS.about("8", "PEM is above SFP, and SFP above TH.", "table2")
+@FINDINGS.about("8", "PEM is better than SFP, and SFP is better than TH.", "table2")
 def pem_above_sfp_above_th(rows: Curves) -> Verdict:
     found = {name: _scores(rows, name) for name in ("PEM", "SFP", "TH")}
     means = {name: float(np.mean(own)) for name, own in found.items()}
@@ -36,10 +36,10 @@ def pem_above_sfp_above_th(rows: Curves) -> Verdict:
     also = "; ".join(f"{name} {budget:.3f} and {users:.3f}" for name, (budget, users) in split.items())
     return Verdict(
         outcome,
-        f"F1 of 18 combinations each: {told}. With r = 128, the budget split as published and the users split instead:"
-        f" {also}, where PEM has {_at(rows, 'PEM', 'r=128'):.3f}",
-        "SFP and TH send two reports with half of ε each. One report with all of ε from half of the users is worth"
-        " more: at ε = 3 half the budget means 6.7 times the variance, half the users twice.",
+        f"F1 of 18 combinations each: {told}. With r = 128, the budget split as published, and the users split instead:"
+        f" {also}; PEM {_at(rows, 'PEM', 'r=128'):.3f}",
+        "In SFP and TH every user sends two reports with half of ε each. One report with all of ε from each half of the"
+        " users is better: at ε = 3, half the budget means 6.7 times the variance, half the users only twice.",
     )
 
 
@@ -57,7 +57,7 @@ def _split(rows: Curves, search: str) -> tuple[float, float]:
     return float(np.mean(budget)), float(np.mean(users))
 
 
-@FINDINGS.about("8", "PEM dominates SFP and TH whatever the oracle.", "table2")
+@FINDINGS.about("8", "PEM dominates SFP and TH for every oracle.", "table2")
 def pem_dominates(rows: Curves) -> Verdict:
     found = {
         sketch: {name: _mean(rows, name, sketch) for name in ("PEM", "SFP", "TH")} for sketch in (_CMS, _HCMS, _FLH)
@@ -67,8 +67,8 @@ def pem_dominates(rows: Curves) -> Verdict:
     return verdict(
         holds,
         f"mean F1 over sizes and T: {told}",
-        "The paper's rows of PEM answer with more than ten strings (a precision of .626 with a recall of .96 are"
-        " fifteen), ours with ten; and its data are the log, ours a model of it.",
+        "In the paper, PEM answers with more than 10 strings (a precision of 0.626 with a recall of 0.96 means 15),"
+        " here with 10; and the paper's data are the log, ours a model of it.",
     )
 
 
@@ -94,7 +94,7 @@ def sfp_prefers_cms(rows: Curves) -> Verdict:
     return verdict(mean[_CMS] > mean[_FLH], f"mean F1 over sizes and T: {listed(mean)}")
 
 
-@FINDINGS.about("8", "With SFP, too, CM over FLH beats HCMS.", "table2")
+@FINDINGS.about("8", "With SFP as well, CM over FLH beats HCMS.", "table2")
 def sfp_prefers_flh_to_hcms(rows: Curves) -> Verdict:
     mean = {sketch: _mean(rows, "SFP", sketch) for sketch in (_HCMS, _FLH)}
     return verdict(mean[_FLH] > mean[_HCMS], f"mean F1 over sizes and T: {listed(mean)}")
@@ -116,7 +116,7 @@ def sketched_pem_is_best(rows: Curves) -> Verdict:
     first = max(split, key=split.__getitem__)
     return verdict(
         max(_scores(rows, "PEM", _FLH)) >= best,
-        f"best F1 of the 54: {number(best)}; of PEM over FLH {number(max(_scores(rows, 'PEM', _FLH)))}; beside them:"
-        f" {listed(bounds)}, and {first} with {number(split[first])}",
-        "It shares the first place with PEM over OUE. All 54 are far from what is possible.",
+        f"best F1 of the 54: {number(best)}; of PEM over FLH: {number(max(_scores(rows, 'PEM', _FLH)))};"
+        f" for comparison: {listed(bounds)}, and {first} with {number(split[first])}",
+        "It shares first place with PEM over OUE. All 54 are far from what is possible.",
     )

@@ -37,7 +37,7 @@ _HOME = {
     "version": ("__version__",),
 }
 _FORMER = {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}
-"""Names of earlier versions, which go on working."""
+"""Names of earlier versions, which still work."""
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
@@ -94,6 +94,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # For tab completion: what this file imports for its own use is nobody's business.
+    # For tab completion, without the imports of this file itself.
     own = {"Any", "TYPE_CHECKING", "annotations", "import_module", "warnings"}
     return sorted({*globals(), *__all__, "device"} - own)

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from . import oracles, plugins, search, sketches
-from . import postprocess as postprocess  # whoever has a scheme has the steps for its estimates
+from . import postprocess as postprocess  # so that the steps are available wherever schemes are
 from .core.domain import Domain, is_domain_kind, make_domain
 from .core.errors import ParameterError
 from .core.probability import EpsilonLike
@@ -20,14 +20,14 @@ Kind = TypeVar("Kind", bound=type[Scheme])
 
 
 class _Catalog(Mapping[str, type[Scheme]]):
-    """Every scheme by its name. Those of other packages are loaded when a name is unknown, or all are listed."""
+    """Every scheme by name. Schemes of other packages are loaded when a name is unknown or all are listed."""
 
     def __init__(self, layers: tuple[ModuleType, ...]) -> None:
         kinds = (kind for layer in layers for kind in vars(layer).values())
         self._kinds: dict[str, type[Scheme]] = {kind.name: kind for kind in kinds if _is_scheme(kind)}
         self._loaded = False
         self.failures: list[str] = []
-        """Why plug-ins could not be loaded."""
+        """Messages of plug-ins that could not be loaded."""
 
     def __getitem__(self, name: str) -> type[Scheme]:
         if name not in self._kinds:
@@ -48,22 +48,22 @@ class _Catalog(Mapping[str, type[Scheme]]):
     def load_plugins(self) -> None:
         """Load the schemes of other packages, once."""
         if not self._loaded:
-            self._loaded = True  # before: what is loaded may ask for a scheme
+            self._loaded = True  # set first: a plug-in may ask for a scheme while it loads
             self.failures = plugins.load(self._take)
 
     def _take(self, found: object) -> None:
-        # A module has registered its schemes while it was loaded.
+        # A module registers its schemes while it is loaded.
         if not isinstance(found, ModuleType):
             self.add(found)
 
     def add(self, kind: object) -> None:
-        """Make a scheme known under its name, unless another has it."""
+        """Register a scheme under its name. Raises if another scheme has it."""
         if not _is_scheme(kind):
             raise ParameterError(f"expected a subclass of Scheme with a name, got {shown(kind)}")
         taken = self._kinds.get(kind.name, kind)
         # A module that is imported anew defines the same class anew.
         if (taken.__module__, taken.__qualname__) != (kind.__module__, kind.__qualname__):
-            raise ParameterError(f"name: {kind.name} is the name of {taken.__module__}.{taken.__qualname__} already")
+            raise ParameterError(f"name: {kind.name} is already the name of {taken.__module__}.{taken.__qualname__}")
         self._kinds[kind.name] = kind
 
 
@@ -73,13 +73,13 @@ def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
 
 _CATALOG = _Catalog((oracles, sketches, search))
 CATALOG: Mapping[str, type[Scheme]] = _CATALOG
-"""Every scheme by its name, those of other packages included."""
+"""Every scheme by name, including those of other packages."""
 
 _MOST_BRACKETS = 2**20
 
 
 def register(kind: Kind) -> Kind:
-    """Make a scheme known to ``make``, ``from_json`` and ``CATALOG``; a decorator for its class."""
+    """Register a scheme for ``make``, ``from_json`` and ``CATALOG``; a decorator for its class."""
     _CATALOG.add(kind)
     return kind
 
@@ -104,17 +104,17 @@ def make(name: str, **parameters: Any) -> Scheme:
 
 
 def examples(kind: type[Scheme]) -> dict[str, Scheme]:
-    """Small ready schemes of a kind, over oracles of the catalogue where it reports through others."""
+    """Small example schemes of a kind, over oracles of the catalogue if it reports through others."""
     return kind.examples(None if required(kind) <= {"epsilon"} else example_oracle)
 
 
 def example_oracle(epsilon: EpsilonLike, domain: Domain) -> Scheme:
-    """A small oracle over a domain: one that decodes all items at once, or any that are named."""
+    """A small oracle over a domain, which decodes all items at once or given items."""
     return CATALOG["FLH" if domain.size is None else "TLH"].example(epsilon, domain)
 
 
 def from_json(text: str) -> Scheme:
-    """The scheme that ``to_json`` wrote; whatever is derived is computed again and must agree."""
+    """The scheme that ``to_json`` wrote; derived fields are computed again and must agree."""
     try:
         expect_few_brackets(text, _MOST_BRACKETS)
         given = json.loads(text, object_pairs_hook=_without_repeats)
@@ -127,7 +127,7 @@ def from_json(text: str) -> Scheme:
 
 
 def expect_few_brackets(text: str, most: int) -> None:
-    """Raises ValueError if JSON text has more lists and objects than this: empty ones take fifty times their text."""
+    """Raise ValueError if JSON text has too many lists and objects: an empty one takes 50 times its text in memory."""
     if text.count("[") + text.count("{") > most:
         raise ValueError(f"expected at most {most} opening brackets, got more")
 
@@ -145,7 +145,7 @@ def _from_fields(given: object) -> Scheme:
 
 
 def _is_nested(written: object) -> bool:
-    # A scheme, or a list of schemes; numbers and texts may be listed as well.
+    # A scheme or a list of schemes, as opposed to a list of numbers or texts.
     return isinstance(written, dict) or (
         isinstance(written, list) and bool(written) and all(isinstance(part, dict) for part in written)
     )

@@ -1,4 +1,4 @@
-"""The state of an installation: what is installed, which kernels run, and whether every scheme works here."""
+"""Diagnose an installation: versions, active kernels, and a self-test of every scheme."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .core.randomness import Layout, SecureRandom, SeededRandom
 from .core.scheme import Scheme
 
 EXTRAS = {"plots": "matplotlib", "frames": "pandas", "files": "pyarrow", "rappor": "scikit-learn"}
-"""Optional extras by the distribution that makes them work."""
+"""The distribution that each optional extra needs."""
 
 _USERS = 100_000
 _ITEMS = 64
@@ -32,7 +32,7 @@ _ITEMS = 64
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that is so, and what could be better about it."""
+    """One fact about the installation, with advice if it could be better."""
 
     name: str
     value: str
@@ -41,7 +41,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried: what came out, and how long it took."""
+    """The result of one check, and its duration."""
 
     name: str
     passed: bool
@@ -50,14 +50,14 @@ class Check:
 
 
 def facts() -> list[Fact]:
-    """Versions, active kernels, threads, the source of randomness, and which extras are there."""
+    """Versions, active kernels, threads, the source of randomness, and the installed extras."""
     found = [
         Fact("plausibly", importlib.metadata.version("plausibly")),
         Fact("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         *(Fact(name, importlib.metadata.version(name)) for name in ("numpy", "cryptography")),
         Fact("kernels", f"{kernels.active} ({kernels.reason})", "" if kernels.active == "c" else _NO_KERNELS),
-        Fact("threads", f"{thread_count()} of {os.cpu_count()} cores (PLAUSIBLY_THREADS sets another number)"),
-        Fact("randomness", "AES-256-CTR, a fresh key of the operating system for every call"),
+        Fact("threads", f"{thread_count()} of {os.cpu_count()} cores (set PLAUSIBLY_THREADS to change it)"),
+        Fact("randomness", "AES-256-CTR, with a fresh key from the operating system for every call"),
     ]
     for extra, distribution in EXTRAS.items():
         try:
@@ -67,12 +67,12 @@ def facts() -> list[Fact]:
     return found
 
 
-_NO_KERNELS = "install gcc or clang, then install plausibly again: many times faster, the same results"
+_NO_KERNELS = "install gcc or clang, then reinstall plausibly: many times faster, with the same results"
 
 
 def self_test() -> Iterator[Check]:
-    """Every scheme through every layer on this machine, audit included; one check after the other."""
-    yield _timed("secure words differ from call to call", _fresh_words)
+    """Run every scheme through every layer on this machine, audit included, and yield one check at a time."""
+    yield _timed("secure random words differ between calls", _fresh_words)
     for name in CATALOG:
         yield _timed(name, partial(_scheme_works, name))
 
@@ -89,7 +89,7 @@ def _timed(name: str, check: Callable[[], str]) -> Check:
 def _fresh_words() -> str:
     layout = Layout(dense=1)
     words = [int(SecureRandom().stream().words(layout, 0, 1)[0, 0]) for _ in range(64)]
-    _expect(len(set(words)) == 64, "64 calls did not give 64 different words")
+    _expect(len(set(words)) == 64, "expected 64 different words from 64 calls, got repeats")
     return "64 of 64"
 
 
@@ -109,11 +109,14 @@ def _scheme_works(name: str) -> str:
     try:
         estimates = tally.estimate(asked)
     except ImportError:
-        estimates = None  # without an extra this scheme only collects
+        estimates = None  # without its extra this scheme can only collect
     seconds = time.perf_counter() - start
-    _expect(bool((decode_reports(scheme, encode_reports(scheme, reports)) == reports).all()), "the codec fails")
+    _expect(
+        bool((decode_reports(scheme, encode_reports(scheme, reports)) == reports).all()),
+        "reports do not survive encoding",
+    )
     if estimates is not None and estimates.variance is not None:
-        # Eight standard errors: on a working installation once in 10^15 runs and items.
+        # Eight standard errors: on a working installation, an item exceeds them once in 10^15 runs.
         errors = np.abs(estimates.values - _held(scheme, items[numbers], asked)) / np.sqrt(estimates.variance)
         _expect(bool((errors < 8).all()), f"an estimate is off by {errors.max():.1f} standard errors")
     certificate = audit(scheme)
@@ -122,7 +125,7 @@ def _scheme_works(name: str) -> str:
 
 
 def _held(scheme: Scheme, items: Items, asked: Items) -> npt.NDArray[np.int64]:
-    # How many of these users count towards each of what is asked about.
+    # The number of these users who count towards each item of ``asked``.
     codes, counts = np.unique(scheme.domain.encode(items), axis=0, return_counts=True)
     values = [scheme.domain.number(code) for code in codes]
     answers = [scheme.answers.number(code) for code in scheme.answers.encode(asked)]
@@ -131,6 +134,6 @@ def _held(scheme: Scheme, items: Items, asked: Items) -> npt.NDArray[np.int64]:
 
 
 def _expect(holds: bool, otherwise: str) -> None:
-    # Not the assert statement: python -O must not turn a self-test into a yes.
+    # Not an assert statement: python -O must not disable the self-test.
     if not holds:
         raise AssertionError(otherwise)

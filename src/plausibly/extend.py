@@ -65,7 +65,7 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 _ELSEWHERE = {"register_step": "register"}
-"""Names that are other ones at home."""
+"""Names that differ in their home modules."""
 
 __all__ = [
     "WORD",

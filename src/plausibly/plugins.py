@@ -12,7 +12,7 @@ GROUP = "plausibly.schemes"
 def load(take: Callable[[object], None]) -> list[str]:
     """Load every plug-in and hand over what its entry point names; return a message for each that failed.
 
-    A failure does not stop the others. It is also a warning, because a plug-in is loaded where nobody asked for it.
+    A failure does not stop the others. It is also a warning, because plug-ins are loaded without being asked for.
     """
     failures = []
     for point in entry_points(group=GROUP):

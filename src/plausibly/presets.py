@@ -1,4 +1,4 @@
-"""Published systems and recommended builds, each as the one expression that it is here."""
+"""Published systems and recommended configurations, each as a single expression."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: i
 
 
 def FOLDED(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
-    """The folded oracle: CM over TLH with wide rows, as accurate as an oracle over all items and open to any.
+    """The folded oracle: CM over TLH with wide rows, as accurate as an oracle over listed items, but for any items.
 
-    Cells are so many that collisions hardly count: with n users, they add about n/cells + F2/(cohorts*cells) to the
-    variance of an item. Decoded on candidates, a million of them in about a second: by the mean, with intervals, or
-    with ``combine="peel"``. The state has 8*cohorts*cells bytes. The domain and ``hash_seed`` are given as to
-    ``make("CM", ...)``.
+    There are so many cells that collisions hardly matter: with n users, they add about n/cells + F2/(cohorts*cells) to
+    the variance of an item, where F2 is the sum of the squared counts. A million candidates are decoded in about a
+    second: by the mean, with intervals, or with ``combine="peel"``. The state has 8*cohorts*cells bytes. The domain and
+    ``hash_seed`` are given as to ``make("CM", ...)``.
 
     >>> import plausibly
     >>> scheme = plausibly.FOLDED(3, domain=plausibly.Keys())
@@ -83,10 +83,10 @@ def TRELLIS(
     typical_length: int | None = None,
     hash_seed: int = 0,
 ) -> Scheme:
-    """Our search for heavy hitters, as we recommend it: TRELLIS over SS and TLH, users divided by ``user_shares``.
+    """Our search for heavy hitters as recommended: TRELLIS over SS and TLH, with users divided by ``user_shares``.
 
-    ``users`` is about how many there will be, ``typical_length`` about how many characters common strings have (16 at
-    most, if nothing is said).
+    ``users`` is the approximate number of users, ``typical_length`` the approximate length of common strings (by
+    default at most 16).
 
     >>> import plausibly
     >>> scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 6), users=50_000)
@@ -122,10 +122,10 @@ def TRELLIS(
 
 
 def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:
-    """An interactive search over TLH, for deployments that can ask fresh users again and again.
+    """An interactive search over TLH, for deployments that can ask fresh users in every round.
 
-    Publish ``scheme``, collect, ``close(tally)``, until it says that there is no other round; then ``result()``. Give
-    all rounds about as many users.
+    In each round, publish ``scheme``, collect, and call ``close(tally)``, until it says that there are no more rounds;
+    then call ``result()``. Give all rounds about the same number of users.
 
     >>> import plausibly
     >>> search = plausibly.ROUNDS(3, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.", 12))

@@ -96,7 +96,7 @@ def test_only_the_scheme_that_is_expected_is_taken(folder: Path, tmp_path: Path)
 def test_names_that_lead_nowhere_are_told(tmp_path: Path) -> None:
     code, shown, told = run(tmp_path / "none", "--out", tmp_path / "x.tally")
     assert (code, shown) == (1, "")
-    assert "none: there is no such file or folder" in told
+    assert "none: no such file or folder" in told
     small_file(tmp_path / "reports.parquet")
     code, _, told = run(tmp_path / "reports.parquet", "--out", tmp_path / "no" / "x.tally")
     assert code == 2

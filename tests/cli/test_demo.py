@@ -43,7 +43,7 @@ def test_folders_with_other_files_and_tiny_crowds_are_refused(tmp_path: Path) ->
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     code, _, told = run("--out", tmp_path)
     assert code == 1
-    assert "other files" in told
+    assert "got others" in told
     code, _, told = run("--out", tmp_path / "d", "--users", 5)
     assert code == 2
     assert "users: expected 1000 to" in told

@@ -78,11 +78,11 @@ def test_the_largest_are_said_to_be_picked(tmp_path: Path) -> None:
     assert code == 0
     assert len(shown.split("\n\n")[0].splitlines()) == 21
     assert "The 20 largest of 50 items." in shown
-    assert "picked for being large" in shown
+    assert "tend to be overestimated" in shown
     assert len(run(path, "--all")[1].split("\n\n")[0].splitlines()) == 51
     code, shown, _ = run(path, "--top", 2)
     assert len(shown.split("\n\n")[0].splitlines()) == 3
-    assert "picked for being large" in shown
+    assert "tend to be overestimated" in shown
     assert len(said(path)["estimates"]) == 50
     assert [each["item"] for each in said(path, "--top", 1)["estimates"]] == [3]
 
@@ -95,7 +95,7 @@ def test_steps_are_applied_in_their_order_and_drop_the_interval(pets: Path) -> N
     assert found["estimates"][0]["low"] is None
     code, shown, _ = run(pets, "--postprocess", "norm-sub", "--top", 2)
     assert code == 0
-    assert "There is no variance after norm-sub, hence no interval." in shown
+    assert "After norm-sub, there is no variance and no interval." in shown
     assert "interval" not in shown.splitlines()[0]
 
 
@@ -141,7 +141,7 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
 @in_turn(
     ("arguments", "code", "message"),
     [
-        (["--out", "x.xlsx"], 2, "unknown ending '.xlsx'"),
+        (["--out", "x.xlsx"], 2, "unknown suffix '.xlsx'"),
         (["--top", "2", "--all"], 2, "expected --top or --all, got both"),
         (["--top", "0"], 2, "--top"),
         (["--level", "2"], 2, "level: expected a number strictly between 0 and 1"),

@@ -93,6 +93,6 @@ def test_a_file_is_replaced_only_when_told_so_and_never_one_of_those_that_are_me
     before = Path("visits.tally").read_bytes()
     code, _, told = run("visits.tally", "more.tally", "-o", "./visits.tally", "--force")
     assert code == 2
-    assert "expected another name for the result" in told
+    assert "the result would overwrite" in told
     assert Path("visits.tally").read_bytes() == before
     assert not [entry for entry in folder.iterdir() if entry.name.endswith((".lock", ".tmp"))]

@@ -135,9 +135,9 @@ def test_a_value_that_the_scheme_does_not_take_is_named_by_its_line(scheme: Sche
 @in_turn(
     ("words", "code", "told"),
     [
-        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 1, "there is a file of this name already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 1, "exists already"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "none/r.parquet"], 2, "there is no folder none"),
-        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 1, "there is a file of this name already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 1, "exists already"),
         (["--scheme", "none.json", "--out", "r.parquet"], 1, "none.json: No such file"),
         (["--scheme", "DE", "--out", "r.parquet"], 2, "expected a scheme: a file"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--format", "xls"], 2, "format: unknown"),
@@ -174,6 +174,24 @@ def test_missing_or_unreadable_inputs_are_told(tmp_path: Path) -> None:
     assert (code, "got a stream" in told) == (2, True)
 
 
+@in_turn(
+    ("name", "content", "hint"),
+    [
+        ("a.csv", "site,day\nx,1\n", "--column NAME"),
+        ("a.csv", "site;day\nx;1\n", "--delimiter ';'"),
+        ("a.csv", "site\tday\nx\t1\n", "--delimiter '\\t'"),
+        ("a.csv", "site\nx\n\ny\n", "--missing skip"),
+        ("a.ndjson", '{"site": "x", "day": 1}\n', "--column NAME"),
+        ("a.dat", "x\n", "--format NAME"),
+    ],
+)
+def test_a_message_names_the_option_that_helps(name: str, content: str, hint: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    code, _, told = run(tmp_path / name, "--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")
+    assert code
+    assert hint in told
+
+
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -199,7 +217,7 @@ def test_it_works_from_the_shell_and_says_whom_it_is_for(tmp_path: Path) -> None
     closed = subprocess.run(
         ["sh", "-c", 'exec "$@" <&-', "sh", *command, *words], cwd=tmp_path, capture_output=True, text=True
     )
-    assert (closed.returncode, closed.stderr) == (1, "standard input: closed, nothing can be read from it\n")
+    assert (closed.returncode, closed.stderr) == (1, "standard input: cannot be read because it is closed\n")
     shown = subprocess.run(
         [*command, *words], cwd=tmp_path, input="1\n", capture_output=True, text=True, check=True
     ).stdout

@@ -220,7 +220,7 @@ def test_a_changed_step_is_another_while_reports_stay_the_same(tmp_path: Path) -
         ("x = 1\ny = (\n", "mine.py, line 2: SyntaxError"),
         ("x = 1\n\n1 / 0\n", "mine.py, line 3: ZeroDivisionError"),
         (OWN.replace('"own"', '"../own"'), "name of a figure"),
-        (OWN + "\nFIGURES = [FIGURE, FIGURE]\n", "another figure own"),
+        (OWN + "\nFIGURES = [FIGURE, FIGURE]\n", "a different name for each figure, got own twice"),
     ],
 )
 def test_files_that_declare_no_figure_are_refused(text: str, told: str, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_names_of_the_papers_figures_are_taken(tmp_path: Path) -> None:
     mine = own(tmp_path, 2, OWN.replace('"own"', '"fig1"'))
     code, _, told = run("fig2", mine, "--out", tmp_path / "out")
     assert code == 2
-    assert "another figure fig1" in told.replace("\n", " ")
+    assert "another figure is named fig1" in told.replace("\n", " ")
     assert not (tmp_path / "out").exists()
 
 
@@ -260,7 +260,7 @@ def test_two_runs_on_one_file_are_refused(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         code, _, told = run("fig1", "--rows", rows, "--out", tmp_path)
     assert code == 1
-    assert "another run is adding to this file" in told.replace("\n", " ")
+    assert "another run is writing to this file" in told.replace("\n", " ")
 
 
 @pytest.mark.full

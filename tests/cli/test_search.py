@@ -48,10 +48,10 @@ def test_json_has_what_python_has(tally: Path, tmp_path: Path) -> None:
 @pytest.mark.full
 def test_without_a_level_luck_is_listed_and_named(tally: Path) -> None:
     _, shown, _ = run(tally, "--no-level", "--explain", "hope")
-    assert "some of it may be luck" in " ".join(shown.split())
+    assert "may be due to chance" in " ".join(shown.split())
     assert "hope: " in shown
     strict = run(tally, "--level", "0.01")[1]
-    assert "at most 1 % that anything is listed that nobody holds" in " ".join(strict.split())
+    assert "a string that nobody has with probability at most 1 %" in " ".join(strict.split())
     assert len(shown.splitlines()) > len(strict.splitlines())
 
 
@@ -90,7 +90,7 @@ def test_searches_without_a_level_do_without_but_not_when_one_is_asked_for(tmp_p
     path = other(tmp_path / "x.tally", "PEM")
     code, shown, _ = run(path, "--top", 2)
     assert code == 0
-    assert "some of it may be luck" in " ".join(shown.split())
+    assert "may be due to chance" in " ".join(shown.split())
     code, _, told = run(path, "--level", "0.1")
     assert code == 2
     assert "--level: searches by PEM do not use it" in told
@@ -110,8 +110,8 @@ def test_a_tally_that_is_not_of_a_search_is_sent_to_estimate(tmp_path: Path) -> 
         (["--level", "0.1", "--no-level"], 2, "expected --level or --no-level, got both"),
         (["--level", "3"], 2, "level"),
         (["--dictionary", "none.txt"], 2, "--dictionary: searches by ROUND do not use it"),
-        (["--out", "x.txt"], 2, "unknown ending '.txt'"),
-        (["--tree", "x.csv"], 2, "unknown ending '.csv'"),
+        (["--out", "x.txt"], 2, "unknown suffix '.txt'"),
+        (["--tree", "x.csv"], 2, "unknown suffix '.csv'"),
         (["--top", "0"], 2, "--top"),
     ],
 )

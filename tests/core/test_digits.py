@@ -217,7 +217,7 @@ def test_no_name_is_replaced() -> None:
     with pytest.raises(device.DeviceError, match="integers: expected a name that is not taken"):
         device.register_domain("integers", device.Labels)
     other = type("DIGITS", (DIGITS,), {"__module__": "elsewhere"})
-    with pytest.raises(ParameterError, match=r"name: DIGITS is the name of .*DIGITS already"):
+    with pytest.raises(ParameterError, match=r"name: DIGITS is already the name of .*DIGITS"):
         extend.register(other)
     with pytest.raises(ParameterError, match="expected a subclass of Scheme with a name"):
         extend.register(int)  # type: ignore[type-var]

@@ -66,6 +66,6 @@ def test_folding_refuses_a_file_that_was_replaced_since(folder: Path) -> None:
     with pytest.raises(DamagedError, match=r"0\.parquet: No such file"):
         fold(SMALL, [planned])
     small_file(path, 25)
-    with pytest.raises(DamagedError, match="replaced meanwhile"):
+    with pytest.raises(DamagedError, match="replaced during the collection"):
         fold(SMALL, [planned])
     assert len(fold(SMALL, [planned], skip_bad=True).skipped) == 1

@@ -37,7 +37,7 @@ def test_merging_files_refuses_what_would_count_twice_or_be_lost(folder: Path, t
         merge_files([], tmp_path / "all.tally")
     with pytest.raises(ParameterError, match=r"1\.tally: named twice"):
         merge_files([one, one], tmp_path / "all.tally")
-    with pytest.raises(ParameterError, match=r"2\.tally: expected another name"):
+    with pytest.raises(ParameterError, match=r"2\.tally: the result would overwrite"):
         merge_files([one, two], two, overwrite=True)
     merge_files([one, two], tmp_path / "all.tally")
     with pytest.raises(StateError, match="already"):

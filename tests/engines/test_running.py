@@ -108,7 +108,7 @@ def test_what_an_engine_loses_is_noticed_and_collected_by_the_next_call(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
-    with pytest.raises(StateError, match=r"0\.parquet, row group 2: the engine has not returned its reports"):
+    with pytest.raises(StateError, match=r"0\.parquet, row group 2: the engine did not return its reports"):
         collect([folder], tmp_path / "out", engine=Forgetful(2))
     assert names(tmp_path) == ["out.unfinished", "reports"]
     assert len(Collected.read(tmp_path / "out.unfinished", complete=False)) == 68 - 5

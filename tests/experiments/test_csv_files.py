@@ -52,10 +52,10 @@ def test_counts_are_ranked(tmp_path: Path) -> None:
         (f"{SECRET},4\n", "line 1"),
         ("item,item,count\n", "line 1"),
         ("", "line 1"),
-        ("item,count\n", "got 0, of 0"),
-        (f"item,count\n{SECRET},4\n", "got 1, of 4"),
-        (f"item,count\na,2147483647\n{SECRET},1\n", "of 2,147,483,648"),
-        (f"item,count\na,0\n{SECRET},0\n", "of 0"),
+        ("item,count\n", "got 0 items and 0 users"),
+        (f"item,count\n{SECRET},4\n", "got 1 items and 4 users"),
+        (f"item,count\na,2147483647\n{SECRET},1\n", "and 2,147,483,648 users"),
+        (f"item,count\na,0\n{SECRET},0\n", "and 0 users"),
     ],
 )
 def test_what_is_wrong_is_named_by_file_and_line_and_not_quoted(text: str | bytes, line: str, tmp_path: Path) -> None:
@@ -112,5 +112,5 @@ def test_other_counts_under_the_same_name_are_another_crowd(monkeypatch: pytest.
         keys.append(Cell("DE", data="mine.csv", n=4, d=2).key)
     del SOURCES["mine.csv"]
     assert keys[0] != keys[1]
-    with pytest.raises(ParameterError, match="made-up data"):
+    with pytest.raises(ParameterError, match="name of a built-in crowd"):
         enter("uniform", Held(np.array([1, 1])))

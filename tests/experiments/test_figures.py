@@ -15,7 +15,7 @@ from plausibly.experiments.plots import draw_panel
 from plausibly.experiments.results import Results
 from plausibly.experiments.tables import sheet
 
-OPTIMUM = "optimum of large domains"
+OPTIMUM = "optimum in large domains"
 
 
 def test_tables_may_be_sorted_and_show_standard_deviations() -> None:

@@ -91,7 +91,7 @@ def test_folders_that_are_no_packages_are_refused(tmp_path: Path) -> None:
     for name in ("laboratory f", "laboratory_g"):
         with pytest.raises(ParameterError, match=r"expected a folder with an __init__\.py"):
             plan(["one"], tmp_path / name)
-    with pytest.raises(ParameterError, match="another package is called json"):
+    with pytest.raises(ParameterError, match="another package is named json"):
         load(package(tmp_path, "json"))
 
 

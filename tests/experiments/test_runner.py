@@ -61,7 +61,7 @@ def test_a_file_that_is_not_ours_is_not_cut(tmp_path: Path) -> None:
         if text.startswith(('{"machine', '{"key":"aa')):  # what an interrupt may leave of a line
             assert Results(path).missing(CELLS) == CELLS
         else:
-            with pytest.raises(StateError, match="expected a file of measurements"):
+            with pytest.raises(StateError, match="expected a results file"):
                 Results(path)
         assert path.read_text() == text
 
@@ -74,7 +74,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 40, limit[1]))
     try:
-        with pytest.raises(StateError, match="no more room"):
+        with pytest.raises(StateError, match="the disk is full"):
             results.add(list(CELLS)[1], {}, {"plain": {"mse": 1.0}})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
@@ -110,7 +110,7 @@ def test_two_runs_cannot_add_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "rows.jsonl"
     with held(path) as results:
         results.add(FIRST, {"report_bytes": 1}, {"plain": {"mse": 5.0}})
-        with pytest.raises(StateError, match="another run is adding to this file"), held(path):
+        with pytest.raises(StateError, match="another run is writing to this file"), held(path):
             pass
     with held(path) as again:
         assert again.missing({FIRST: [PLAIN]}) == {}

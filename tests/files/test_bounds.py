@@ -164,7 +164,7 @@ def test_pages_of_any_number_are_put_together(tmp_path: Path) -> None:
     for codec, made in ((0, bytes), (6, packed)):
         content = of_pages(tmp_path, page(made(PLAIN[:9]), 9, 9) + page(made(PLAIN[9:]), 16, 16), codec=codec)
         path.write_bytes(content)
-        with pytest.raises(DamagedError, match="the checksum does not fit"):  # of other reports
+        with pytest.raises(DamagedError, match="the checksum does not match"):  # of other reports
             ReportFile(path).read(0)
         (length,) = struct.unpack("<I", content[-8:-4])
         crc = hostile.zlib.crc32(PLAIN)
@@ -214,7 +214,7 @@ def test_more_row_groups_or_metadata_than_a_file_may_have_are_refused(
     with monkeypatch.context() as patched:
         patched.setattr(reports, "MOST_GROUPS", 2)
         patched.setattr(reports, "_GROUP_REPORTS", 10)
-        with pytest.raises(PlausiblyError, match="at most 2 row groups; begin another"):
+        with pytest.raises(PlausiblyError, match="at most 2 row groups; start another file"):
             write_reports(path, SMALL, SMALL.privatize([1] * 25))
     write_reports(path, SMALL, SMALL.privatize([1] * 25))
     monkeypatch.setattr(reports, "_MOST_FOOTER", 100)

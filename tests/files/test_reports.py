@@ -196,10 +196,10 @@ def test_a_file_whose_writing_failed_does_not_appear(path: Path, monkeypatch: py
 def test_no_file_is_overwritten(path: Path) -> None:
     small_file(path)
     before = path.read_bytes()
-    with pytest.raises(StateError, match="not overwritten"):
+    with pytest.raises(StateError, match="never overwritten"):
         small_file(path)
     fresh = path.with_name("fresh")
-    with pytest.raises(StateError, match="not overwritten"), report_writer(fresh, SMALL):
+    with pytest.raises(StateError, match="never overwritten"), report_writer(fresh, SMALL):
         path.rename(fresh)
     assert fresh.read_bytes() == before
     assert os.listdir(path.parent) == ["fresh"]
@@ -208,7 +208,7 @@ def test_no_file_is_overwritten(path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="there is no folder"):
         small_file(tmp_path / "none" / "a.parquet")
-    with pytest.raises(StateError, match="of this name already"):
+    with pytest.raises(StateError, match="exists already"):
         small_file(tmp_path)
 
 
@@ -226,7 +226,7 @@ def test_a_forked_copy_of_a_writer_changes_nothing(path: Path, monkeypatch: pyte
         child = os.fork()
         if child == 0:
             try:
-                with pytest.raises(StateError, match="not open for writing here"):
+                with pytest.raises(StateError, match="not open for writing in this process"):
                     writer.write(users_reports(SMALL, 1))
                 writer.finish()
                 writer.abandon()
@@ -327,10 +327,10 @@ def test_bytes_before_between_and_behind_are_refused(path: Path) -> None:
 @in_turn(
     ("place", "reason"),
     [
-        (0, "one of its marks is missing"),
-        (-1, "one of its marks is missing"),
+        (0, "it does not begin and end with PAR1"),
+        (-1, "it does not begin and end with PAR1"),
         (-5, "the metadata are cut off"),
-        (-40, "the checksum of the metadata does not fit"),
+        (-40, "the checksum of the metadata does not match"),
         (4, "row group 0: "),
     ],
 )

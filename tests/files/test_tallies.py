@@ -142,7 +142,7 @@ def test_simulations_are_refused_unless_allowed(tmp_path: Path) -> None:
 
 def test_an_unfinished_state_is_refused_unless_asked_for(tmp_path: Path) -> None:
     collected().write(tmp_path / "a", complete=False)
-    with pytest.raises(StateError, match="not complete: collecting was interrupted"):
+    with pytest.raises(StateError, match="not complete: the collection was interrupted"):
         read_tally(tmp_path / "a", allow_simulated=True)
     assert len(Collected.read(tmp_path / "a", complete=False)) == 25
 

@@ -19,7 +19,7 @@ from reproduction.figures.shapes import published_t
 from reproduction.figures.sketches import CLICKED, CLICKS
 from reproduction.figures.table2 import PAPER
 
-OPTIMUM = "optimum of large domains"
+OPTIMUM = "optimum in large domains"
 
 
 def test_names_are_those_of_the_files_and_panels_find_their_sweeps() -> None:

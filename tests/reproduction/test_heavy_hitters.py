@@ -83,7 +83,7 @@ def test_sheets_show_means() -> None:
     sheet = grid_sheet(rows)
     assert sheet.header[4:6] == ("TRELLIS", "C1")
     assert sheet.lines == (("zipf-1.1", "6", "1,000", "3", "0.600", "0.600", "4.0", "3.0", "2 of 2"),)
-    assert "2 of 2 runs with a false one" in sheet.markdown()
+    assert "2 of 2 runs have a false string" in sheet.markdown()
     assert uniform_sheet([_row("TRELLIS"), _row("TRELLIS", 1, significant=0)]).lines == (("6", "1,000", "3", "2", "1"),)
 
 

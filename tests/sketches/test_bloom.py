@@ -249,7 +249,7 @@ def test_a_copy_over_another_oracle_has_that_one_s_privacy() -> None:
     [
         ({"bit": 8, "epsilon": 1}, r"unknown parameter 'bit' for BLOOM; did you mean 'bits'\?"),
         ({"cohort": 8, "epsilon": 1}, r"did you mean 'cohorts'\?"),
-        ({}, "epsilon: expected a number for BLOOM without an oracle, got none"),
+        ({}, "epsilon: expected for BLOOM without an oracle, got nothing"),
         ({"epsilon": 0}, "epsilon: expected a positive number"),
         ({"epsilon": 1, "bits": 1}, "bits: expected"),
         ({"epsilon": 1, "bits": 0}, "bits: expected"),

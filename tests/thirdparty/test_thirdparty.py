@@ -217,4 +217,4 @@ except plausibly.ParameterError as error:
     assert "unknown scheme 'BROKEN'" in printed
     assert "the package broken-plugin 1.0 offers the scheme BROKEN (broken_plugin:BROKEN), which cannot be" in printed
     assert "a_module_that_is_not_there" in printed
-    assert "DE is the name of plausibly.oracles.direct.DE already" in printed
+    assert "DE is already the name of plausibly.oracles.direct.DE already" in printed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -42,6 +44,8 @@ _NARROWEST = 12
 """Minimum width in columns of the items in a table on a narrow terminal."""
 _GAP = 2
 """Spaces between two columns of a table."""
+_ARGUMENT = re.compile(r'\b(column|delimiter|format|missing)="([^"]+)"')
+"""Arguments of ``plausibly.files.values`` that are options of the same name."""
 
 KEPT = "Interrupted. All finished measurements are kept; run the same command to continue."
 
@@ -104,8 +108,17 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
         if isinstance(error, KeyNeededError):
             error = StateError(f"{error.reason}; add --key-file FILE")
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        console.print(escape(visible(words)), style="red", soft_wrap=True, highlight=False)
+        console.print(escape(visible(with_options(words))), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
+
+
+def with_options(message: str) -> str:
+    """The message with arguments of Python functions written as options of the command line.
+
+    >>> with_options('line 3: no value; missing="skip" skips it')
+    'line 3: no value; --missing skip skips it'
+    """
+    return _ARGUMENT.sub(lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
 
 
 @contextmanager

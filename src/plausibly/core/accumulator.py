@@ -30,7 +30,7 @@ _HEADER = struct.Struct("<4s16sq")
 _FOLD_CHUNK = 1 << 16
 _TASKS = 16
 _COUNTER = 8
-"""Bytes of a counter."""
+"""Size of a counter in bytes."""
 
 
 class ChangedError(ReportError):
@@ -53,7 +53,7 @@ class Accumulator(ABC):
     """
 
     _keeps: ClassVar[bool] = False
-    """Whether the reports themselves are kept, so that they must not lie in the caller's memory."""
+    """Whether the reports themselves are kept, and must therefore be copied out of the caller's memory."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
@@ -64,60 +64,60 @@ class Accumulator(ABC):
 
     @property
     def cells(self) -> int:
-        """The number of counters; none where reports are kept."""
+        """Number of counters; 0 if the reports themselves are kept."""
         return 0
 
-    # --- for accumulators made of others, and for what decodes them ---------------------------------------------
+    # --- for accumulators made of others, and for decoders ------------------------------------------------------
     #
-    # The public methods check what they are given; these take it as checked. A composition that has checked its own
-    # reports hands their parts on with them. Reports are never changed, and evidence is read only.
+    # The public methods check their arguments; these trust them. A composite accumulator checks its reports once and
+    # passes their parts on. Reports are never changed, and evidence is read-only.
 
     @abstractmethod
     def absorb(self, reports: Reports) -> None:
-        """Add checked reports, on all threads, or leave everything as it was."""
+        """Add checked reports on all threads, or change nothing if interrupted."""
 
     @abstractmethod
     def absorb_single_threaded(self, reports: Reports) -> None:
-        """Add checked reports on the calling thread; an interrupt leaves a state to drop."""
+        """Add checked reports on the calling thread. After an interrupt, the state must be discarded."""
 
     @abstractmethod
     def unite(self, other: Any) -> None:
-        """Add everything that an accumulator of the same scheme holds."""
+        """Add all reports of another accumulator of the same scheme."""
 
     @abstractmethod
     def to_payload(self) -> bytes:
-        """The state as bytes, the same for the same reports in any order."""
+        """The state as bytes; the order of the reports does not matter."""
 
     @abstractmethod
     def restore(self, count: int, payload: memoryview) -> None:
-        """Fill an empty accumulator with a payload of the right size; refuse one that no ``count`` reports make."""
+        """Fill an empty accumulator from a payload of the right size. Raise if no ``count`` reports produce it."""
 
     @classmethod
     @abstractmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
-        """The size of the payload of ``count`` reports, known without making the state."""
+        """Size in bytes of the payload of ``count`` reports, computed without the state."""
 
     @classmethod
     def expect_payload(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
-        """Refuse a payload that does not have the size of ``count`` reports."""
+        """Raise unless the payload has the size of ``count`` reports."""
         expect_bytes(cls.payload_bytes(scheme, count), payload)
 
     @property
     @abstractmethod
     def evidence(self) -> Any:
-        """What a decoder reads: the cells, the reports where they are kept, or the evidence of each part."""
+        """Input of a decoder: the cells, the kept reports, or the evidence of each part."""
 
     @property
     def numbers(self) -> Any:
-        """The number of reports behind the evidence; one number for each channel or group where there are any."""
+        """Number of reports behind the evidence; an array if the scheme has channels or groups."""
         return len(self)
 
-    # --- what everyone uses -------------------------------------------------------------------------------------
+    # --- public methods -----------------------------------------------------------------------------------------
 
     def add(self, reports: object) -> None:
-        """Adds reports of this scheme; refuses all of them, and changes nothing, if one is not.
+        """Add reports of this scheme. If any is invalid, raise and add none of them.
 
-        Reports that another process may change meanwhile, such as those of a memory-mapped file, are copied part by
+        Reports that another process may change meanwhile, such as those in a memory-mapped file, are copied part by
         part before they are checked.
         """
         records = self.scheme.expect_records(reports)
@@ -133,9 +133,10 @@ class Accumulator(ABC):
         self.unite(apart)
 
     def add_single_threaded(self, reports: object) -> None:
-        """As ``add``, on the calling thread, for code that shares out the work; an interrupt leaves a state to drop.
+        """Like ``add``, but on the calling thread, for code that distributes the work itself.
 
-        The caller makes sure that nobody changes the reports meanwhile; ``ChangedError`` leaves a state to drop, too.
+        The caller ensures that the reports do not change meanwhile. After an interrupt or a ``ChangedError``, the state
+        must be discarded.
         """
         if self._keeps:
             self.add(reports)
@@ -147,7 +148,7 @@ class Accumulator(ABC):
             self.absorb_single_threaded(records)
 
     def merge(self, other: Accumulator) -> None:
-        """Adds everything another accumulator of the same scheme holds."""
+        """Add all reports of another accumulator of the same scheme."""
         if not isinstance(other, Accumulator):
             raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
         if other.scheme != self.scheme:
@@ -158,21 +159,21 @@ class Accumulator(ABC):
         self.unite(other)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
-        """Unbiased counts with variances: of the whole domain, or of the given items."""
+        """Unbiased counts with their variances, for the whole domain or for the given items."""
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
-        # Answers that are not the values themselves need not add up to the number of users.
+        # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
         return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
-        """The exact integers behind the estimates: how many reports support an item, or the sum of their signs."""
+        """The exact integers behind the estimates: the number of reports that support an item, or the sum of signs."""
         estimator = choose_estimator(self.scheme.estimator, options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
-        # What is asked about, encoded (None for the whole domain), and the names to answer under.
+        # The requested items, encoded (None for the whole domain), and their names in the answer.
         domain = self.scheme.answers
         if items is None:
             if domain.size is None:
@@ -181,23 +182,23 @@ class Accumulator(ABC):
         given = listed(items)
         codes = domain.encode(given)
         if domain.size is not None:
-            return codes, domain.decode(codes)  # an unlisted label is answered for under the name of "other"
+            return codes, domain.decode(codes)  # an unlisted label is named "other" in the answer
         return codes, named(given)
 
     def to_bytes(self) -> bytes:
-        """Everything this accumulator holds, with the scheme's fingerprint and a checksum."""
+        """The state as bytes, with the scheme's fingerprint and a checksum."""
         fingerprint = bytes.fromhex(self.scheme.fingerprint())[:16]
         body = _HEADER.pack(_MAGIC, fingerprint, len(self)) + self.to_payload()
         return body + struct.pack("<I", zlib.crc32(body))
 
     @classmethod
     def from_bytes(cls, scheme: Scheme, blob: bytes) -> Accumulator:
-        """The accumulator that ``to_bytes`` wrote; refuses another scheme's, and damaged or left-over bytes.
+        """The accumulator that ``to_bytes`` wrote. Raises for another scheme, and for damaged or left-over bytes.
 
-        Bytes of the wrong length are refused before any memory is taken; others take at most three times their
-        length. A state that no reports can make is refused as far as the scheme can tell (docs/adr/0016-states.md),
-        so that a forged state of n reports moves no count further than n fake reports could. Fake reports look like
-        honest ones: a state is as trustworthy as its sender.
+        Bytes of the wrong length are rejected before any memory is allocated; others need at most three times their
+        length. A state that no reports can produce is rejected as far as the scheme can tell
+        (docs/adr/0016-states.md), so that a forged state of n reports shifts no count further than n fake reports
+        could. Fake reports look like honest ones: a state is as trustworthy as its sender.
         """
         view = as_bytes(blob, StateError)
         if len(view) < _HEADER.size + 4:
@@ -219,7 +220,7 @@ class Accumulator(ABC):
         return restored
 
     def __copy__(self) -> Accumulator:
-        """An accumulator of its own with the same reports."""
+        """An independent accumulator with the same reports."""
         copied = self.scheme.accumulator()
         copied.unite(self)
         return copied
@@ -240,7 +241,7 @@ class CellAccumulator(Accumulator):
         shape = _state_shape(scheme)
         try:
             self.state = np.zeros(shape, dtype=np.int64)
-        except (MemoryError, ValueError):  # the latter where the size does not fit 64 bits
+        except (MemoryError, ValueError):  # ValueError if the size does not fit into 64 bits
             raise StateError(
                 f"accumulator: expected memory for a state of {_COUNTER * prod(shape):,} bytes, got none; "
                 "make a scheme with fewer cells"
@@ -263,7 +264,7 @@ class CellAccumulator(Accumulator):
             self.scheme.fold(part, reports[first:last])
             return part
 
-        # A task makes cells of its own: with fewer reports than cells that would be most of its work.
+        # Each task allocates its own cells: with fewer reports than cells, that would be most of its work.
         for part in in_chunks(len(reports), max(_FOLD_CHUNK, self.state[0].size), work):
             delta[0] += part
         added = len(reports)
@@ -299,7 +300,7 @@ class CellAccumulator(Accumulator):
 
 
 class ChannelAccumulator(CellAccumulator):
-    """Reports of a scheme that shares its users out: each report belongs to the cells of one channel."""
+    """Reports of a scheme that divides its users among channels: each report is added to the cells of one channel."""
 
     def absorb(self, reports: Reports) -> None:
         # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
@@ -320,7 +321,7 @@ class ChannelAccumulator(CellAccumulator):
         self.n += np.diff(bounds)
 
     def _by_channel(self, reports: Reports) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        # The positions of the reports in the order of their channels, and where each channel's begin and end.
+        # The positions of the reports, sorted by channel, and the boundaries between the channels.
         channels = self.scheme.channel_of(reports).copy()
         numbers = np.bincount(channels, minlength=len(self.state))
         if len(numbers) > len(self.state):
@@ -367,7 +368,7 @@ class ChannelAccumulator(CellAccumulator):
 
 
 class LogAccumulator(Accumulator):
-    """Reports kept as they came, for schemes whose items cannot be listed; decoded on given candidates."""
+    """Reports kept as received, for schemes whose items cannot be listed; decoded for given candidates."""
 
     _keeps = True
 
@@ -381,7 +382,7 @@ class LogAccumulator(Accumulator):
 
     @property
     def reports(self) -> Reports:
-        """All reports as one array that cannot be written to."""
+        """All reports as one read-only array."""
         if len(self._parts) != 1:
             parts = [np.zeros(0, dtype=self.scheme.report_dtype), *self._parts]
             joined = np.concatenate(parts).astype(self.scheme.report_dtype)
@@ -390,7 +391,7 @@ class LogAccumulator(Accumulator):
         return self._parts[0]
 
     def absorb(self, reports: Reports) -> None:
-        # An array of our own, not the caller's. Accumulators that were merged share it.
+        # A copy, not the caller's array. Merged accumulators share it.
         kept = reports.view(self.scheme.report_dtype)
         kept.flags.writeable = False
         added = len(kept)
@@ -405,13 +406,13 @@ class LogAccumulator(Accumulator):
         self._count += other._count
 
     def to_payload(self) -> bytes:
-        # Sorted as bytes: equal multisets of reports give equal bytes, and the order of arrival is forgotten.
+        # Sorted as bytes: equal multisets of reports give equal bytes, and the order of arrival is dropped.
         size = self.scheme.report_dtype.itemsize
         rows = np.frombuffer(self.reports.tobytes(), dtype=np.uint8).reshape(-1, size)
         return rows[np.lexsort(rows.T[::-1])].tobytes()
 
     def restore(self, count: int, payload: memoryview) -> None:
-        # As fixed-length strings NumPy compares them byte by byte; the zeros it drops at the end are the least bytes.
+        # NumPy compares fixed-length strings byte by byte; the trailing zeros it drops are the smallest bytes.
         reports = copied(np.frombuffer(payload, dtype=self.scheme.report_dtype))
         rows = reports.view(f"S{self.scheme.report_dtype.itemsize}")
         if (rows[1:] < rows[:-1]).any():
@@ -431,7 +432,7 @@ class LogAccumulator(Accumulator):
 
 
 def expect_bytes(expected: int, payload: memoryview) -> None:
-    """Raises unless the payload has the expected size."""
+    """Raise unless the payload has the expected size."""
     if len(payload) != expected:
         raise StateError(f"accumulator: expected {expected} bytes of state, got {len(payload)}")
 
@@ -441,7 +442,7 @@ def _state_shape(scheme: Scheme) -> tuple[int, ...]:
 
 
 def of_own(scheme: Scheme, reports: Reports) -> Accumulator:
-    """The accumulator of reports this process has just made itself, folded on the calling thread."""
+    """The accumulator of reports that this process has just made, folded on the calling thread."""
     tally = scheme.accumulator()
     tally.absorb_single_threaded(reports)
     return tally

@@ -1,4 +1,4 @@
-"""Checks of arguments, and integers as JSON holds them."""
+"""Checks of arguments, and integers in JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .wording import shown
 
 
 def whole_number(name: str, number: object, least: int, most: int) -> int:
-    """The number as an int, refused unless it is a whole one within bounds."""
+    """The number as an int. Raises unless it is an integer within the bounds."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
         raise ParameterError(f"{name}: expected an integer, got {type(number).__name__}")
     if not least <= number <= most:
@@ -18,7 +18,7 @@ def whole_number(name: str, number: object, least: int, most: int) -> int:
 
 
 def json_integer(number: int) -> int | str:
-    """The integer for JSON: decimal text from 2^53 on, where a JavaScript number would lose digits."""
+    """The integer for JSON; decimal text from 2^53, where JavaScript numbers lose digits."""
     return number if number < 2**53 else str(number)
 
 
@@ -28,13 +28,13 @@ def parse_integer(name: str, written: object) -> int:
 
 
 def from_decimal(written: object) -> object:
-    """The integer of a decimal text of at most 64 bits; anything else as it is."""
+    """The integer of a decimal text of at most 64 bits; anything else unchanged."""
     digits = isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 20
     return int(str(written)) if digits else written
 
 
 def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
-    """The bytes of any bytes-like object; anything else is refused with the given error."""
+    """The bytes of any bytes-like object. Raises the given error for anything else."""
     try:
         return memoryview(blob).cast("B")  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Atomic writing: a file appears whole or not at all, and a lock keeps other processes from replacing it."""
+"""Atomic writing: a file appears complete or not at all, and a lock keeps other processes from replacing it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ except ImportError:  # on Windows, where two processes may write to the same fil
 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
-"""Random bytes in the name of a file that is being written."""
+"""Number of random bytes in the name of a temporary file."""
 _OWN = 0o600
-"""The mode of files of reports and tallies: for their owner alone."""
+"""Mode of report and tally files: accessible to their owner only."""
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
             os.replace(unfinished, path)
             _to_disk(path.parent)
     except OSError as error:
-        # Errors of a full disk name no file, and nobody knows the temporary one.
+        # The error of a full disk names no file, and the temporary name means nothing to the user.
         if error.errno is not None and error.filename in (None, str(unfinished)):
             error.filename = str(path)
         raise
@@ -77,7 +77,7 @@ def sweep(path: Path) -> None:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Hold a lock on this path, or refuse if another process has it. Released however the process ends."""
+    """Hold a lock on this path; raise if another process has it. The lock is released however the process ends."""
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
     while fcntl is not None:
         try:

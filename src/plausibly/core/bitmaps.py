@@ -1,4 +1,4 @@
-"""What schemes whose report is a bitmap over the items share."""
+"""Helpers of schemes whose report is a bitmap over the items."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def bitmap_dtype(size: int) -> np.dtype[np.void]:
 
 
 def refuse_spare_bits(reports: Reports, size: int) -> None:
-    """Raises if a bit beyond the last item is set."""
+    """Raise if a bit beyond the last item is set."""
     if size % 8:
         refuse_beyond(reports["bits"][:, -1], 1 << size % 8, f"a bitmap of {size} bits with spare bits zero")
 
 
 def fold_bitmaps(cells: Cells, reports: Reports) -> None:
-    """Adds to each item's cell the number of reports that have its bit set."""
+    """Add to each item's cell the number of reports with its bit set."""
     cells += kernels.column_sums(np.ascontiguousarray(reports["bits"]), len(cells))
 
 
 def bitmap_seconds(n: int, size: int) -> float:
-    """Seconds of one core to count n bitmaps of so many bytes."""
+    """Seconds on one core to count n bitmaps of ``size`` bytes."""
     return n * REPORT + n * size * BYTE

@@ -25,7 +25,7 @@ def encode_reports(scheme: Scheme, reports: object) -> bytes:
 
 
 def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
-    """The reports of a batch; refuses another scheme's, and truncated, damaged or left-over bytes."""
+    """The reports of a batch. Raises for another scheme, and for truncated, damaged or left-over bytes."""
     view = as_bytes(blob, ReportError)
     overhead = _HEADER.size + 4
     if len(view) < overhead:

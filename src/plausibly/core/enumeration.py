@@ -1,4 +1,4 @@
-"""The exact output law of a client: every path of its coins, summed in integers."""
+"""The exact output distribution of a client: all paths of its coins, summed in integers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Shape = tuple[int, ...]
 """The draws of one path: 0 for a bernoulli, m for a below(m)."""
 
 _MOST_PUBLIC_PATHS = 4_096
-"""How many tickets of a grouped scheme are tried at most to list the outcomes that they lead to."""
+"""Maximum number of tickets of a grouped scheme that are tried to list their outcomes."""
 
 
 class DrawsError(Exception):
-    """A client draws more than it was given to draw."""
+    """A client draws more often than allowed."""
 
 
 class Branching:
-    """A source that follows a path of choices and takes the first option of every draw beyond its end."""
+    """A source that follows a path of choices; beyond its end, every draw takes its first option."""
 
     def __init__(self, path: list[int], most: int = WORD) -> None:
         self.path = path
@@ -34,15 +34,15 @@ class Branching:
         self.weight = 1
 
     def bernoulli(self, threshold: int) -> bool:
-        """True first, then False."""
-        # The number of words below the threshold, whatever a client hands over as one.
+        """The next choice of the path: True first, then False."""
+        # The number of words below the threshold, whatever threshold the client passes.
         below = min(max(math.ceil(threshold), 0), WORD)
         choice = self._choose(0)
         self.weight *= WORD - below if choice else below
         return not choice
 
     def below(self, size: int) -> int:
-        """0 first, then up to size - 1."""
+        """The next choice of the path: 0 first, then up to size - 1."""
         return self._choose(size)
 
     def _choose(self, kind: int) -> int:
@@ -56,24 +56,24 @@ class Branching:
 
 
 class Probe:
-    """A source that notes what is drawn, and the words at which a draw changes its mind."""
+    """A source that records all draws, and the words at which the result of a draw changes."""
 
     def __init__(self, most: int = WORD) -> None:
         self.most = most
         self.shape: list[int] = []
         self.critical = {0, WORD - 1}
         self.highest = 0
-        """The largest threshold: a word from there on makes every bernoulli False."""
+        """The largest threshold: for any word not below it, every bernoulli is False."""
 
     def bernoulli(self, threshold: int) -> bool:
-        """True, always."""
+        """Record the threshold and return True."""
         self._note(0)
         self.critical |= {threshold - 1, threshold}
         self.highest = max(self.highest, threshold)
         return True
 
     def below(self, size: int) -> int:
-        """0, always."""
+        """Record the size and return 0."""
         self._note(size)
         limit = WORD - WORD % size
         self.critical |= {size - 1, size % WORD, limit - 1, limit % WORD}
@@ -86,7 +86,7 @@ class Probe:
 
     @property
     def paths(self) -> int:
-        """The number of outcomes of the draws, or 2^64 if there are more."""
+        """Number of outcomes of the draws, capped at 2^64."""
         paths = 1
         for kind in self.shape:
             paths = min(paths * (kind or 2), WORD)
@@ -95,22 +95,22 @@ class Probe:
 
 @dataclass(frozen=True)
 class Law:
-    """Integer weights of the possible records over one denominator."""
+    """A probability distribution of records, as integer weights over a common denominator."""
 
     weights: dict[bytes, int]
     denominator: int
     shapes: frozenset[Shape] = frozenset()
-    """The lists of draws that paths made: only one, unless draws depend on a coin."""
+    """The sequences of draws made on the paths: only one, unless draws depend on a coin."""
     paths: int = 0
 
 
 def _every_path(run: Callable[[Branching], Outcome], most: int = WORD) -> Iterator[tuple[Outcome, Branching]]:
-    # What a function of a source returns on each path of its coins, and the source that it has drawn from.
+    # The result of a function on each path of its coins, and the source that it has drawn from.
     path: list[int] = []
     while True:
         source = Branching(path, most)
         yield run(source), source
-        # The next path: the last draw that has another option takes it, and what follows starts anew.
+        # The next path: the last draw with an option left takes it, and all later draws start again.
         while path and path[-1] + 1 >= (source.shape[len(path) - 1] or 2):
             path.pop()
         if not path:
@@ -135,7 +135,7 @@ def output_law(client: Randomizer, item: int, public: Public, most: int = WORD) 
 
 
 def mixture(laws: Sequence[Law], chances: Sequence[Fraction] | None = None) -> Law:
-    """The law of a record that follows each of these laws with its chance; with equal ones for None."""
+    """The mixture of the laws with the given probabilities; None weights them equally."""
     chances = [Fraction(1, len(laws))] * len(laws) if chances is None else chances
     return _sum([_weighed(law, chance) for law, chance in zip(laws, chances, strict=True)])
 
@@ -161,12 +161,12 @@ class Extremes:
 
     def __init__(self) -> None:
         self.records: dict[bytes, tuple[int, int, int]] = {}
-        """The largest weight, the smallest one, and how many laws have the record."""
+        """Largest weight, smallest weight, and number of laws that have the record."""
         self._denominator = 1
         self._laws = 0
 
     def add(self, law: Law) -> None:
-        """Take this law into account."""
+        """Add a law to the comparison."""
         common = math.lcm(self._denominator, law.denominator)
         if common != self._denominator:
             factor = common // self._denominator
@@ -199,7 +199,7 @@ def worst_ratio(laws: Sequence[Law]) -> Fraction | float:
 
 
 def private_paths(client: Randomizer, most: int = WORD) -> int:
-    """The number of outcomes of a client's private coins, in its worst group, or 2^64 if there are more.
+    """Number of outcomes of a client's private coins in its worst group, capped at 2^64.
 
     Raises ``DrawsError`` for a client that draws more than ``most`` of them.
     """
@@ -212,12 +212,12 @@ def private_paths(client: Randomizer, most: int = WORD) -> int:
 
 
 def one_of_each_group(client: Randomizer) -> list[Public]:
-    """An outcome of the public coins for each group of users; for schemes without groups just one."""
+    """One outcome of the public coins for each group of users, or a single one for schemes without groups."""
     return [client.public(Branching(ticket)) for ticket in _tickets(client)]
 
 
 def count_public_outcomes(client: Randomizer) -> int:
-    """The number of outcomes of a client's public draws. Those of grouped schemes are counted by ticket."""
+    """Number of outcomes of a client's public draws; for grouped schemes, of tickets."""
     total = 0
     for ticket, weight in zip(_tickets(client), client.weights if isinstance(client, Grouped) else [1], strict=True):
         probe = Branching(list(ticket))
@@ -233,7 +233,7 @@ def public_outcomes(client: Randomizer, most: int) -> list[Public] | None:
 
 
 def public_law(client: Randomizer, most: int) -> dict[Public, Fraction] | None:
-    """All outcomes of a client's public coins with their chances; None if there are more than ``most``.
+    """All outcomes of a client's public coins with their probabilities; None if there are more than ``most``.
 
     Different draws may have the same outcome: many tickets lead to one group of users.
     """
@@ -241,14 +241,14 @@ def public_law(client: Randomizer, most: int) -> dict[Public, Fraction] | None:
         return None
     law: dict[Public, Fraction] = {}
     for public, source in _every_path(client.public):
-        # A path has the product of its coins' weights, and its uniform draws are equally likely.
+        # The weight of a path is the product of its coins' weights; uniform draws are equally likely.
         chance = Fraction(source.weight, math.prod(kind or WORD for kind in source.shape))
         law[public] = law.get(public, Fraction(0)) + chance
     return law if len(law) <= most else None
 
 
 def _tickets(client: Randomizer) -> list[list[int]]:
-    # The first draw that leads to each group of users; nothing for schemes without groups.
+    # The first draw that leads to each group of users; empty for schemes without groups.
     if not isinstance(client, Grouped):
         return [[]]
     return [[sum(client.weights[:number])] for number in range(len(client.weights))]

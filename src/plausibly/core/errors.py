@@ -1,4 +1,4 @@
-"""Errors of plausibly: each says what was expected and what it got, and none repeats a private value."""
+"""Errors of plausibly: each says what was expected and what was given, and none repeats a private value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class ParameterError(PlausiblyError, ValueError):
 
 
 class DomainError(PlausiblyError, ValueError):
-    """An item cannot be a value of the domain. Items are named by position only.
+    """An item is not in the domain. Items are named by position only.
 
-    ``position`` and ``reason`` are those of the first such item, for a caller that knows a better name of its place;
-    ``more`` is the number of further ones.
+    ``position`` and ``reason`` are those of the first invalid item, for callers that know a better name of its place,
+    such as a line number; ``more`` is the number of further invalid items.
     """
 
     position: int | None = None
@@ -28,4 +28,4 @@ class ReportError(PlausiblyError, ValueError):
 
 
 class StateError(PlausiblyError, ValueError):
-    """Accumulators cannot be combined, restored or estimated from as asked."""
+    """An accumulator cannot be merged, restored or estimated from as requested."""

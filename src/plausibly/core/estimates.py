@@ -1,4 +1,4 @@
-"""Estimated counts with their variance, and what people do with them."""
+"""Estimated counts with their variances, and the usual operations on them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Estimates:
     """Unbiased counts of items, each with its variance.
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
-    after a step that has no honest one. ``complete`` says whether the items are the whole domain. ``history`` lists
-    what was done to them, one record a step.
+    after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
+    the steps that produced the estimates.
     """
 
     items: npt.NDArray[Any]
@@ -76,7 +76,7 @@ class Estimates:
         return self.values / self.n
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the confidence interval of every item, not clipped."""
+        """Lower and upper ends of every item's confidence interval, not clipped."""
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
@@ -87,8 +87,8 @@ class Estimates:
     def top(self, k: int = 10) -> Estimates:
         """The k largest estimates, largest first (ties in the order of the domain).
 
-        Their intervals are those of items named beforehand. What is chosen for being large tends to be estimated too
-        large, and among many items of like counts the largest estimates are mostly luck.
+        Their intervals are valid for items chosen beforehand. Items selected for large estimates tend to be
+        overestimated, and among many items with similar counts the largest estimates are mostly luck.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
@@ -116,7 +116,7 @@ class Estimates:
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
-        """A pandas DataFrame: item, estimate, and where there is a variance the standard error and interval."""
+        """A pandas DataFrame with item and estimate; with a variance, also the standard error and the interval."""
         try:
             from pandas import DataFrame
         except ImportError as error:
@@ -148,7 +148,7 @@ class Estimates:
             ax.set_xlabel(f"estimated count, {100 * level:g} % interval ({self.n:,} reports)")
         else:
             ax.set_xlabel(f"estimated count ({self.n:,} reports)")
-        # A label with dollar signs is a label, not a formula.
+        # A label with dollar signs is not a formula.
         ax.set_yticks(rows, [label_of(item) or "(empty)" for item in shown.items], parse_math=False)
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.locator_params(axis="x", nbins=6)
@@ -161,12 +161,12 @@ class Estimates:
 
 
 def chart_size(bars: int) -> tuple[float, float]:
-    """Inches of a chart with so many bars."""
+    """Width and height in inches of a chart with ``bars`` bars."""
     return 8.0, 0.3 * bars + 1.4
 
 
 def _add_shares(ax: Axes, n: int) -> None:
-    # The same scale once more along the top, in percent of the reports.
+    # A second scale at the top, in percent of the reports.
     top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
     top.set_xlabel("share of the reports", color=_FAINT)
     top.xaxis.set_major_formatter("{x:g} %")

@@ -1,4 +1,4 @@
-"""The field GF(2^t): tables of logarithms, by which a server divides."""
+"""The field GF(2^t): tables of logarithms, with which a server divides."""
 
 from __future__ import annotations
 

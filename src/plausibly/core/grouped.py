@@ -1,4 +1,4 @@
-"""Schemes whose users are in public groups, each of which reports through one or several parts."""
+"""Schemes whose users are in public groups; each group reports through one or more parts."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _MOST_SCHEMES = 2**8
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a part's words and bytes lie in those of its group's reports."""
+    """Location of a part's words and bytes within those of its group's reports."""
 
     part: int
     columns: tuple[slice, ...]
-    """Of the head bytes."""
+    """Columns of the head bytes."""
     drawn: int
     record: slice
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Grouped(Scheme):
-    """Users in public groups, drawn by weights. A group reports through its parts, and sends all of them together.
+    """Users in public groups, drawn by weights. A group reports through its parts, and sends all reports together.
 
     A scheme of this kind defines ``parts``, ``groups`` and ``group_weights``, and how their evidence becomes estimates
     (``estimator``; ``PartDecoder`` reads one part). Its epsilon is that of its parts, and its record is the group and
     the records of the group's parts, filled up with zeros.
     """
 
-    max_increment = 2**12  # as much as any oracle's
+    max_increment = 2**12  # the largest of any oracle
 
     epsilon: Fraction = field(init=False)
 
@@ -67,25 +67,25 @@ class Grouped(Scheme):
     @property
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """Everything that is reported by somebody."""
+        """All parts that any group reports."""
 
     @property
     @abstractmethod
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The parts of each group of users, by number."""
+        """Numbers of the parts of each group of users."""
 
     @property
     @abstractmethod
     def group_weights(self) -> tuple[int, ...]:
-        """In which proportions users fall into the groups."""
+        """Relative sizes of the groups of users."""
 
     @property
     def spent(self) -> Fraction:
-        """The epsilon of the group that spends most: what a group sends adds up, and a user is in one group."""
+        """Largest epsilon of any group: the parts of a group add up, and each user is in one group."""
         return max(sum((self.parts[i].scheme.epsilon for i in group), Fraction(0)) for group in self.groups)
 
     def share(self, part: int) -> Fraction:
-        """The share of all users who report through this part."""
+        """Share of the users who report through this part."""
         weights = zip(self.groups, self.group_weights, strict=True)
         return Fraction(sum(weight for group, weight in weights if part in group), sum(self.group_weights))
 
@@ -115,9 +115,9 @@ class Grouped(Scheme):
 
     @cached_property
     def places(self) -> tuple[tuple[_Place, ...], ...]:
-        """For each group, where the words and bytes of its parts are.
+        """For each group, the locations of the words and bytes of its parts.
 
-        A report draws its group, then all that its parts draw in public, then what they draw in private.
+        A report draws its group, then the public draws of all its parts, then their private draws.
         """
         return tuple(tuple(self._places_of(group)) for group in self.groups)
 
@@ -151,7 +151,7 @@ class Grouped(Scheme):
 
     @property
     def cell_shape(self) -> None:
-        return None  # the parts have cells
+        return None  # only the parts have cells
 
     @property
     def accumulator_type(self) -> type[Accumulator]:
@@ -197,11 +197,11 @@ class Grouped(Scheme):
                     refuse_reports(wrong, error.expected)
 
     def records(self, body: npt.NDArray[np.uint8], place: _Place) -> Reports:
-        """The records of one part, out of the bodies of its group's reports."""
+        """The records of one part, extracted from the bodies of its group's reports."""
         return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
 
     def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
-        """The records of each part that has any, by its number, and the number of reports of each group."""
+        """The records of each part by number, omitting parts without any, and the number of reports of each group."""
         groups = reports["group"]
         added = np.bincount(groups, minlength=len(self.groups))
         order = np.argsort(groups, kind="stable")
@@ -215,7 +215,7 @@ class Grouped(Scheme):
         return {part: np.concatenate(records) for part, records in found.items()}, added
 
     def fold(self, cells: Cells, reports: Reports) -> None:
-        raise TypeError("a grouped scheme has no cells: its parts have")
+        raise TypeError("a grouped scheme has no cells; fold the records of its parts")
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -229,7 +229,7 @@ class Grouped(Scheme):
         return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
     def shrunk(self, size: int) -> Scheme:
-        """The scheme itself; one that can be made on a smaller domain says how."""
+        """The scheme itself; a scheme that can be made on a smaller domain overrides this."""
         return self
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
@@ -243,7 +243,7 @@ class Grouped(Scheme):
 
 
 def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:
-    """The weights of ``count`` groups, checked; None stands for the default."""
+    """The checked weights of ``count`` groups; None selects the default."""
     if given is None:
         return tuple(default)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes) or len(given) != count:
@@ -252,7 +252,7 @@ def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, 
 
 
 def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
-    """The schemes of a parameter that takes several, checked; devices take as many."""
+    """The checked schemes of a parameter that takes several; devices accept the same number."""
     if not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_SCHEMES:
         raise ParameterError(f"{name}: expected a list of 1 to {_MOST_SCHEMES} schemes")
     for scheme in given:
@@ -268,7 +268,7 @@ def _public_words(scheme: Scheme) -> int:
 
 
 def _joined(columns: Sequence[slice]) -> tuple[slice, ...]:
-    # Neighbouring columns as one, empty ones left out: mostly a single copy remains.
+    # Adjacent columns are joined and empty ones dropped: usually a single copy remains.
     joined: list[slice] = []
     for column in columns:
         if column.start == column.stop:

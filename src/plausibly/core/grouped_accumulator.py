@@ -1,4 +1,4 @@
-"""The accumulator of a grouped scheme: one for each part, and the number of users in each group."""
+"""The accumulator of a grouped scheme: one accumulator per part, and the number of users in each group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .scheme import Reports, Scheme
 
 
 class Groups(Protocol):
-    """What the accumulator asks of its scheme, a ``Grouped``: how users and their reports are shared out."""
+    """The members of ``Grouped`` that the accumulator uses: how users and reports are divided among parts."""
 
     @property
     def parts(self) -> Sequence[Part]: ...
@@ -39,7 +39,7 @@ class GroupedAccumulator(Accumulator):
     def __init__(self, scheme: Scheme) -> None:
         super().__init__(scheme)
         self._groups = _groups_of(scheme)
-        # One name for both, so that they change in one step whatever interrupts.
+        # One attribute for both, so that an interrupt cannot separate them.
         self._held: tuple[tuple[Accumulator, ...], npt.NDArray[np.int64]] = (
             tuple(part.scheme.accumulator() for part in self._groups.parts),
             np.zeros(len(self._groups.groups), dtype=np.int64),
@@ -52,7 +52,7 @@ class GroupedAccumulator(Accumulator):
 
     @property
     def n(self) -> npt.NDArray[np.int64]:
-        """The number of reports of each group."""
+        """Number of reports of each group."""
         return self._held[1]
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class GroupedAccumulator(Accumulator):
     def estimate_part(
         self, number: int, items: Codes | None = None, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[Floats, Floats | None]:
-        """Counts among all users of encoded items of one part (all for None), and their variances if they have any."""
+        """Counts for all users of one part's encoded items (None: all items), and their variances if known."""
         decoder = part_decoder(self._groups.parts[number], options)
         return scaled_up(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
 
@@ -74,7 +74,7 @@ class GroupedAccumulator(Accumulator):
         parts, numbers = list(self.parts), list(records)
 
         def work(first: int, last: int) -> list[Accumulator]:
-            # Copies take them in, so that an interrupt leaves everything as it was.
+            # Added to copies, so that an interrupt changes nothing.
             fresh = [copy(parts[number]) for number in numbers[first:last]]
             for part, number in zip(fresh, numbers[first:last], strict=True):
                 part.absorb_single_threaded(records[number])
@@ -125,12 +125,12 @@ class GroupedAccumulator(Accumulator):
 
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
-        # It depends on how the reports are spread over the groups.
+        # It depends on the distribution of the reports over the groups.
         raise StateError("a grouped scheme is not a part of another")
 
     @property
     def evidence(self) -> tuple[PartEvidence, ...]:
-        """What each part has for a decoder."""
+        """The evidence of each part for a decoder."""
         return tuple(self._evidence_of(number) for number in range(len(self.parts)))
 
     def _evidence_of(self, number: int) -> PartEvidence:
@@ -147,7 +147,7 @@ def _groups_of(scheme: Scheme) -> Groups:
 
 
 def _group_numbers(scheme: Groups, payload: memoryview) -> npt.NDArray[np.int64]:
-    # How many reports each group has, by the beginning of a payload, in which they may be anything.
+    # The number of reports of each group, from the beginning of an untrusted payload.
     size = 8 * len(scheme.groups)
     if len(payload) < size:
         raise StateError(f"accumulator: expected at least {size} bytes of state, got {len(payload)}")
@@ -155,7 +155,7 @@ def _group_numbers(scheme: Groups, payload: memoryview) -> npt.NDArray[np.int64]
 
 
 def _part_numbers(scheme: Groups, n: npt.NDArray[np.int64]) -> list[int]:
-    # How many reports each part has: those of all groups that report through it.
+    # The number of reports of each part: those of all groups that report through it.
     numbers = [0] * len(scheme.parts)
     for members, own in zip(scheme.groups, n.tolist(), strict=True):
         for part in members:

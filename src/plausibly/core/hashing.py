@@ -1,4 +1,4 @@
-"""What the local-hashing schemes share: the hash family, and direct encoding of an item's hash under a public seed."""
+"""Base of the local-hashing schemes: the hash family, and direct encoding of an item's hash under a public seed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
 
 MAX_HASH_RANGE = 2**16
-"""Two bytes on the wire, and 24 bits of hash to spread over them."""
+"""Maximum number of hash values: two bytes on the wire, from 24 bits of hash."""
 MAX_CELLS = 2**24
-"""Of a row of a sketch: as many as a hash of 24 bits can tell apart."""
+"""Maximum number of cells in a row of a sketch: the values of a 24-bit hash."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class HashedScheme(Scheme):
 
     @property
     def split(self) -> int:
-        """Where the hash cuts an item into its two characters, x mod split and x div split."""
+        """Where the hash splits an item x into its two characters, x mod split and x div split."""
         return split_for(self.domain)
 
     @cached_property
@@ -51,7 +51,7 @@ class HashedScheme(Scheme):
 
     @property
     def p(self) -> Fraction:
-        """The probability that a report supports its holder's item; any other one has 1/g over the hashes."""
+        """Probability that a report supports its user's item; for any other item it is 1/g over the hash functions."""
         return Fraction(self.keep, WORD)
 
     @property
@@ -65,7 +65,7 @@ class HashedScheme(Scheme):
     def answer(
         self, values: Encoded, draws: Draws, seeds: npt.NDArray[np.uint64], out: Reports
     ) -> npt.NDArray[np.int64]:
-        """Writes the reports; without ``seeds`` to choose from, the first word is the seed. Returns those to redo."""
+        """Write the reports, and return the positions to redo. Without ``seeds``, the first word is the seed."""
         fields = fields_of(out)
         return kernels.local_hash_response(values, draws.words, seeds, self.keep, self.split, self.g, fields)
 
@@ -78,13 +78,13 @@ class HashedScheme(Scheme):
 
 
 def public_seeds(hash_seed: int, count: int, tag: bytes) -> npt.NDArray[np.uint64]:
-    """The seeds of so many public hash functions, those that device.py makes one by one with the same tag."""
+    """Seeds of the public hash functions, equal to those that device.py makes one by one with the same tag."""
     contents = np.arange(count, dtype="<u8").view(np.uint8)
     return kernels.keyed_hash(contents, np.arange(8, 8 * count + 8, 8, dtype=np.int64), hash_seed, tag)
 
 
 def split_for(domain: Domain) -> int:
-    """Where a hash cuts the items of a domain in two: near the square root of its size, so that tables are small."""
+    """Where a hash splits the items of a domain: near the square root of its size, so that tables are small."""
     return 2**32 if domain.size is None else max(64, 1 << ((domain.size - 1).bit_length() + 1) // 2)
 
 
@@ -94,10 +94,10 @@ def hash_field(g: int) -> tuple[str, str]:
 
 
 def given_hash_range(number: int | None) -> int | None:
-    """The number of hash values as given, checked; None stands for the best one."""
+    """The given number of hash values, checked; None selects the best number."""
     return None if number is None else whole_number("hash_range", number, 2, MAX_HASH_RANGE)
 
 
 def best_hash_range(epsilon: Fraction) -> int:
-    """round(e^eps) + 1, the integer nearest to the best number of hash values, as far as two bytes reach."""
+    """round(e^eps) + 1, the integer nearest to the best number of hash values, capped at two bytes."""
     return min((floor_exp(epsilon, 2) + 1) // 2 + 1, MAX_HASH_RANGE)

@@ -1,4 +1,4 @@
-"""What estimates have gone through: typed records, so that nobody has to read it off a text."""
+"""The steps that produced estimates, as typed records."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from .wording import shown
 
 
 class Kind(Enum):
-    """What a step does to estimates."""
+    """The kind of a step."""
 
     DECODING = "decoding"
-    """Reads them off the reports in another way than by adding up."""
+    """Decodes estimates in another way than by adding up reports."""
     SEARCH = "search"
-    """Finds the items as well."""
+    """Finds the items as well as their counts."""
     POSTPROCESSING = "postprocessing"
-    """Changes their values."""
+    """Changes the values of the estimates."""
     SELECTION = "selection"
-    """Keeps some of them for being large."""
+    """Keeps only some of the estimates, selected for being large."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """One step of a history; ``str()`` is how people are shown it.
+    """One step of a history; ``str()`` gives the text shown to users.
 
     ``options`` holds the choices that differ from the defaults, in the order in which they were given.
     """
@@ -45,22 +45,22 @@ History = tuple[Applied, ...]
 
 
 def selection(name: str, **options: Any) -> Applied:
-    """The record of a choice among the items, with all its options."""
+    """Record of a selection of items, with all its options."""
     return Applied(name, tuple(options.items()), Kind.SELECTION)
 
 
 def decoding(words: str) -> Applied:
-    """The record of a decoder that does more than add up, in words."""
+    """Record of a decoder that does more than add up, in words."""
     return Applied(words, kind=Kind.DECODING)
 
 
 def search_by(scheme: str) -> Applied:
-    """The record of a scheme's own search."""
+    """Record of a scheme's own search."""
     return Applied(scheme, kind=Kind.SEARCH)
 
 
 def without(history: History, *kinds: Kind) -> History:
-    """The steps that are of none of these kinds."""
+    """The history without steps of the given kinds."""
     return tuple(step for step in history if step.kind not in kinds)
 
 

@@ -1,4 +1,4 @@
-"""From integer scores to estimates, and how far those are from the truth: exact rational laws."""
+"""From integer scores to estimates and their variances: exact rational laws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .history import History, joined
 from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
-"""One channel of a state, or the reports themselves where a scheme keeps them."""
+"""One channel of a state, or the reports themselves if the scheme keeps them."""
 Scores = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
@@ -29,10 +29,10 @@ class VarianceLaw:
     Public hash functions add, over their random choice, ``collision`` for each ordered pair of users of one item other
     than x (F2 - f^2 - n + f pairs), ``per_pair`` for each pair of users of any items but x, and ``per_fellow`` for
     each pair of holders of x (docs/adr/0003-variance-laws.md, docs/adr/0009-sketches.md).
-    ``covariance`` is that of the estimates of two items, per report and per holder of either, where the other users
-    are spread evenly over the items.
-    A scheme whose variance depends on more than that, such as on which other items users hold, extends this class: its
-    ``exact`` and ``at`` take a further keyword, and ``averaged``, ``beyond_average`` and ``context_of`` say the rest
+    ``covariance`` is that of the estimates of two items, per report and per holder of either, if the other users are
+    spread evenly over the items.
+    A scheme whose variance depends on more, such as on the other users' items, extends this class: ``exact`` and ``at``
+    take a further keyword, and ``averaged``, ``beyond_average`` and ``context_of`` provide the rest
     (docs/adr/0020-histories-and-laws.md).
     """
 
@@ -63,31 +63,31 @@ class VarianceLaw:
         return float(variance) if np.ndim(variance) == 0 else variance
 
     def of_one(self, x: int, y: int) -> Fraction:
-        """The exact variance of the estimate of item y in a crowd of one user, who holds item x."""
+        """The exact variance of the estimate of item y in a crowd of one user, who has item x."""
         average = self.averaged.exact(1, int(x == y), f2=1)
         return average if x == y else average + self.beyond_average(x, y)
 
     @property
     def averaged(self) -> VarianceLaw:
-        """The law where the users of other items are spread evenly over those."""
+        """The law if the users of other items are spread evenly over them."""
         return self
 
     def beyond_average(self, x: int, y: int) -> Fraction:
-        """How much more a user of item x adds to the variance of item y than users of other items do on average."""
+        """The excess of a user of item x over the average user of other items in the variance of item y."""
         return Fraction(0)
 
     def context_of(self, counts: npt.NDArray[Any]) -> dict[str, Any]:
-        """What else the law depends on in a crowd with these counts of all items, as keywords of ``at``."""
+        """Further keywords of ``at``, computed from the counts of all items."""
         return {}
 
     @property
     def caveat(self) -> str:
-        """For which items a stated error is too small, in a sentence; empty where it is right for all."""
+        """A sentence about items whose stated error is too small; empty if there are none."""
         return ""
 
     @property
     def of_coins(self) -> VarianceLaw:
-        """The law without what public hash functions add."""
+        """The law without the terms of public hash functions."""
         return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))
 
     def _known(self, f2: Any) -> Any:
@@ -98,39 +98,39 @@ class VarianceLaw:
 
 @dataclass(frozen=True)
 class CountMean:
-    """Items that are hashed to ``cells`` cells: f = (x - n/c) * c/(c-1) for a cell that counts x of n users.
+    """Count-mean debiasing for items hashed to c cells: f = (x - n/c) * c/(c-1) for a cell that counts x of n users.
 
-    The users of an item are all in its cell, and each of the others is with probability 1/c. What those are expected
-    to add is taken out (Apple 2017, the count-mean sketch; docs/adr/0009-sketches.md).
+    All users of an item are in its cell, and each other user is there with probability 1/c. Their expected number is
+    subtracted (Apple 2017, the count-mean sketch; docs/adr/0009-sketches.md).
     """
 
     cells: int
 
     @property
     def scale(self) -> Fraction:
-        """By how much a count is stretched, once the others are taken out."""
+        """Factor of a count after the other users are subtracted."""
         return Fraction(self.cells, self.cells - 1)
 
     @property
     def offset(self) -> Fraction:
-        """What each user is expected to add to a cell that is not the user's own."""
+        """Expected contribution of each user to a cell of another item."""
         return Fraction(1, self.cells)
 
     def counts(self, counted: Any, n: Any) -> Any:
-        """Counts of items from counts of their cells."""
+        """Counts of items, from the counts of their cells."""
         return (counted - n / self.cells) * (self.cells / (self.cells - 1))
 
     def decoded(self, scale: Fraction, offset: Fraction) -> tuple[Fraction, Fraction]:
-        """Scale and offset from an oracle's scores to counts of items, given those to counts of cells."""
+        """Scale and offset from an oracle's scores to counts of items, given those from scores to counts of cells."""
         return scale * self.scale, offset + self.offset / scale
 
     def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-        """The least and the most that one report adds to the count of an item, given what it adds to its cell."""
+        """Minimum and maximum that one report adds to the count of an item, given those for its cell."""
         low, high = ((end - self.offset) * self.scale for end in ends)
         return low, high
 
     def law(self, oracle: VarianceLaw, together: Fraction) -> VarianceLaw:
-        """The law of counts of items, given the oracle's; ``together``: the chance that two users share a hash."""
+        """The law of item counts, given the oracle's; ``together`` is the probability that two users share a hash."""
         law, c = oracle.averaged, self.cells
         miss, met = 1 / self.scale, Fraction(1, c - 1)
         # A user of another item is in the cell with probability 1/c.
@@ -145,16 +145,16 @@ class CountMean:
 
 
 class Decoder(Protocol):
-    """How the evidence of an accumulator becomes estimates; ``n`` counts its reports, by channel if it has any."""
+    """A method to turn the evidence of an accumulator into estimates; ``n`` counts its reports, by channel if any."""
 
     @property
     def law(self) -> VarianceLaw | None:
-        """The variance of its estimates; None where that has no closed form."""
+        """Variance law of the estimates; None if there is no closed form."""
         ...
 
     @property
     def history(self) -> History:
-        """What it does beyond adding up, for those who read the estimates."""
+        """Records of the steps beyond adding up, for the history of the estimates."""
         ...
 
     def scores(self, evidence: Cells, n: Any, codes: Codes | None, /) -> Scores:
@@ -162,16 +162,16 @@ class Decoder(Protocol):
         ...
 
     def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Counts of the items with these codes (all for None), and their variances where there are honest ones."""
+        """Counts of the items with these codes (None: all items), and their variances if known."""
         ...
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """f^(x) = (score(x) - n*offset) * scale, and its variance law if there is one.
+    """f^(x) = (score(x) - n*offset) * scale, with its variance law if there is one.
 
     ``scores`` turns one channel's cells into an exact integer per item (``codes``, or the whole domain for None);
-    ``context`` estimates from the cells what else the law depends on, as keywords of ``VarianceLaw.at``.
+    ``context`` estimates further keywords of ``VarianceLaw.at`` from the cells.
     """
 
     scale: Fraction
@@ -183,11 +183,11 @@ class Estimator:
 
     @property
     def contribution(self) -> tuple[Fraction, Fraction]:
-        """The least and the most that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
+        """Minimum and maximum that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
         return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Unbiased counts and their variances, the latter with the estimated count (clipped to [0, n]) put in."""
+        """Unbiased counts and their variances, which are computed from the estimated counts clipped to [0, n]."""
         scores = self.scores(cells, n, codes)
         values: Floats = (scores.astype(np.float64) - float(n * self.offset)) * float(self.scale)
         if self.law is None:
@@ -205,10 +205,10 @@ def pure(
     collision: Fraction = Fraction(0),
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
 ) -> Estimator:
-    """The estimator of a pure protocol: holders support their item with probability p, all others with q.
+    """The estimator of a pure protocol: users support their own item with probability p, any other item with q.
 
-    ``both``: the probability that a report supports its holder's item and another given one, and that it supports
-    two given items of others; by default the products p*q and q*q.
+    ``both``: the probabilities that a report supports its user's item and a given other item, and that it supports
+    two given other items; by default the products p*q and q*q.
     """
     gap = p - q
     own, others = both or (p * q, q * q)
@@ -219,14 +219,14 @@ def pure(
 
 
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
-    """``both`` of a protocol whose report supports ``support`` of the points, any set of them in like position."""
+    """``both`` of a protocol whose report supports ``support`` of the points, all sets of that size alike."""
     own = p * Fraction(support - 1, points - 1)
     pairs = p * (support - 1) * (support - 2) + (1 - p) * support * (support - 1)
     return own, pairs / ((points - 1) * max(points - 2, 1))
 
 
 def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, Any]) -> Decoder:
-    """A scheme's estimator with the analyst's choices; an unknown choice is refused with the nearest name."""
+    """A scheme's estimator with the analyst's options. Raises for an unknown option and suggests the nearest name."""
     valid = inspect.signature(estimator).parameters
     for name in options:
         if name not in valid:
@@ -235,7 +235,7 @@ def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, An
 
 
 def law_of(decoder: Decoder) -> VarianceLaw:
-    """The variance law of a decoder; one that has none is refused."""
+    """The variance law of a decoder. Raises if it has none."""
     if decoder.law is None:
         subject = joined(decoder.history) or "this decoder"
         raise StateError(f"{subject} has no variance in closed form; simulate() shows how far its estimates scatter")

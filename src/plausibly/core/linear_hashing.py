@@ -1,4 +1,4 @@
-"""Linear hashing over GF(2): a report supports x when (h(x) xor y) < w, and one transform counts that for all x.
+"""Linear hashing over GF(2): a report supports x if (h(x) xor y) < w, and one transform counts this for all x.
 
 For a linear hash h with g = 2^t values, the indicator of a window of w values is a sum of characters,
 
@@ -24,7 +24,7 @@ from .scheme import exact_sum, refuse_cells
 
 MAX_HASH_BITS = 12
 TOLERANCE = Fraction(1, 20)
-"""How far above the least possible variance a default may be; less costs more places per report."""
+"""Maximum relative excess of a default over the least possible variance; less takes more coefficients per report."""
 
 
 def window_weights(hash_bits: int, window: int) -> npt.NDArray[np.int64]:
@@ -38,7 +38,7 @@ def window_weights(hash_bits: int, window: int) -> npt.NDArray[np.int64]:
 def supports(
     coefficients: npt.NDArray[np.int64], n: int, codes: Codes | None, *, size: int, hash_bits: int, window: int = 1
 ) -> Scores:
-    """How many of n reports support each item, from their scattered coefficients."""
+    """Number of the n reports that support each item, from their scattered coefficients."""
     transformed = coefficients.reshape(1, -1).copy()
     kernels.walsh_hadamard(transformed)
     wanted: Scores = transformed[0, :size] if codes is None else transformed[0, codes]
@@ -46,10 +46,10 @@ def supports(
 
 
 def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash_bits: int, window: int = 1) -> Scores:
-    """How many of n reports support each point; raises if no n reports scatter into these coefficients.
+    """Number of the n reports that support each point. Raises if no n reports scatter into these coefficients.
 
-    A report adds weights of a known total size and a known divisor, and supports a point once or not at all. That
-    decides the matter for one hash bit, where a report is a sign at any place. For more bits it is necessary only
+    A report adds weights of a known total size and a known divisor, and supports a point once or not at all. This
+    condition is sufficient for one hash bit, where a report is a sign at any place. For more bits it is only necessary
     (docs/adr/0016-states.md).
     """
     # If 2^a divides the window, the last a bits of a hash do not matter, and 2^a divides every weight.
@@ -66,8 +66,8 @@ def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash
 
 
 def refuse_beyond_total(coefficients: npt.NDArray[np.int64], most: int) -> None:
-    """Raises if the absolute values add up to more than ``most``."""
-    sizes = np.abs(coefficients).view(np.uint64)  # the least int64 has its size as an unsigned number only
+    """Raise if the absolute values add up to more than ``most``."""
+    sizes = np.abs(coefficients).view(np.uint64)  # the absolute value of the lowest int64 fits only an unsigned number
     refuse_cells(exact_sum(sizes) > most)
 
 
@@ -78,7 +78,7 @@ def _total_weight(hash_bits: int, window: int) -> int:
 
 
 def excess(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:
-    """Variance per non-holder over the least possible one, minus 1, up to 2^-90."""
+    """Variance per non-holder relative to the least possible one, minus 1, up to 2^-90."""
     # V(tau)/V* = (1 + tau(E-1))^2/(4E tau(1-tau)), tau = w/g: lowest, 1, at tau = 1/(E+1).
     e = exp_enclosure(epsilon, 96)[0]
     support = Fraction(window, 1 << hash_bits)

@@ -1,4 +1,4 @@
-"""Whose memory an array lies in: what was checked must be what is used."""
+"""Ownership of an array's memory: checked data must not change before they are used."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 def unshared(array: npt.NDArray[Any]) -> bool:
     """Whether only this process can change the array: its memory belongs to NumPy, ``bytes`` or a ``bytearray``.
 
-    Anything else, such as a memory-mapped file, shared memory or the buffer of another library, may change at any
-    time, also between a check and a use.
+    Any other memory, such as a memory-mapped file, shared memory or the buffer of another library, may change at any
+    time, even between a check and a use.
     """
     owner: object = array
     while isinstance(owner, np.ndarray | memoryview):
@@ -26,5 +26,5 @@ def unshared(array: npt.NDArray[Any]) -> bool:
 
 
 def copied(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same contiguous records in memory of their own, copied as bytes: field by field takes twice as long."""
+    """A copy of contiguous records, made as bytes: field by field takes twice as long."""
     return records.view(np.uint8).copy().view(records.dtype)

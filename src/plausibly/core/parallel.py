@@ -17,7 +17,7 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def thread_count() -> int:
-    """Threads for bulk work: PLAUSIBLY_THREADS, else the cores this process may use."""
+    """Number of threads for bulk work: PLAUSIBLY_THREADS, else the cores that this process may use."""
     wanted = os.environ.get("PLAUSIBLY_THREADS", "")
     if not wanted:
         affinity = getattr(os, "sched_getaffinity", None)
@@ -47,7 +47,7 @@ def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator
         while pending:
             yield _first(pending)
     finally:
-        # Reached early when a chunk raised or the wait was interrupted: nothing of this call may still run then.
+        # Also reached when a chunk raises or the wait is interrupted: no chunk of this call may keep running.
         for future in pending:
             future.cancel()
         for future in pending:
@@ -56,7 +56,7 @@ def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator
 
 
 def _first(pending: deque[Future[T]]) -> T:
-    result = pending[0].result()  # still listed while it is waited for
+    result = pending[0].result()  # stays in the queue while waiting
     pending.popleft()
     return result
 

@@ -1,4 +1,4 @@
-"""A part of a grouped scheme, and counts among all users from the random share of them who report through it."""
+"""Parts of grouped schemes, and counts for all users from the random share who report through a part."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .scheme import Encoded, Scheme
 
 
 class Part(Protocol):
-    """One thing that is reported about a value: what it is called, through which scheme, and what that is given."""
+    """One aspect of a value that users report: its name, its scheme, and the items given to that scheme."""
 
     @property
     def label(self) -> str:
-        """What is reported, in words."""
+        """Name of the part in words."""
         ...
 
     @property
     def scheme(self) -> Scheme:
-        """The oracle that it is reported through."""
+        """The oracle that users report through."""
         ...
 
     @property
     def role(self) -> str:
-        """The parameter of the grouped scheme that the oracle was given as, for messages."""
+        """Parameter of the grouped scheme that holds the oracle, for messages."""
         ...
 
     def items(self, values: Encoded, /) -> Encoded:
-        """What the oracle is given of encoded values: items that the oracle's domain has encoded."""
+        """The oracle's items for encoded values, encoded by the oracle's domain."""
         ...
 
 
@@ -45,7 +45,8 @@ class Part(Protocol):
 class Digit:
     """A part that reports one digit of an encoded value: ``value // step % base``, as ``device.Digit`` does.
 
-    With a step that is a power, it is a level of a hierarchy; with the sizes of attributes, one of several attributes.
+    If ``step`` is a power of the base, the part is a level of a hierarchy; if it is a product of attribute sizes, the
+    part is an attribute.
     """
 
     label: str
@@ -53,7 +54,7 @@ class Digit:
     step: int
     base: int
     role: str = "oracle"
-    """The parameter of the grouped scheme that the scheme was given as."""
+    """Parameter of the grouped scheme that holds the oracle, for messages."""
 
     def __post_init__(self) -> None:
         whole_number("step", self.step, 1, 2**64 - 1)
@@ -72,27 +73,27 @@ class Digit:
 
 
 class PartEvidence(NamedTuple):
-    """What the accumulator of one part has for a decoder."""
+    """The evidence of one part for a decoder."""
 
     evidence: Any
     numbers: Any
 
     @property
     def users(self) -> int:
-        """The number of users who have reported through the part."""
+        """Number of users who have reported through the part."""
         return int(np.sum(self.numbers))
 
 
 @dataclass(frozen=True)
 class PartDecoder:
-    """Counts of items, from the users who report through one part that tells them all apart."""
+    """Decoder of item counts from the users of one part that distinguishes all items."""
 
     part: Part
     number: int
     share: Fraction
-    """The share of all users who report through the part."""
+    """Share of the users who report through the part."""
     size: int | None = None
-    """The number of items of a domain that can be listed."""
+    """Number of items, if the domain can be listed."""
 
     @cached_property
     def _decoder(self) -> Decoder:
@@ -104,7 +105,7 @@ class PartDecoder:
 
     @property
     def law(self) -> VarianceLaw | None:
-        # Averaged: the law of the part's oracle is about its items, and not about those of the domain.
+        # Averaged: the law of the part's oracle is about the oracle's items, not about those of the domain.
         law = self._decoder.law
         return None if law is None else thinned(law.averaged, self.share)
 
@@ -117,20 +118,20 @@ class PartDecoder:
 
     def _items(self, codes: Codes | None) -> Codes:
         if codes is None:
-            assert self.size is not None  # what cannot be listed is asked about by name
+            assert self.size is not None  # items that cannot be listed are named by the caller
             codes = np.arange(self.size, dtype=np.uint64)
         return self.part.items(codes)
 
 
 def part_decoder(part: Part, options: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
-    """The decoder of a part's oracle with the analyst's choices."""
+    """The decoder of a part's oracle with the analyst's options."""
     return choose_estimator(part.scheme.estimator, options)
 
 
 def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: float) -> tuple[Floats, Floats | None]:
-    """Counts among all users of what the users of one part report, each of whom stands for 1/share users.
+    """Counts for all users from the users of one part, each of whom stands for 1/share users.
 
-    Which users report is chance as well: it adds f(1-share)/share to the variance.
+    The random choice of these users adds f(1-share)/share to the variance.
     """
     values, variance = decoder.estimate(own.evidence, own.numbers, items)
     values = values / share
@@ -140,7 +141,7 @@ def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: f
 
 
 def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
-    """The law of counts scaled up from a random share of the users; what pairs of users add is the same."""
+    """The law of counts scaled up from a random share of the users; terms for pairs of users stay the same."""
     covariance = law.covariance[0] / share, law.covariance[1] / share
     return replace(
         law,

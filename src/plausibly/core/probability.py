@@ -37,7 +37,7 @@ def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
     """A positive parameter as the rational number its decimal text denotes."""
     if isinstance(number, bool) or not isinstance(number, int | str | float | Fraction | Decimal):
         raise ParameterError(f"{name}: expected a number or its decimal text, got {type(number).__name__}")
-    # A short text can denote a number of a billion digits, which nobody wants to wait for.
+    # A short text can denote a number of a billion digits, which would take for ever.
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(number)) if isinstance(number, str | Decimal) else None
     digits = re.sub(r"[+_-]", "", power[1]) if power else ""
     if len(digits) > 4 or int(digits or 0) > 2000:
@@ -55,7 +55,7 @@ def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
 
 @lru_cache(maxsize=256)
 def exp_enclosure(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Rationals (low, high) with low < e^exponent < high, closer together than 2^-bits relatively."""
+    """Rationals (low, high) with low < e^exponent < high and a relative distance below 2^-bits."""
     # e^x = (e^(x/2^k))^(2^k) with x/2^k < 1: integer Taylor series below and above, then k squarings,
     # each of which at most doubles the relative width (and the guard bits pay for that).
     halvings = max(0, (exponent.numerator // exponent.denominator).bit_length())
@@ -77,7 +77,7 @@ def exp_enclosure(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 
 
 def decide(exponent: Fraction, integer_of: Callable[[Fraction], int]) -> int:
-    """The integer that a monotone floor of an expression in e^exponent has, refined until both bounds agree."""
+    """The floor of a monotone expression in e^exponent, refined until both bounds agree."""
     bits = 96
     while True:
         low, high = exp_enclosure(exponent, bits)

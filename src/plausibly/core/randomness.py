@@ -1,4 +1,4 @@
-"""Where random words come from: a secure source, a seeded one, and the addressed streams both open.
+"""Sources of random words: a secure one, a seeded one, and the addressed streams that both open.
 
 Every word of every report of a bulk call has an address (call, report, draw), so chunk size, thread count, C or
 NumPy, one call or many cannot change a record (docs/adr/0004-addressed-streams.md). Nothing here keeps a position:
@@ -33,7 +33,7 @@ _MOST_CALLS = 1 << 32
 
 @dataclass(frozen=True)
 class Layout:
-    """How the words of one report lie in the head lane: ``dense`` 8-byte words, then ``split`` one-byte tops."""
+    """Layout of the words of one report in the head lane: ``dense`` 8-byte words, then ``split`` one-byte tops."""
 
     dense: int
     split: int = 0
@@ -48,10 +48,10 @@ class Layout:
 
 
 class FreshKey(bytearray):
-    """A key that overwrites itself when nothing refers to it any more.
+    """A key that overwrites itself when its last reference is gone.
 
-    Tied to the last reference and not to the end of a call: a key that was zeroed while a thread, or a copy of its
-    stream, still used it would make words that everybody can compute.
+    Tied to the last reference and not to the end of a call: if the key were zeroed while a thread or a copy of its
+    stream still used it, anyone could compute the words.
     """
 
     def __del__(self) -> None:
@@ -66,7 +66,7 @@ class Stream:
     call: int = 0
 
     def __hash__(self) -> int:
-        # Not of the key: that would take an immutable copy, which nobody could overwrite.
+        # Not of the key itself: that would make an immutable copy that cannot be overwritten.
         return hash(self.call)
 
     def head(self, first_byte: int, count: int) -> npt.NDArray[np.uint8]:
@@ -93,7 +93,7 @@ class Stream:
         return self.draws_of(layout, first_report, count).words
 
     def draws_of(self, layout: Layout, first_report: int, count: int) -> Draws:
-        """Everything ``count`` reports draw."""
+        """All draws of ``count`` reports."""
         return Draws(self, first_report, self.heads(layout, first_report, count))
 
     def tail(
@@ -113,7 +113,7 @@ class Stream:
         return blocks[: counters.nbytes].view("<u8")[::2].astype(np.uint64)
 
     def source(self, layout: Layout, report: int) -> TapeSource:
-        """The words of one report as a source for scalar code, with the repeats it may ask for."""
+        """The words of one report as a source for scalar code, including repeats."""
         return TapeSource(self.tape(layout, report), repeats=_Repeats(self, report))
 
     def tape(self, layout: Layout, report: int) -> list[int]:
@@ -131,16 +131,16 @@ class Stream:
 
 @dataclass(frozen=True)
 class Draws:
-    """The random words of consecutive reports, from the report ``first`` of a call on."""
+    """The random words of consecutive reports of a call, starting with report ``first``."""
 
     stream: Stream
     first: int
     heads: npt.NDArray[np.uint8]
     """The head bytes, one row for each report."""
     drawn: int = 0
-    """How many words of each report are gone already."""
+    """Number of words already used of each report."""
     chosen: npt.NDArray[np.int64] | None = None
-    """Which reports these are, counted from the first; None for all in a row."""
+    """Indices of the reports, relative to the first; None for consecutive reports."""
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
@@ -150,14 +150,14 @@ class Draws:
         return words
 
     def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """The tail words of these draws of these reports, which are counted from the first one here."""
+        """The tail words of the given draws of the given reports, which are counted from the first one here."""
         numbers = reports if self.chosen is None else self.chosen[reports]
         return self.stream.tail(self.first + numbers, draws + self.drawn)
 
     def part(self, chosen: npt.NDArray[np.int64] | slice, columns: Sequence[slice], drawn: int) -> Draws:
-        """What some of these reports draw for one part of theirs: these columns of their head bytes.
+        """The draws of some of the reports for one of their parts: the given columns of their head bytes.
 
-        ``drawn`` is by how much the numbers of its draws are behind those of the report.
+        ``drawn`` is the offset of the part's draw numbers within those of the report.
         """
         heads = self.heads[chosen]
         heads = np.hstack([heads[:, column] for column in columns]) if len(columns) != 1 else heads[:, columns[0]]
@@ -165,9 +165,9 @@ class Draws:
         return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, numbers[chosen])
 
     def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
-        """For each report one of ``count``, by its first word; the reports whose word is refused; the other words.
+        """A choice among ``count`` by each report's first word; the reports whose word is rejected; the other words.
 
-        A combinator chooses and leaves the rest to its part, which finds its words where it would alone.
+        A combinator chooses a part, which then finds its words as if it were alone.
         """
         words = np.ascontiguousarray(self.heads[:, :8]).view("<u8")[:, 0]
         refused = np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))
@@ -189,9 +189,9 @@ class _Repeats:
 
 
 class TapeSource:
-    """A source over a given list of words: the two primitives, and nothing else.
+    """A source over a given list of words, with the two primitives only.
 
-    Without ``repeats`` a refused word of ``below`` is followed by the next word of the tape, as on a device.
+    Without ``repeats``, ``below`` replaces a rejected word by the next word of the tape, as on a device.
     """
 
     def __init__(self, words: Sequence[int], repeats: _Repeats | None = None) -> None:
@@ -220,7 +220,7 @@ class TapeSource:
 
     @property
     def used(self) -> int:
-        """How many words of the tape were drawn."""
+        """Number of words drawn from the tape."""
         return self._next
 
 
@@ -231,20 +231,20 @@ class SecureRandom:
     The words of a call are 256 random bits stretched by AES, so for real reports the bound is computational: telling
     them from ideal ones, by any test at all, means breaking AES-256 in counter mode or ``os.urandom``.
 
-    There is no state, hence nothing to repeat after a fork, in a thread, or in a copy of this object. A virtual machine
-    that is resumed twice from one snapshot can repeat words (docs/adr/0004-addressed-streams.md). The key overwrites
-    itself when the call is over; the words that it has made, and the values, are only freed.
+    There is no state that could repeat after a fork, in a thread, or in a copy of this object. A virtual machine that
+    is resumed twice from one snapshot can repeat words (docs/adr/0004-addressed-streams.md). The key overwrites itself
+    when the call is over; the words made from it and the values are only freed.
     """
 
     def stream(self) -> Stream:
-        """A stream nobody has seen and nobody can open again."""
+        """A new stream that cannot be opened again."""
         return Stream(FreshKey(os.urandom(32)))
 
 
 class SeededRandom:
     """Reproducible randomness for simulations and tests. Never use it for real users' values.
 
-    The same seed gives the same reports, so whoever knows the seed reads every value off its report.
+    The same seed gives the same reports, so anyone who knows the seed can read every value off its report.
     """
 
     def __init__(self, seed: int, *, call: int = 0) -> None:
@@ -254,7 +254,7 @@ class SeededRandom:
             raise ParameterError("seed: expected an integer of at most 4096 bits, got a longer one")
         self.seed = int(seed)
         self._key = hashlib.sha256(b"plausibly seeded stream\0" + str(self.seed).encode()).digest()
-        self._call = whole_number("call", call, 0, _MOST_CALLS)  # the last one means that none are left
+        self._call = whole_number("call", call, 0, _MOST_CALLS)  # the last number means that none are left
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:

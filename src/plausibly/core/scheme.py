@@ -22,7 +22,7 @@ from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAc
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
-from .domain import Encoded as Encoded  # schemes take both from here
+from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError, StateError
 from .laws import Cells, Decoder, Estimator, law_of
 from .memory import copied, unshared
@@ -37,9 +37,9 @@ FORMAT_VERSION = 1
 Reports = npt.NDArray[np.void]
 
 _CHUNK_BYTES = 1 << 22
-"""Keystream of one task: below 4 MB two threads lose more than they win."""
+"""Keystream per task: below 4 MB, two threads lose more time than they save."""
 _COPIED_BYTES = 1 << 24
-"""Reports in somebody else's memory are copied 16 MB at a time."""
+"""Reports in shared memory are copied 16 MB at a time."""
 
 EXAMPLE_DOMAINS: Mapping[str, Domain] = MappingProxyType(
     {
@@ -51,20 +51,20 @@ EXAMPLE_DOMAINS: Mapping[str, Domain] = MappingProxyType(
 )
 """A small domain of each kind, for examples."""
 EXAMPLE_SEED = 2**63 + 5
-"""The hash seed of examples: JSON writes it as text, since a browser would round the number."""
+"""Hash seed of examples, large enough that JSON writes it as text: a browser would round the number."""
 
 
 class Component(NamedTuple):
-    """A scheme that another one reports through."""
+    """A scheme that another scheme reports through."""
 
     scheme: Scheme
     share: Fraction
-    """Of all users, those who report through it."""
+    """Share of the users who report through this scheme."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Scheme(ABC):
-    """What clients and server agree on: parameters and pure methods, never data.
+    """The agreement between clients and server: parameters and pure methods, never data.
 
     A new oracle defines ``name``, its dataclass fields, and the members marked abstract; if its client is not in
     ``device.py`` yet, also ``randomizer``.
@@ -76,38 +76,38 @@ class Scheme(ABC):
     name: ClassVar[str]
     accepts: ClassVar[tuple[type[Domain], ...]] = (Listable,)
     max_increment: ClassVar[int] = 1
-    """The most one report can change one cell."""
+    """Maximum change of one cell by one report."""
     unbiased_given: ClassVar[str] = ""
-    """What unbiasedness rests on besides the coins of a report, if anything."""
+    """Condition for unbiasedness besides the coins of a report, if any."""
     extra: ClassVar[str] = ""
-    """The optional extra of the package that estimating needs, if any: ``pip install plausibly[extra]``."""
+    """Optional extra of the package needed to estimate, if any: ``pip install plausibly[extra]``."""
     advice: ClassVar[str] = ""
-    """What a plan says when it recommends this scheme, if anything."""
+    """Advice that a plan adds when it recommends this scheme, if any."""
 
     def __post_init__(self) -> None:
         self.validate()
-        self.to_dict()  # computes every threshold now, so that an impossible scheme is refused here
+        self.to_dict()  # computes every threshold now, so that an impossible scheme fails here
 
     def validate(self) -> None:
-        """Checks and normalises the fields; a scheme with fields of its own extends this."""
+        """Check and normalise the fields; a scheme with its own fields extends this."""
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         self.check_domain()
 
     def check_domain(self) -> None:
-        """Refuses a domain that the scheme does not work on."""
+        """Raise if the scheme does not work on its domain."""
         expect_domain(self.domain, self.accepts, self.name)
 
-    # --- what a scheme must say of itself ---------------------------------------------------------------------
+    # --- members that a scheme must define --------------------------------------------------------------------
 
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The scheme's own parameters, defaults resolved, ready for JSON."""
+        """The scheme's own parameters as JSON values, with defaults resolved."""
 
     @property
     @abstractmethod
     def derived(self) -> dict[str, Any]:
-        """What follows from the parameters and clients need to know: thresholds as decimal text, sizes."""
+        """Values for clients that follow from the parameters: thresholds as decimal text, sizes."""
 
     @property
     @abstractmethod
@@ -117,12 +117,12 @@ class Scheme(ABC):
     @property
     @abstractmethod
     def report_bits(self) -> int:
-        """Bits needed to tell the possible reports apart."""
+        """Number of bits needed to distinguish the possible reports."""
 
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """How many random words a bulk report takes, and how they are stored."""
+        """Number and layout of the random words of a bulk report."""
 
     @property
     @abstractmethod
@@ -131,74 +131,74 @@ class Scheme(ABC):
 
     @property
     def channels(self) -> int | None:
-        """Among how many channels the users are shared out; None for a scheme whose users all report alike."""
+        """Number of channels among which the users are divided; None if all users report alike."""
         return None
 
     def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
-        """The channel of each report, of a scheme that has channels."""
+        """The channel of each report, for a scheme with channels."""
         return np.zeros(len(reports), dtype=np.int64)
 
     @abstractmethod
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
-        """Writes the reports of encoded values; returns positions that must be redone by the scalar code."""
+        """Write the reports of encoded values, and return the positions that the scalar code must redo."""
 
     @abstractmethod
     def check(self, reports: Reports) -> None:
-        """Refuses reports that no client of this scheme can have sent."""
+        """Raise if a report cannot come from a client of this scheme."""
 
     @abstractmethod
     def fold(self, cells: Cells, reports: Reports) -> None:
-        """Adds checked reports to the cells of one channel."""
+        """Add checked reports to the cells of one channel."""
 
     @abstractmethod
     def estimator(self) -> Decoder:
-        """How cells become estimates. A scheme with a choice takes it as a keyword with a default."""
+        """The decoder from cells to estimates. A scheme with options takes them as keywords with defaults."""
 
     @abstractmethod
     def likelihood(self, report: np.void, item: int) -> Fraction:
-        """The probability of the private part of a report, given its public part and the holder's encoded item."""
+        """Probability of the private part of a report, given its public part and the user's encoded item."""
 
     def check_cells(self, cells: Cells, n: int) -> None:
-        """Refuse cells that no n reports make; here, counts of reports that support something.
+        """Raise if no n reports produce these cells; by default, cells count the reports that support something.
 
-        Each estimate of cells that pass lies within n times what one report can add. Which schemes refuse exactly the
-        impossible cells, and which only most of them, is in docs/adr/0016-states.md.
+        Every estimate from accepted cells is within n times the contribution of one report. Some schemes reject exactly
+        the impossible cells, others only most of them (docs/adr/0016-states.md).
         """
         refuse_cells(int(cells.min()) < 0 or int(cells.max()) > n)
 
-    # --- what follows -----------------------------------------------------------------------------------------
+    # --- members that follow from those -----------------------------------------------------------------------
 
     @property
     def size(self) -> int:
-        """The number of items of a domain that can be listed."""
+        """Number of items. Raises if the domain cannot be listed."""
         if self.domain.size is None:
             raise ParameterError(f"{type(self.domain).__name__}() has no size")
         return self.domain.size
 
     @property
     def answers(self) -> Domain:
-        """What estimates are about: the values themselves, unless a scheme only estimates something of them."""
+        """Domain of the estimates: that of the values, unless the scheme estimates a function of them."""
         return self.domain
 
     def counts_towards(self, value: int, answer: int) -> bool:
-        """Whether a user who holds this encoded value counts towards this encoded answer."""
+        """Whether a user with this encoded value counts towards this encoded answer."""
         return value == answer
 
     @cached_property
     def randomizer(self) -> device.Randomizer:
-        """The scalar client: the code that runs on a device, and that the audit enumerates."""
+        """The scalar client: the code that runs on a device and that the audit enumerates."""
         return device.randomizer_of(self.to_dict() | {"domain": self.domain.client_fields()})
 
     def privacy_loss(self) -> Fraction:
-        """The epsilon delivered: an upper bound of the log of the worst likelihood ratio, at most the one asked for."""
+        """Delivered epsilon: an upper bound of the log of the worst likelihood ratio, at most the requested epsilon."""
         return log_upper_bound(self.randomizer.worst_ratio(), self.epsilon)
 
     def shrunk(self, size: int) -> Scheme:
-        """The scheme on a smaller domain, whose coins the audit can enumerate."""
+        """The same scheme on a domain of ``size`` items, small enough for the audit to enumerate."""
         return replace(self, domain=Integers(size))
 
     def variance(self, n: int, f: Any = 0, f2: float | None = None) -> Any:
-        """The variance of the estimate of an item held by f of n users (f a number or an array), for planning."""
+        """Variance of the estimate of an item that f of n users have (f a number or an array), for planning."""
         users, holders, squares = (np.asarray(given) for given in (n, f, 0 if f2 is None else f2))
         possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
         if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
@@ -215,7 +215,7 @@ class Scheme(ABC):
         return self._privatize(self.domain.encode(items), rng, first_report)
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
-        """One randomized report for each item that the domain has encoded already."""
+        """One randomized report for each item that the domain has already encoded."""
         return self._privatize(self.domain.encoded(values), rng, first_report)
 
     def _privatize(self, values: Encoded, rng: RandomLike | None, first_report: int) -> Reports:
@@ -231,7 +231,7 @@ class Scheme(ABC):
         return reports
 
     def simulate(self, counts: object, rng: RandomLike | None = None) -> Accumulator:
-        """The accumulator of a crowd with these true counts: the law of privatize and add, in constant memory.
+        """The accumulator of a crowd with these true counts: distributed like privatize and add, in constant memory.
 
         ``counts`` holds one count per item of the domain, or maps items to counts.
         """
@@ -257,7 +257,7 @@ class Scheme(ABC):
 
     @property
     def accumulator_type(self) -> type[Accumulator]:
-        """The kind of accumulator that the scheme's state asks for."""
+        """The class of the scheme's accumulators."""
         if self.cell_shape is None:
             return LogAccumulator
         return CellAccumulator if self.channels is None else ChannelAccumulator
@@ -268,14 +268,14 @@ class Scheme(ABC):
 
     @cached_property
     def _tagged_dtype(self) -> np.dtype[np.void]:
-        # The fingerprint travels with the array, so that another scheme's reports are noticed even where
-        # their records look alike. It is public, and not part of the bytes.
+        # The fingerprint travels with the array, so that another scheme's reports are noticed even if their records
+        # look alike. It is public, and not part of the bytes.
         dtype = self.report_dtype
         return np.dtype(dtype, metadata={"plausibly": self.fingerprint()})
 
     @cached_property
     def _simulated_dtype(self) -> np.dtype[np.void]:
-        # Likewise that whoever knows the seed can read the values off these reports.
+        # A mark that anyone who knows the seed can read the values off these reports.
         return np.dtype(self.report_dtype, metadata={"plausibly": self.fingerprint(), "simulated": True})
 
     def tag(self, reports: Reports, *, simulated: bool = False) -> Reports:
@@ -283,8 +283,8 @@ class Scheme(ABC):
         return reports.view(self._simulated_dtype if simulated else self._tagged_dtype)
 
     def _respond_exactly(self, values: Encoded, stream: Stream, first: int, out: Reports) -> None:
-        # below(m) refuses a word once in 2^64/m draws; those reports are made again by the scalar code, which
-        # finds the same words, and the repeats, at their addresses.
+        # below(m) rejects a word once in 2^64/m draws; the scalar code makes those reports again, and finds the same
+        # words, and the repeats, at their addresses.
         draws = stream.draws_of(self.layout, first, len(values))
         for i in self.respond(values, draws, out).tolist():
             source = stream.source(self.layout, first + i)
@@ -307,15 +307,15 @@ class Scheme(ABC):
             )
         if numbers.size and int(numbers.min()) < 0:
             raise DomainError("counts: expected no negative number")
-        # Added up before they become int64, where a huge one could wrap around to a small one.
+        # Added up before the conversion to int64, in which a huge count could wrap around to a small one.
         whole_number("counts: number of users", sum(numbers.tolist()), 0, MAX_REPORTS)
         return codes, numbers.astype(np.int64)
 
     def accept(self, reports: object) -> Reports:
-        """The reports as an array of this scheme's records, checked; refuses anything else.
+        """The reports as a checked array of this scheme's records. Raises for anything else.
 
         Reports in memory that another process may write to, such as a memory-mapped file, are copied before they are
-        checked: what was checked is what is used. Reports in this process's own memory are not copied.
+        checked, so that they cannot change afterwards. Reports in this process's own memory are not copied.
         """
         records = self.expect_records(reports)
         accepted = records if unshared(records) else copied(records)
@@ -336,7 +336,7 @@ class Scheme(ABC):
             yield part
 
     def expect_records(self, reports: object) -> Reports:
-        """The reports as a contiguous array of this scheme's records; what is in them is not looked at."""
+        """The reports as a contiguous array of this scheme's records; their contents are not checked."""
         expected = self.report_dtype
         if not isinstance(reports, np.ndarray):
             hint = ""
@@ -356,33 +356,38 @@ class Scheme(ABC):
             )
         return np.ascontiguousarray(reports)
 
-    # --- what a scheme says to planners, tests and pages ------------------------------------------------------
+    # --- facts for planners, tests and pages ------------------------------------------------------------------
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The schemes that it reports through, each with the share of the users who do; none for an oracle."""
+        """The schemes that it reports through, each with its share of the users; empty for an oracle."""
         return ()
 
     @property
     def spends_less(self) -> str:
-        """Why the epsilon delivered may lie well below the one asked for, as a clause; empty if it may not."""
+        """Reason, as a clause, why the delivered epsilon may be well below the requested one; empty if it cannot be."""
         return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
+
+    @classmethod
+    def shares_hashes(cls) -> bool:
+        """Whether its clients share public hash functions, which ``hash_seed`` chooses."""
+        return any(field.name == "hash_seed" for field in fields(cls))
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         """A scheme of this kind on a domain, with a small state and few public choices.
 
         ``through(epsilon, domain)`` makes the oracles of a scheme that reports through others. A scheme with further
-        parameters that have no default defines this, or has no examples.
+        parameters without defaults must define this method to have examples.
         """
         return cls(epsilon=epsilon, domain=domain)  # type: ignore[arg-type]
 
     @classmethod
     def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
-        """Small ready schemes of this kind, by what is special about each: one for every kind of domain it accepts.
+        """Small example schemes of this kind, by their special feature: one for every kind of domain it accepts.
 
-        The self-test, the documentation and the contract suite run them. A scheme whose parameters open other branches
-        of its code adds an example for each.
+        The self-test, the documentation and the contract suite run them. A scheme whose parameters select other
+        branches of its code adds an example for each.
         """
         own = cls.example.__func__ is not Scheme.example.__func__  # type: ignore[attr-defined]
         if not own and required(cls) != {"epsilon"}:
@@ -407,15 +412,15 @@ class Scheme(ABC):
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        """What is worth trying as the oracle of a row of up to so many cells: keyword arguments besides epsilon.
+        """Parameters worth trying for the oracle of a row of up to ``cells`` cells: keyword arguments besides epsilon.
 
-        None from a scheme that is never better in a sketch than another one.
+        Empty for a scheme that is never better in a sketch than another one.
         """
         if required(cls) == {"epsilon"} and issubclass(Integers, cls.accepts):
             yield {"domain": Integers(cells)}
 
     def cost(self, n: int, asked: int) -> Cost:
-        """What n reports cost the server, and the counts of ``asked`` items."""
+        """The server's cost of n reports and of estimating ``asked`` items."""
         size, seconds = self.report_dtype.itemsize, self.seconds(n, asked)
         if self.cell_shape is not None:
             return Cost(size, 8 * prod(self.cell_shape) * (self.channels or 1), seconds, keeps_reports=False)
@@ -425,7 +430,7 @@ class Scheme(ABC):
         return Cost(size, n * size, seconds, keeps_reports=True)
 
     def seconds(self, n: int, asked: int) -> float:
-        """Seconds of one core to collect n reports and to estimate the counts of ``asked`` items.
+        """Seconds on one core to collect n reports and to estimate the counts of ``asked`` items.
 
         A scheme that knows better overrides this guess: each word that a report draws is a place that it counts in, a
         split word a bit of a map; then a transform of all cells.
@@ -439,30 +444,30 @@ class Scheme(ABC):
 
     @property
     def linear(self) -> bool:
-        """Whether its estimates are sums over reports, with a variance in closed form; a regression's are not."""
+        """Whether the estimates are sums over reports with a variance in closed form; those of a regression are not."""
         return self.estimator().law is not None
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        """The least and the most that one report, whatever is in it, adds to an estimated count.
+        """Minimum and maximum that one report, whatever its content, adds to an estimated count.
 
-        None where estimates are not sums over reports.
+        None if estimates are not sums over reports.
         """
         decoder = self.estimator()
         return decoder.contribution if isinstance(decoder, Estimator) and self.linear else None
 
     def support(self) -> Support:
-        """Which items one record can support, for what fakes can do; if nothing is known, the numbers are bounds."""
+        """The items that one record can support, to bound the effect of fakes; the default assumes that any can."""
         return Support()
 
     def influence(self) -> float | None:
-        """By how much one report more, whatever is in it, can move an estimated count; None as for contribution."""
+        """Maximum change of an estimated count by one more report, whatever its content; None as for contribution."""
         ends = self.contribution()
         return None if ends is None else float(max(map(abs, ends)))
 
     # --- identity ---------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything a client needs, JSON-ready."""
+        """All fields that a client needs, as JSON values."""
         return {
             "scheme": self.name,
             "version": FORMAT_VERSION,
@@ -480,9 +485,9 @@ class Scheme(ABC):
     def from_dict(
         cls, given: Mapping[str, Any], parts: Mapping[str, Scheme | tuple[Scheme, ...]] = MappingProxyType({})
     ) -> Scheme:
-        """The scheme of JSON fields; what is derived is recomputed and must agree.
+        """The scheme of JSON fields; derived fields are recomputed and must agree.
 
-        ``parts`` holds the fields that are schemes, or lists of schemes, already made.
+        ``parts`` holds the fields that are schemes or lists of schemes, already converted.
         """
         own = {f.name for f in fields(cls) if f.init} - {"domain"}
         if "epsilon" not in given or not isinstance(given["epsilon"], str):
@@ -490,7 +495,7 @@ class Scheme(ABC):
         parameters: dict[str, Any] = {name: from_decimal(given[name]) for name in own if name in given}
         parameters |= {name: part for name, part in parts.items() if name in own}
         if parts:
-            parameters.pop("epsilon", None)  # a scheme made of others has its privacy from them
+            parameters.pop("epsilon", None)  # a scheme made of others takes its epsilon from them
         for name in sorted(required(cls) - parameters.keys()):
             raise ParameterError(f"{name}: expected for {cls.name}, the field is missing")
         scheme = cls(domain=domain_from_dict(given.get("domain")), **parameters)
@@ -526,29 +531,29 @@ class Scheme(ABC):
 
 
 OracleMaker = Callable[[EpsilonLike, Domain], Scheme]
-"""An epsilon and a domain to a scheme over that domain."""
+"""Function from an epsilon and a domain to a scheme over that domain."""
 
 
 def expect_maker(through: OracleMaker | None, name: str) -> OracleMaker:
-    """The maker of oracles, for a scheme of this name that reports through some."""
+    """The maker of oracles. Raises if there is none for a scheme of this name that reports through oracles."""
     if through is None:
         raise ParameterError(f"through: expected for {name}, which reports through oracles, got nothing")
     return through
 
 
 def required(kind: type[Scheme]) -> set[str]:
-    """The parameters of a scheme that have no default, its domain aside."""
+    """The parameters of a scheme without defaults, except its domain."""
     needed = {f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING}
     return needed - {"domain"}
 
 
 def is_simulated(reports: Reports) -> bool:
-    """Whether these reports are marked as made with a seeded source; joining them to others loses the mark."""
+    """Whether the reports are marked as made with a seeded source; concatenating arrays loses the mark."""
     return "simulated" in (reports.dtype.metadata or ())
 
 
 def expect_scheme(given: object) -> None:
-    """Raises unless this is a scheme."""
+    """Raise unless this is a scheme."""
     if not isinstance(given, Scheme):
         raise ParameterError(f"scheme: expected a Scheme, got {type(given).__name__}")
 
@@ -559,23 +564,23 @@ def unsigned(count: int) -> str:
 
 
 def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:
-    """The fields of the records in their order, to be read and written where they lie."""
+    """The fields of the records in order, as writable views."""
     return tuple(reports[name] for name in reports.dtype.names or ())
 
 
 def refuse_beyond(numbers: npt.NDArray[Any], count: int, expected: str, *, least: int = 0) -> None:
-    """Raises if a field of reports has a number that is not in [least, count)."""
+    """Raise if a number in a field of the reports is not in [least, count)."""
     if not len(numbers):
         return
     smallest, largest = kernels.extremes(numbers)
     if smallest < least or largest >= count:
-        # Which ones are wrong is asked only when some are.
+        # The positions are computed only if some are wrong.
         wrong: npt.NDArray[np.bool_] = (numbers < least) | (numbers > count - 1)
         refuse_reports(wrong.reshape(len(wrong), -1).max(axis=1), expected)
 
 
 class RefusedReportsError(ReportError):
-    """Some reports of a batch are not what the scheme produces; names the first by position."""
+    """Some reports of a batch cannot come from the scheme; the message names the first by position."""
 
     def __init__(self, wrong: npt.NDArray[np.bool_], expected: str) -> None:
         self.wrong, self.expected = wrong, expected
@@ -587,22 +592,22 @@ class RefusedReportsError(ReportError):
 
 
 def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
-    """Raises if any report is marked wrong, naming the first by position."""
+    """Raise if any report is marked wrong, and name the first by position."""
     if wrong.any():
         raise RefusedReportsError(wrong, expected)
 
 
 def refuse_cells(wrong: bool) -> None:
-    """Raises if the cells were found impossible."""
+    """Raise if the cells were found impossible."""
     if wrong:
         raise StateError("accumulator: expected cells that its reports can make, got others")
 
 
 def exact_sum(cells: Cells) -> int:
-    """The sum of up to 2^32 cells, in two halves: that of forged cells must not wrap around to the right total."""
+    """The sum of up to 2^32 cells, in two halves, so that forged cells cannot wrap around to the right total."""
     return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum(dtype=np.uint64))
 
 
 def refuse_unless_histogram(cells: Cells, n: int) -> None:
-    """Raises unless each of n reports has been counted in exactly one cell."""
+    """Raise unless each of n reports has been counted in exactly one cell."""
     refuse_cells(int(cells.min()) < 0 or exact_sum(cells) != n)

@@ -1,4 +1,4 @@
-"""What a tally lacks: damaged files and row groups that were left out when it was collected."""
+"""Gaps in a tally: damaged files and row groups that were skipped during collection."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Skipped:
     file: str
     group: int | None
     reports: int | None
-    """The number of missing reports, if it is known."""
+    """Number of missing reports, if known."""
     reason: str
 
 
 def left_out(skipped: Sequence[Skipped]) -> str:
-    """What is missing from a tally, in words.
+    """Description of the data missing from a tally.
 
     >>> left_out([Skipped("a.parquet", 0, 1000, "damaged"), Skipped("b.parquet", None, None, "cut off")])
     '1 row group with 1,000 reports and 1 file that was refused'

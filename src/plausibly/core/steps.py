@@ -1,4 +1,4 @@
-"""The registry of post-processing steps: looked up here, filled by the package ``postprocess``."""
+"""The registry of post-processing steps, filled by the package ``postprocess``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .wording import nearest, shown
 
 Floats = npt.NDArray[np.float64]
 Changed = Floats | tuple[Floats, Floats | None]
-"""What a step returns: values and their variance; values alone have none."""
+"""Result of a step: values with their variance, or values alone if there is none."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A way to change estimates. It needs what its function asks for: ``total``, ``variance``, keyword-only options.
+    """A post-processing step. The signature of its function states its needs: ``total``, ``variance``, options.
 
     The function takes ``values`` of shape (..., d), a ``total`` of shape (..., 1) and a ``variance`` like the values,
-    which may be None if that is its default. It returns new values and their variance, or new values alone where no
-    honest variance is left, as after every step that is not linear.
+    which may be None if that is its default. It returns new values and their variance, or new values alone if their
+    variance is unknown, as after every non-linear step. Keyword-only parameters are options.
     """
 
     name: str
@@ -38,22 +38,22 @@ class Step:
 
     @property
     def needs_total(self) -> bool:
-        """Whether the step needs the number of reports, and hence every item of the domain."""
+        """Whether the step needs the number of reports, and therefore every item of the domain."""
         return "total" in inspect.signature(self.function).parameters
 
     @property
     def needs_variance(self) -> bool:
-        """Whether the step has to know how noisy the values are."""
+        """Whether the step requires the variance of the values."""
         variance = inspect.signature(self.function).parameters.get("variance")
         return variance is not None and variance.default is variance.empty
 
     @property
     def takes_variance(self) -> bool:
-        """Whether the step looks at the variance, if there is one."""
+        """Whether the step uses the variance if there is one."""
         return "variance" in inspect.signature(self.function).parameters
 
     def checked(self, options: Mapping[str, Any]) -> Applied:
-        """The step as a history records it, with the options that are not the defaults; unknown options are refused."""
+        """Record of the step for a history, with the options that are not defaults. Raises for unknown options."""
         parameters = inspect.signature(self.function).parameters
         valid = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
         for option in options:
@@ -67,7 +67,7 @@ STEPS: dict[str, Step] = {}
 
 
 def register(name: str, function: Callable[..., Changed]) -> None:
-    """Make a step known under a name."""
+    """Register a step under a name."""
     STEPS[name] = Step(name, function)
 
 

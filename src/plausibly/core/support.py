@@ -1,4 +1,4 @@
-"""Which items one record can support: what senders of fake records can do follows from it."""
+"""The items that one record can support, which limits the effect of fake records."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Weights = npt.NDArray[np.int64]
 
 
 class Found(NamedTuple):
-    """A number of supported items, and whether a record supports as many; otherwise it is a bound."""
+    """A number of supported items, and whether some record attains it; otherwise it is an upper bound."""
 
     number: int
     attained: bool
 
 
 class Turns(NamedTuple):
-    """What fakes that take turns do to all items: the share of them that supports each item, whether that is so."""
+    """The effect of fakes that take turns: the share that supports each item, and whether it is attained."""
 
     share: Fraction
     attained: bool
@@ -34,11 +34,11 @@ class Support:
     everything: ClassVar[bool] = False
     """Whether some record supports every item."""
     known: ClassVar[bool] = False
-    """Whether it says more than that a record may support everything."""
+    """Whether more is known than that a record may support everything."""
 
     @property
     def functions(self) -> int:
-        """Public hash functions that have to be computed for an item, where only that tells; else 0."""
+        """Number of public hash functions to evaluate per item, if that is necessary; else 0."""
         return 0
 
     def turns(self, size: int | None) -> Turns:
@@ -60,7 +60,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Everything(Support):
-    """Some record supports every item; which other sets there are is not known."""
+    """Some record supports every item; the other possible sets are unknown."""
 
     everything = known = True
 
@@ -75,7 +75,7 @@ class AnySet(Everything):
 
 @dataclass(frozen=True)
 class AtMost(Support):
-    """A record supports at most ``number`` of ``size`` items; ``evenly``: records that take turns support all alike."""
+    """A record supports at most ``number`` of ``size`` items; ``evenly``: records in turn support all items equally."""
 
     number: int
     size: int
@@ -95,7 +95,7 @@ class AtMost(Support):
 
 @dataclass(frozen=True)
 class Subsets(AtMost):
-    """A record supports ``number`` items, and every set of as many is possible."""
+    """A record supports ``number`` items, and every set of that size is possible."""
 
     evenly: bool = True
 
@@ -109,7 +109,7 @@ class Subsets(AtMost):
 
 @dataclass(frozen=True)
 class Blocks(Support):
-    """Item x of ``size`` items is in block x mod ``blocks``; a record raises or lowers those of one."""
+    """Item x of ``size`` items is in block x mod ``blocks``; a record raises or lowers all items of one block."""
 
     blocks: int
     size: int

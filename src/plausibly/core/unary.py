@@ -22,7 +22,7 @@ from .support import AnySet, Support
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Unary(Scheme):
-    """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other one with ``flip``/2^64."""
+    """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other bit with ``flip``/2^64."""
 
     @property
     @abstractmethod
@@ -79,7 +79,7 @@ class Unary(Scheme):
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # linear hashing is as exact, in a few bytes instead of a bit for each cell
+        yield from ()  # linear hashing is as accurate, in a few bytes instead of one bit per cell
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)

@@ -1,4 +1,4 @@
-"""Numbers, items and names as messages, tables and pages show them."""
+"""Formatting of numbers, items and names for messages, tables and pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shown(parameter: object) -> str:
 
 
 def nearest(given: object, valid: Iterable[str]) -> str:
-    """The valid names for the end of a message, and the closest one first.
+    """The valid names for the end of a message, with a suggestion if one is close.
 
     >>> nearest("meen", ["median", "mean"])
     "did you mean 'mean'? valid: mean, median"
@@ -42,7 +42,7 @@ def nearest(given: object, valid: Iterable[str]) -> str:
 
 def visible(item: object) -> str:
     """The whole item on one line, with control characters escaped."""
-    # They would break the table. Everything else that an alphabet may have, joined emoji included, stays as it is.
+    # Control characters would break the table. Everything else, including joined emoji, is kept.
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
 
 
@@ -64,7 +64,7 @@ def decimal(number: Fraction) -> str:
 
 
 def count_text(value: float, digits: int = 0) -> str:
-    """A count with separated thousands, and never a negative zero.
+    """A count with thousands separators, and never a negative zero.
 
     >>> count_text(-1234.56, 1), count_text(-0.2)
     ('-1,234.6', '0')

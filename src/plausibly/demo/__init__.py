@@ -1,6 +1,6 @@
-"""The demo: made-up visits to try things on, and the story that ``plausibly demo`` tells with them.
+"""The demo: made-up visits for trying things out, and the story that ``plausibly demo`` tells with them.
 
-``sites``, ``counts`` and ``visits`` are promised: the data of ``plausibly sample``, the same for everybody.
+``sites``, ``counts`` and ``visits`` are public: the data of ``plausibly sample``, the same on every machine.
 """
 
 from .data import counts, sites, visits

@@ -1,4 +1,4 @@
-"""Made-up visits to a thousand sites that nobody owns: data to try things on, the same for everybody."""
+"""Made-up visits to 1,000 fictitious sites: data for trying things out, the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of the demo: a histogram emerges from noise, and the final intervals stand beside the truth."""
+"""The picture of the demo: a histogram that emerges from noise, and the final intervals beside the truth."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def draw(path: Path, known: Known, emerging: Sequence[Estimates], found: Estimat
             _histogram(axes, known, estimates)
         panels[0].set_ylabel("share of users")
         panels[-1].legend(frameon=False, loc="upper right")
-        top.suptitle("A histogram emerges from noise: every report alone is deniable", fontsize=13, fontweight="bold")
+        top.suptitle("A histogram emerges from noise: every single report is deniable", fontsize=13, fontweight="bold")
         left, right = bottom.subplots(1, 2, sharex=True)
         listed = emerging[-1]
         order = [list(listed.items).index(item) for item in known.items[:_ROWS]]
@@ -128,7 +128,7 @@ def _intervals(axes: Axes, known: Known, estimates: Estimates, colour: str, titl
     axes.set_xlabel(f"users, out of {estimates.n:,}")
     axes.set_title(title, fontweight="bold", loc="left")
     if (low > 0).all():
-        # Intervals are narrow where many users are; so the rare ones can be seen, too.
+        # On a log scale, so that intervals of rare and of common items are both visible.
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_minor_locator(NullLocator())

@@ -75,7 +75,9 @@ class Story:
         self.folder.mkdir(parents=True, exist_ok=True)
         others = {path.name for path in self.folder.iterdir()} - set(_FILES)
         if others:
-            raise StateError(f"{self.folder}: has other files than those of an earlier demo; name another folder")
+            raise StateError(
+                f"{self.folder}: expected only files of an earlier demo, got others; choose another folder"
+            )
         for name in _FILES:
             (self.folder / name).unlink(missing_ok=True)
 
@@ -85,16 +87,16 @@ class Story:
         sample = ["sample", visited, "--users", str(self.users), "--sites", self._path("sites.txt")]
         listed = ["--labels", self._path("sites.txt"), "--epsilon", LISTED]
         unlisted = ["--alphabet", data.ALPHABET, "--length", str(data.LENGTH), "--epsilon", UNLISTED]
-        exact = "2. A list of sites is known: which scheme, and how exact will it be?"
-        hidden = "3. Every user's device hides its site in noise; the server adds up what it gets"
-        among = f"6. What is common, found among all strings of up to {data.LENGTH} characters"
+        exact = "2. The list of sites is known: which scheme is best, and how accurate is it?"
+        hidden = "3. Every user's device hides its site in noise; the server adds up the reports"
+        among = f"6. The common strings, found among all strings of up to {data.LENGTH} characters"
         answer = ["estimate", self._path("listed.tally"), "--top", "10", "--out", self._path("listed.html")]
         return (
-            Step("1. Made-up users, each of whom has visited a site", (sample,)),
+            Step("1. Made-up users, each of whom has visited one site", (sample,)),
             Step(exact, (self._plan("listed", listed),)),
             Step(hidden, self._counted("listed")),
             Step("4. The server's answer", (answer,)),
-            Step("5. And if nobody has a list?", (self._plan("found", unlisted), *self._counted("found"))),
+            Step("5. What if there is no list?", (self._plan("found", unlisted), *self._counted("found"))),
             Step(among, (["search", self._path("found.tally"), "--out", self._path("found.html")],)),
         )
 
@@ -143,13 +145,13 @@ class Story:
     def _remarks(self, listed: Estimates, found: Estimates) -> Iterator[str]:
         hits = len({*found.items.tolist()} & {*self.known.items[:_SHOWN]})
         held = f"{self.known.covered(listed):,} of the {len(listed):,}"
-        yield f"Listed: {held} intervals hold the truth; 95 % should."
+        yield f"With the list, {held} intervals contain the truth; 95 % should."
         yield (
-            f"Without a list, {hits} of the {_SHOWN} most visited were found, "
+            f"Without the list, the search found {hits} of the {_SHOWN} most visited sites, "
             f"and {sum(not self.known.count(item) for item in found.items)} that nobody has visited."
         )
         both = int(LISTED) + int(UNLISTED)
-        yield f"Here every user has sent two reports, which add up to ε = {both}. A real collection asks for one."
+        yield f"In this demo every user sends two reports, which add up to ε = {both}. A real collection asks for one."
 
     def _page(self, ending: Ending) -> str:
         shown = picture(
@@ -177,7 +179,7 @@ class Story:
                     tag("ul", *(tag("li", remark) for remark in ending.remarks)),
                     id="truth",
                 ),
-                tag("section", tag("h2", "What was typed"), *self._typed(), id="commands"),
+                tag("section", tag("h2", "The commands"), *self._typed(), id="commands"),
             ),
             tag("footer", tag("p", "Written by plausibly.")),
             style=_STYLE,

@@ -1,4 +1,4 @@
-"""Collecting report files into a tally file: every report once, even if the call is killed and repeated."""
+"""Collect report files into a tally file, counting each report once even if the call is killed and repeated."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Collection:
 
     state: Collected
     files: int
-    """The number of report files, not counting copies."""
+    """Number of report files, not counting copies."""
     added: int
-    """Reports that this call has added; the others were there from earlier calls."""
+    """Number of reports that this call added, without those of earlier calls."""
     resumed: int
-    """Reports that an interrupted call had read, and that are in the output only now."""
+    """Number of reports that an interrupted call had read, and that this call added to the output."""
     copies: tuple[str, ...]
-    """Files with the same content as another one, which is counted once."""
+    """Names of files with the same content as another one, which is counted once."""
 
     @property
     def tally(self) -> Accumulator:
@@ -45,7 +45,7 @@ class Collection:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was left out as damaged."""
+        """Damaged files and row groups that were left out."""
         return self.state.skipped
 
 
@@ -63,7 +63,7 @@ def collect(
 ) -> Collection:
     """Add report files to the tally file ``output``, which is created if it does not exist.
 
-    ``inputs`` are report files, folders that contain some, and openers of files that are stored elsewhere. Reports
+    ``inputs`` are report files, folders of report files, and openers of files that are stored elsewhere. Reports
     that the tally has already are not added again: files are recognised by their content, whatever their names.
     Calling again with more files adds those. A call that was killed resumes from the last saved state when it is
     repeated with the same files; the state is saved beside the output every ``save_every`` seconds.
@@ -84,7 +84,7 @@ def collect(
         found = survey(inputs, earlier.expected(scheme, output), skip_bad=skip_bad, key=key)
         if earlier.begun - found.files.keys():
             raise StateError(
-                f"{unfinished}: begun with files that are not among these; name them, too, or remove it to start anew"
+                f"{unfinished}: saved while collecting other files; add those files, or remove it to start again"
             )
         state = found.begin(earlier.state)
         if not allow_simulated:
@@ -104,7 +104,7 @@ def collect(
 def _run(
     engine: Engine, work: Callable[[Task], Collected], found: Survey, saver: _Saver, progress: Progress | None
 ) -> None:
-    # Have the engine read what is missing, and see to it that nothing gets lost.
+    # Let the engine read the missing row groups, and check that none is lost.
     missing = found.missing(saver.state)
     done = len(saver.state)
     total = done + found.count(missing)
@@ -114,7 +114,7 @@ def _run(
         if progress is not None:
             progress(done, total)
     found.expect_complete(saver.state)
-    if progress is not None and done < total:  # how many reports a file had that became unreadable is not known
+    if progress is not None and done < total:  # the number of reports in an unreadable file is unknown
         progress(total, total)
     skipped = found.in_order(saver.state.skipped)
     if skipped != saver.state.skipped:
@@ -122,7 +122,7 @@ def _run(
 
 
 class _Saver:
-    """The state so far, saved beside the output from time to time, and when collecting ends early."""
+    """The state so far, saved beside the output from time to time and when the collection ends early."""
 
     def __init__(self, state: Collected, path: Path, before: Collected | None, every: float, key: Key | None) -> None:
         self.state, self._path, self._before, self._every, self._key = state, path, before, every, key
@@ -138,7 +138,7 @@ class _Saver:
         start = time.monotonic()
         self.state.write(self._path, complete=False, begun_with=self._begun_with, key=self._key)
         self._saved = self.state
-        # A large state takes long to write, and most of the time should go into reading.
+        # A large state takes long to write, but most of the time should be spent on reading.
         now = time.monotonic()
         self._next = now + max(self._every, _SAVING_SHARE * (now - start))
 
@@ -159,16 +159,16 @@ class _Saver:
 
 @dataclass(frozen=True)
 class _Earlier:
-    """What earlier calls have left behind."""
+    """The state that earlier calls left behind."""
 
     state: Collected | None = None
     begun: Set[str] = frozenset()
-    """Files that an interrupted call has begun to read, and that are not in the output."""
+    """Identities of files that an interrupted call began to read, and that are not in the output."""
     resumed: int = 0
-    """Reports that an interrupted call has read, and that are not in the output."""
+    """Number of reports that an interrupted call read, and that are not in the output."""
 
     def expected(self, scheme: Scheme | None, output: Path) -> Scheme | None:
-        """The scheme that all reports must have, if it is known before they are looked at."""
+        """The scheme that all reports must have, if it is known before any file is read."""
         if self.state is None:
             return scheme
         if scheme is not None and scheme != self.state.scheme:
@@ -189,11 +189,11 @@ def _earlier(output: Path, unfinished: Path, key: Key | None) -> _Earlier:
     if done.scheme == begun.scheme and done.covers(begun) and len(done) >= len(begun):
         # A call that was killed between its last two steps leaves both files, and the output is complete.
         return _Earlier(done)
-    raise StateError(f"{unfinished}: begun for another file than {output} is now; move one of them away")
+    raise StateError(f"{unfinished}: saved while collecting into another tally than {output}; move one of them away")
 
 
 def _goes_on_from(begun: Collected, done: Collected) -> bool:
-    # Whether a saved state contains all that the output contains. Row groups alone do not tell: a tally may have
+    # Whether a saved state contains everything in the output. Row groups alone do not show it: a tally may have
     # reports of files that it does not list.
     if begun.begun_with is None:  # saved by an earlier version
         return bool(done.files) and begun.covers(done) and len(begun) > len(done)

@@ -1,4 +1,4 @@
-"""Fold and merge: row groups of report files to a state, and two states to one.
+"""Fold row groups of report files into a state, and merge two states into one.
 
 These two functions are all that an engine has to run. A state lists the row groups it is made of, so that none can be
 counted twice.
@@ -22,7 +22,7 @@ from ..files.tallies import Collected, normal
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive row groups [first, last) of a report file, whose content must still be the same when it is read."""
+    """Consecutive row groups [first, last) of a report file. The file must not change before they are read."""
 
     source: Source
     identity: str
@@ -59,7 +59,7 @@ def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False,
 
 
 def merge(one: Collected, other: Collected) -> Collected:
-    """The state of both; neither is changed. Refuses another scheme, and a row group that is in both."""
+    """The state of both; neither is changed. Refuse different schemes, and a row group that is in both."""
     tally = copy(one.tally)
     files = dict(one.files)
     for identity, ranges in other.files.items():
@@ -73,7 +73,7 @@ def merge(one: Collected, other: Collected) -> Collected:
 
 
 def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "") -> None:
-    """Refuse a file of another scheme; ``whose`` says where the expected one comes from."""
+    """Refuse a file of another scheme; ``whose`` describes the origin of the expected scheme."""
     if file.scheme != scheme:
         expected, got = scheme.fingerprint()[:12], file.scheme.fingerprint()[:12]
         raise StateError(f"{file.name}: expected scheme {expected}{whose}, got {got}")
@@ -82,7 +82,7 @@ def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "") -> None:
 def _unchanged(segment: Segment, scheme: Scheme, key: Key | None) -> ReportFile:
     file = ReportFile(segment.source, key=key)
     if file.identity != segment.identity:
-        raise DamagedError(file.name, None, "the file has been replaced meanwhile")
+        raise DamagedError(file.name, None, "the file was replaced during the collection")
     expect_scheme_of(file, scheme)
     return file
 

@@ -1,4 +1,4 @@
-"""Merging tally files into a new one."""
+"""Merge tally files into a new one."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def merge_files(
     progress: Progress | None = None,
     key: Key | None = None,
 ) -> Collected:
-    """Merge tally files into a new one, ``output``; the inputs stay as they are.
+    """Merge tally files into a new one, ``output``; the inputs are not changed.
 
-    Refuses different schemes, reports that are in two of the files, simulated reports unless ``allow_simulated``, and
+    Refuse different schemes, reports that are in two of the files, simulated reports unless ``allow_simulated``, and
     an existing output unless ``overwrite``. The output must not be one of the inputs: if the call were repeated, their
     reports would be counted twice. With a ``key``, all inputs must have been written with it, and so is the output.
-    ``progress`` is called with the number of files merged so far, and of all.
+    ``progress`` is called with the number of files merged so far, and their total number.
     """
     output, paths = Path(output), [Path(path) for path in inputs]
     if not paths:
         raise ParameterError("expected tally files to merge, got none")
     for place, path in enumerate(paths):
         if path.resolve() == output.resolve():
-            raise ParameterError(f"{path}: expected another name for the result than that of a file to merge")
+            raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
         if path.resolve() in [earlier.resolve() for earlier in paths[:place]]:
-            raise ParameterError(f"{path}: named twice, and would be counted twice")
+            raise ParameterError(f"{path}: named twice, so its reports would be counted twice; name it once")
     with held(output):
         sweep(output)
         if output.exists() and not overwrite:
-            raise StateError(f"{output}: there is a file of this name already")
+            raise StateError(f"{output}: the file exists already; pass overwrite=True to replace it")
         whole: Collected | None = None
         seen: dict[str, Path] = {}
         for done, path in enumerate(paths, 1):
@@ -72,5 +72,5 @@ def _refuse_copy(part: Collected, path: Path, seen: dict[str, Path]) -> None:
     if len(part) and not part.files:
         digest = hashlib.sha256(part.tally.to_bytes()).hexdigest()
         if digest in seen:
-            raise StateError(f"{path}: has the same reports as {seen[digest]}, which would be counted twice")
+            raise StateError(f"{path}: has the same reports as {seen[digest]}; they would be counted twice")
         seen[digest] = path

@@ -1,4 +1,4 @@
-"""Engines: where the tasks of a collection run."""
+"""Engines, which run the tasks of a collection."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Task = TypeVar("Task")
 State = TypeVar("State")
 
 Progress = Callable[[int, int], None]
-"""Called with how much is done, and with how much there is in all."""
+"""Called with the amount done, and with the total."""
 
 
 class Engine(Protocol):
-    """Runs tasks, and may merge their states on the way.
+    """A way to run tasks, which may merge their states.
 
     ``work``, ``merge``, tasks and states are plain data and module-level functions: they pickle, and so can be sent
     to other processes and machines. Merging is associative and commutative.
@@ -25,20 +25,20 @@ class Engine(Protocol):
     def reduce(
         self, work: Callable[[Task], State], merge: Callable[[State, State], State], tasks: Sequence[Task]
     ) -> Iterator[State]:
-        """States that together are those of all tasks, each of them once, in any order.
+        """States that together cover every task exactly once, in any order.
 
         An engine may yield ``work(task)`` for each task, or merge the states of several tasks first. The caller saves
-        what it has between two states, so a state should not take minutes. An error of a task ends the iteration.
+        its progress between two states, so a state should not take minutes. An error of a task ends the iteration.
         """
 
 
 @dataclass(frozen=True)
 class Threads:
-    """The engine that runs on all cores of this machine: ``PLAUSIBLY_THREADS`` of them, if that is set."""
+    """The engine that runs on all cores of this machine, or on ``PLAUSIBLY_THREADS`` of them if that is set."""
 
     def reduce(
         self, work: Callable[[Task], State], merge: Callable[[State, State], State], tasks: Sequence[Task]
     ) -> Iterator[State]:
         """The state of each task, in the order of the tasks."""
-        # The caller merges: each state is wanted at once for saving, and threads would gain nothing from merging first.
+        # The caller merges: it needs each state at once for saving, and merging here would save no time.
         return in_chunks(len(tasks), 1, lambda first, _: work(tasks[first]))

@@ -1,4 +1,4 @@
-"""Which report files there are, which row groups of them are still to be read, and how these are cut into tasks."""
+"""A survey of the report files: their metadata, the row groups still to read, and the division of those into tasks."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ Task = tuple[Segment, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """A report file, as its metadata describe it."""
+    """A report file as its metadata describe it."""
 
     source: Source
     name: str
     groups: tuple[int, ...]
-    """The number of reports in each row group."""
+    """Number of reports in each row group."""
     simulated: bool
 
 
 @dataclass(frozen=True)
 class Survey:
-    """All report files that were named or found, by the identity of their content."""
+    """All report files that were named or found in folders, by the identity of their content."""
 
     scheme: Scheme
     files: dict[str, Found]
     copies: tuple[str, ...]
-    """Files with the same content as another one."""
+    """Names of files with the same content as another one."""
     names: frozenset[str]
     skipped: tuple[Skipped, ...]
 
     def begin(self, before: Collected | None) -> Collected:
-        """The state to start from. What was skipped earlier is tried again if its file is here."""
+        """The state to start from. Row groups that were skipped earlier are tried again if their file is here."""
         if before is None:
             return Collected(self.scheme.accumulator(), skipped=self.skipped)
         skipped = (*(each for each in before.skipped if each.file not in self.names), *self.skipped)
@@ -75,16 +75,16 @@ class Survey:
         return sum(sum(self.files[each.identity].groups[each.first : each.last]) for each in segments)
 
     def expect_complete(self, state: Collected) -> None:
-        """Refuse a state that lacks row groups and does not list them as skipped: an engine has lost them."""
+        """Refuse a state that lacks row groups and does not list them as skipped, because an engine lost them."""
         skipped = {(each.file, each.group) for each in state.skipped}
         for segment in self.missing(state):
             name = self.files[segment.identity].name
             for group in range(segment.first, segment.last):
                 if (name, None) not in skipped and (name, group) not in skipped:
-                    raise StateError(f"{name}, row group {group}: the engine has not returned its reports")
+                    raise StateError(f"{name}, row group {group}: the engine did not return its reports")
 
     def in_order(self, skipped: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
-        """What was skipped in the order of the files, whatever order an engine worked in; other files come first."""
+        """Skipped files and row groups in the order of the files, for any engine; other files come first."""
         places = {found.name: place for place, found in enumerate(self.files.values())}
 
         def key(each: Skipped) -> tuple[int, int]:
@@ -94,11 +94,11 @@ class Survey:
         return tuple(sorted(skipped, key=key))
 
     def tasks(self, segments: Sequence[Segment]) -> list[Task]:
-        """The segments, cut and put together into tasks of about the same size."""
+        """The segments, divided and combined into tasks of about the same size."""
         total = self.count(segments)
         cells = self.scheme.accumulator().cells
-        # Enough tasks to occupy all threads, few enough that creating and merging states costs little beside folding,
-        # and none so large that nothing is saved for minutes: large reports are few to a task.
+        # Enough tasks to occupy all threads, few enough that creating and merging states costs little compared with
+        # folding, and none so large that nothing is saved for minutes: a task has few reports if they are large.
         size = max(min(_TASK_REPORTS, -(-total // (_TASKS_EACH * thread_count()))), _REPORTS_PER_CELL * cells)
         most = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
         return list(self._packed(segments, min(size, most)))
@@ -120,7 +120,7 @@ class Survey:
 
 
 def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, key: Key | None = None) -> Survey:
-    """What the metadata of all report files say. Refuses files of different schemes."""
+    """The survey of all report files, from their metadata. Refuse files of different schemes."""
     files: dict[str, Found] = {}
     copies: list[str] = []
     names: list[str] = []
@@ -144,32 +144,32 @@ def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, k
         else:
             files[file.identity] = Found(source, file.name, file.groups, file.simulated)
     if scheme is None:
-        raise ReportError(f"{skipped[0].file}: {skipped[0].reason}; not one file of reports can be read")
+        raise ReportError(f"{skipped[0].file}: {skipped[0].reason}; none of the files can be read")
     return Survey(scheme, files, tuple(copies), frozenset(names), tuple(skipped))
 
 
 def report_files(inputs: Iterable[Source]) -> list[Source]:
-    """The files among these, and the Parquet files in the folders among them, at any depth, except hidden ones.
+    """The given files, and the Parquet files in the given folders at any depth, except hidden ones.
 
-    Openers are taken as they are: only folders of this machine are searched.
+    Openers are kept as they are: only folders on this machine are searched.
     """
     found: list[Source] = []
     for given in inputs:
         if not isinstance(given, str | Path):
             found.append(given)
         elif os.path.isdir(given):
-            # Files only: some tools name folders this way, and opening a pipe would wait.
+            # Only files: some tools give folders such names, and opening a pipe would block.
             inside = sorted(path for path in Path(given).rglob("*.parquet") if path.is_file())
             found += [path for path in inside if not _hidden(path.relative_to(given))]
         elif os.path.exists(given):
             found.append(Path(given))
         else:
-            raise StateError(f"{given}: there is no such file or folder")
+            raise StateError(f"{given}: no such file or folder")
     if not found:
-        raise ParameterError("expected files of reports, or folders with some, got none")
+        raise ParameterError("expected files of reports or folders of them, got none")
     return found
 
 
 def _hidden(path: Path) -> bool:
-    # Programs that write Parquet mark unfinished files in this way.
+    # Programs that write Parquet mark unfinished files with such names.
     return any(part.startswith((".", "_")) for part in path.parts)

@@ -1,9 +1,9 @@
-"""Declare experiments, measure them once, and judge claims by their rows.
+"""Declare experiments, measure each cell once, and check claims against the measurements.
 
-The names below are promised; the modules behind them are not. A figure is declared with ``Figure``, ``Sweep``, ``line``
-and ``Panel``, an experiment of several figures with ``Experiment``, and a claim with ``Findings``. Schemes, crowds and
-measures of one's own are entered by name in ``SCHEMES``, ``CROWDS``, ``STRINGS`` and ``MEASURES``. The command
-``plausibly reproduce FILE.py`` does the rest; ``load``, ``run``, ``held`` and ``Results`` do it in Python.
+The names below are stable; the modules that define them are not. Declare a figure with ``Figure``, ``Sweep``, ``line``
+and ``Panel``, an experiment of several figures with ``Experiment``, and a claim with ``Findings``. Enter your own
+schemes, crowds and measures by name in ``SCHEMES``, ``CROWDS``, ``STRINGS`` and ``MEASURES``. Then run
+``plausibly reproduce FILE.py``, or use ``load``, ``run``, ``held`` and ``Results`` in Python.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Resolved on first use (PEP 562): a rehearsal needs the crowds, and not what draws figures.
+    # Resolved on first use (PEP 562): a rehearsal needs the crowds but not the plotting code.
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)

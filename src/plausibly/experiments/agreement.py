@@ -1,4 +1,4 @@
-"""Measured errors of oracles against the laws that predict them."""
+"""Measured errors of oracles compared with their variance laws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABOUT_THE_LINE = {"figure", "sweep", "label", "ours", "repeat", "metric", "valu
 
 @dataclass(frozen=True)
 class Place:
-    """A setting of an oracle: its mean squared error over the repeats, relative to the law, and the standard error."""
+    """An oracle's mean squared error in one setting, relative to its law, with the standard error over the repeats."""
 
     scheme: str
     setting: Row
@@ -26,12 +26,12 @@ class Place:
 
     @property
     def agrees(self) -> bool:
-        """Within 5 %, or within three standard errors where these are wider."""
+        """Whether the ratio is within 5 % or three standard errors of 1, whichever is wider."""
         return abs(self.ratio - 1) <= max(TOLERANCE, 3 * self.error)
 
 
 def agreement(rows: Iterable[Row]) -> list[Place]:
-    """Every setting with a law and more than one repeat, once each, regardless of how many figures show it."""
+    """Every setting that has a law and more than one repeat, listed once even if several figures show it."""
     settings: dict[str, Row] = {}
     values: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:

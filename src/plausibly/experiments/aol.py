@@ -1,7 +1,7 @@
-"""A search log of one's own: how often each address was clicked. Nothing else in it is kept, shown or written.
+"""A search log supplied by the user, reduced to the number of clicks on each address; all other columns are discarded.
 
-The format is that of the log the paper used: rows of AnonID, Query, QueryTime, ItemRank and ClickURL, separated by
-tabs. A row without the last two is a query that led to no click.
+The format is that of the AOL log used in the paper: tab-separated rows of AnonID, Query, QueryTime, ItemRank and
+ClickURL. A row without the last two columns is a query without a click.
 """
 
 from __future__ import annotations
@@ -23,54 +23,54 @@ import numpy.typing as npt
 from ..core.errors import ParameterError
 
 VARIABLE = "PLAUSIBLY_AOL"
-"""The environment variable with the path; started processes inherit it."""
+"""Environment variable with the path of the log; worker processes inherit it."""
 _COLUMNS = 5
 _UNCLICKED = 3
 _HEADER = b"AnonID"
 _LONGEST = 1 << 16
-"""Maximum length of a line in bytes; a longer line is malformed."""
+"""Maximum length of a line in bytes; longer lines count as malformed."""
 _PLACES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The clicked addresses, the most frequent first, and the number of malformed rows."""
+    """The clicked addresses, most frequent first, with the number of malformed rows."""
 
     addresses: tuple[str, ...]
     counts: npt.NDArray[np.int64]
     malformed: int
     places: tuple[str, ...]
-    """File and line of the first malformed rows."""
+    """File and line number of the first malformed rows."""
 
     @property
     def n(self) -> int:
-        """The number of clicks."""
+        """Number of clicks."""
         return int(self.counts.sum())
 
     @property
     def d(self) -> int:
-        """The number of different addresses."""
+        """Number of distinct addresses."""
         return len(self.counts)
 
     @property
     def seed(self) -> int:
-        """31 bits that identify the log, so that measurements on different logs have different keys."""
+        """A 31-bit digest of the log, used as the data seed: measurements on different logs get different keys."""
         digest = hashlib.sha256(self.counts.astype("<i8").tobytes())
         digest.update("\n".join(self.addresses).encode())
         return int.from_bytes(digest.digest()[:4], "big") >> 1
 
 
 def use(path: Path) -> Log:
-    """Read the log at this path and use it as the data ``aol``, here and in processes started later."""
+    """Read the log at this path and use it for the data named ``aol``, in this process and its children."""
     found = _log(path.resolve())
     os.environ[VARIABLE] = str(path.resolve())
     return found
 
 
 def log() -> Log:
-    """The log in use."""
+    """The log selected with ``use``."""
     if VARIABLE not in os.environ:
-        raise ParameterError(f"data: aol needs a log of your own; give its path in {VARIABLE}")
+        raise ParameterError(f"data aol: expected the path of your search log in the environment variable {VARIABLE}")
     return _log(Path(os.environ[VARIABLE]))
 
 
@@ -89,14 +89,14 @@ def _log(path: Path) -> Log:
                     places.append(f"{file.name}, line {line}")
     if not clicks:
         raise ParameterError(f"{path}: expected tab-separated rows of a search log with clicked addresses, found none")
-    # Of equally frequent addresses in the order of the alphabet: files may come in any order.
+    # Ties are broken alphabetically, so that the order of the files does not matter.
     ranked = sorted(clicks.items(), key=lambda item: (-item[1], item[0]))
     addresses, counts = zip(*ranked, strict=True)
     return Log(addresses, np.array(counts, dtype=np.int64), malformed, tuple(places))
 
 
 def files(path: Path) -> list[Path]:
-    """The file itself, or the .txt, .tsv and .gz files of a folder, without compressed duplicates."""
+    """The file itself, or a folder's .txt, .tsv and .gz files; a .gz next to its uncompressed copy is skipped."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -107,7 +107,7 @@ def files(path: Path) -> list[Path]:
 
 
 def stripped(url: str) -> str:
-    """The address without scheme, leading ``www.`` and trailing slash; case and endings are kept.
+    """The address without its scheme, leading ``www.`` and trailing slashes; letter case and domain are kept.
 
     >>> stripped("http://www.example.com/"), stripped("https://example.org/Path")
     ('example.com', 'example.org/Path')
@@ -116,7 +116,7 @@ def stripped(url: str) -> str:
 
 
 def _addresses(file: Path) -> Iterator[str | None]:
-    # For each row its address, nothing for one without a click, and None for one that cannot be read.
+    # For each row: its address, "" for a row without a click, None for a malformed row.
     try:
         with cast("BinaryIO", gzip.open(file) if file.suffix == ".gz" else file.open("rb")) as rows:
             while line := rows.readline(_LONGEST):

@@ -1,4 +1,4 @@
-"""A cell is one measurement. Its key depends only on what is measured, so figures share equal cells."""
+"""Cells: single measurements, keyed by their settings alone, so that figures with a setting in common share them."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int)
 
 
 SCHEMES: dict[str, Callable[..., Scheme]] = {presets.TRELLIS.__name__: _recommended}
-"""Schemes beside the catalogue's, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
+"""Schemes in addition to the catalogue, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
-Searches are called with a domain of strings instead of its size, and with the number of users.
+Searches are called with a ``Strings`` domain instead of a domain size, and with the number of users.
 """
 SOURCES: dict[str, str] = {}
-"""Digests of the source code of schemes, crowds and measures that an experiment enters, by name.
+"""Digests of the source code of the schemes, crowds and measures that experiments define, by name.
 
-Post-processing steps are here as well, each after a plus sign.
+Names of post-processing steps are prefixed with a plus sign.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A scheme with its parameters, a crowd, a privacy, and the number of the repeat.
+    """One measurement: a scheme with its parameters, a crowd, epsilon, and the number of the repeat.
 
-    A repeat is the mean of ``rounds`` collections from the same crowd: in a small domain one has few errors to average.
+    A repeat is the mean of ``rounds`` collections from the same crowd: one collection has few errors in a small domain.
 
-    The parameters are plain JSON values; those of a sketch are its ``width``, ``rows`` and ``oracle``, the latter again
-    parameters with the name of their ``scheme``. The items of a crowd of strings cannot be listed: there d is 0,
-    and the scheme is a search.
+    The parameters are plain JSON values. A sketch takes ``width``, ``rows`` and ``oracle``, which is a mapping of the
+    oracle's own parameters with its name as ``scheme``. For a crowd of strings, whose domain cannot be enumerated, d is
+    0 and the scheme is a search.
 
     >>> cell = Cell("FLH", {"hashes": 100}, data="zipf-1.1", n=1000, d=64, epsilon=3)
     >>> cell == Cell("FLH", {"hashes": 100}, data="zipf-1.1", n=1000, d=64, epsilon=3.0)
@@ -73,29 +73,29 @@ class Cell:
         return CATALOG[self.scheme].extra if self.scheme in CATALOG else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that the measurement depends on, ready for JSON."""
+        """All settings that the measurement depends on, as JSON values."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def key(self) -> str:
-        """The name of the measurement: the same in every process, on every machine, for every figure."""
+        """Unique name of the measurement: the same in every process, on every machine and for every figure."""
         own = {"sources": self.sources} if self.sources else {}
         return hashlib.sha256(canonical(self.to_dict() | own).encode()).hexdigest()[:32]
 
     @property
     def sources(self) -> dict[str, str]:
-        """Digests of the source code that this cell depends on, by the names that an experiment entered."""
+        """Digests of the user-defined source code that this cell depends on, by name."""
         oracle = self.parameters.get("oracle")
         within = oracle.get("scheme") if isinstance(oracle, dict) else None
         names = (self.scheme, within, self.data, self.data.partition("/")[0])
         return {name: SOURCES[name] for name in names if name in SOURCES}
 
     def seed(self, purpose: str, number: int = 0) -> int:
-        """A distinct 64-bit seed for each purpose and round of this cell."""
+        """A distinct 64-bit seed for every cell, purpose and round."""
         return int.from_bytes(hashlib.sha256(f"{purpose} {number} {self.key}".encode()).digest()[:8], "big")
 
     def make(self, number: int = 0) -> Scheme:
-        """The scheme; public hash functions, if any, are different in each cell and round."""
+        """The scheme; if it has public hash functions, every cell and round gets different ones."""
         own: dict[str, Any] = {"epsilon": self.epsilon, "hash_seed": self.seed("hashes", number)}
         own |= {"domain_size": self.d} if self.d else {"domain": domain_of(self.data), "users": self.n}
         return _made(self.scheme, own, self.parameters)
@@ -109,9 +109,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class View:
-    """One way to read a tally: options of ``estimate``, and the steps of post-processing after it.
+    """One way to read a tally: options of ``estimate`` and the post-processing steps that follow.
 
-    An option with a dot is one of the oracle within a sketch: ``oracle.decoder``.
+    A dotted option such as ``oracle.decoder`` applies to the oracle inside a sketch.
     """
 
     steps: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class View:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The options as ``estimate`` takes them."""
+        """The options as keyword arguments of ``estimate``."""
         given: dict[str, Any] = {}
         for name, value in self.options:
             whole, _, part = name.partition(".")
@@ -131,7 +131,7 @@ class View:
 
     @property
     def key(self) -> str:
-        """The name under which its measurements are kept: the view in words, and the digests of its own steps."""
+        """Key of the view's measurements: its text, and the digests of user-defined steps."""
         return " ".join([str(self), *(SOURCES[f"+{step}"] for step in self.steps if f"+{step}" in SOURCES)])
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ class View:
 
 
 PLAIN = View()
-"""Unbiased, as the scheme estimates by default."""
+"""The scheme's default, unbiased estimates."""
 
 
 def view(*steps: str, **options: Any) -> View:
@@ -158,7 +158,7 @@ def view(*steps: str, **options: Any) -> View:
 
 
 def canonical(value: Any) -> str:
-    """Canonical JSON: sorted, without spaces, in ASCII. Values that JSON cannot express are refused."""
+    """Canonical JSON: sorted keys, no spaces, ASCII only; raises for values that JSON cannot express."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -172,7 +172,7 @@ def _made(name: str, own: dict[str, Any], parameters: Mapping[str, Any]) -> Sche
     if "oracle" in takes and "oracle" in given:
         oracle = dict(given.pop("oracle"))
         if "width" not in given:
-            raise ParameterError(f"width: expected for {name} with its oracle, got nothing")
+            raise ParameterError(f"width: expected a width for {name} with an oracle, got none")
         # A signed sketch reports a cell and a sign: two items of its oracle for each cell.
         cells = given.pop("width") * (2 if getattr(CATALOG[name], "signed", False) else 1)
         given["oracle"] = _made(oracle.pop("scheme"), own | {"domain_size": cells}, oracle)

@@ -1,4 +1,4 @@
-"""Several schemes on one crowd: a figure made from words on a command line, and its numbers as a table."""
+"""Several schemes on one crowd: a figure built from command-line arguments, and its numbers as a table."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SHOWN = ("mse", "k_mse", "f1", "mse_theory", "report_bytes", "client_seconds", 
 
 
 def scheme_line(text: str) -> Line:
-    """The line of a scheme in words: its name, parameters after a colon, steps of post-processing after plus signs.
+    """The line of a scheme given as text: name, parameters after a colon, post-processing steps after plus signs.
 
-    Names that are not parameters are options of ``estimate``; those of a sketch's oracle have a dot.
+    Names that are not parameters of the scheme are options of ``estimate``; dotted names belong to a sketch's oracle.
 
     >>> line = scheme_line("CM:oracle=FLH,oracle.hashes=500,width=1024,rows=16,combine=median+norm-sub")
     >>> line.scheme, dict(line.parameters), str(line.view)
@@ -55,9 +55,9 @@ def scheme_line(text: str) -> Line:
 def comparison(
     schemes: Sequence[str], *, data: str, n: int, d: int, epsilons: Sequence[float], repeats: int = 5
 ) -> Figure:
-    """The figure of these schemes: errors, and the F1 of the ten most common; over ε if there are several."""
+    """A figure of the schemes' errors and of the F1 score of the 10 most common items, over ε if several are given."""
     if len(set(schemes)) < len(schemes) or not schemes:
-        raise ParameterError("schemes: expected each once, and one at least")
+        raise ParameterError("schemes: expected one or more, each given once")
     if data not in CROWDS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(data, CROWDS)}")
     if not all(epsilon > 0 and isfinite(epsilon) for epsilon in epsilons):
@@ -76,18 +76,18 @@ def comparison(
     title = f"{len(lines)} scheme{'s' * (len(lines) > 1)} on {data}"
     figure = Figure(name="comparison", title=title, sweeps=[sweep], panels=panels)
     for cell, views in wanted([figure]).items():
-        # Whatever is wrong is said before anything is measured.
+        # Report every mistake before the first measurement.
         scheme = cell.make()
         for each in views:
             try:
                 choose_estimator(scheme.estimator, each.keywords)
             except StateError:
-                continue  # without a law, and right all the same
+                continue  # no law, but valid
     return figure
 
 
 def written(figure: Figure, results: Results, folder: Path, command: str) -> tuple[Path, list[dict[str, Any]], Sheet]:
-    """Draw the picture, write the table and the report. Returns the path of the report, the summary and the table."""
+    """Draw the figure and write the table and the report. The report's path, the summary and the table are returned."""
     rows = list(figure.rows(results))
     _, drawing = draw(figure, rows, folder)
     lines = summary(rows)
@@ -100,7 +100,7 @@ def written(figure: Figure, results: Results, folder: Path, command: str) -> tup
 
 
 def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Means over the repeats for each scheme and ε, with the standard error of the MSE."""
+    """For each scheme and ε, the means of the main metrics over the repeats, and the standard error of the MSE."""
     found: dict[tuple[str, float], dict[str, list[float]]] = {}
     for row in rows:
         found.setdefault((row["label"], row["epsilon"]), {}).setdefault(row["metric"], []).append(row["value"])
@@ -115,8 +115,9 @@ def sheet_of(title: str, lines: Sequence[Mapping[str, Any]]) -> Sheet:
 
 
 _CAPTION = (
-    "MSE of the estimated counts, with its standard error; RMSE in users, beside it what theory says; k-MSE: of the 50 "
-    "most common items; F1 of the list of 10; bytes of a report; processor seconds of all clients, and of the server."
+    "MSE: mean squared error of the estimated counts, with its standard error. RMSE: in users, measured and predicted "
+    "by theory. k-MSE: MSE of the 50 most common items. F1: of the list of the 10 most common items. Then bytes per "
+    "report, and processor seconds of all clients and of the server."
 )
 
 
@@ -144,15 +145,15 @@ def _short(number: float) -> str:
 
 
 def _told_apart(name: str, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Parameters of the scheme, and options of its estimates; a dot leads into the oracle.
+    # Parameters of the scheme, and options of its estimates; a dotted name belongs to the oracle.
     known = {name: kind for name, kind in CATALOG.items() if Strings not in kind.accepts}
     if name in CATALOG and name not in known:
-        raise ParameterError(f"{name} searches for strings; expected an oracle or a sketch")
+        raise ParameterError(f"{name}: expected an oracle or a sketch, got a search for strings")
     if name not in known:
         raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, known)}")
     kind = known[name]
     if "oracle" in required(kind) and not {"oracle", "width"} <= given.keys():
-        raise ParameterError(f"{name}: expected its oracle and width, as in {name}:oracle=OLH,width=1024")
+        raise ParameterError(f"{name}: expected an oracle and a width; write {name}:oracle=OLH,width=1024")
     own = {each.name for each in fields(kind) if each.init} - {"domain", "epsilon"}
     if "oracle" in own:
         own |= {"width"}

@@ -1,7 +1,7 @@
-"""Crowds by the name of their data and a seed: how many of n users hold each of d items, or each string.
+"""Crowds by name and seed: how many of n users have each of d items, or each string.
 
-A crowd of one's own is a function of n, d and a seed, entered in ``CROWDS``; one of strings, a function of n, their
-length and a seed, entered in ``STRINGS``, and its data is the name with the length: ``url-clicks/6``.
+To define your own crowd, enter a function of n, d and a seed in ``CROWDS``. For strings, enter a function of n, their
+length and a seed in ``STRINGS``, and refer to it by name and length: ``url-clicks/6``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Recipe = Callable[[int, int, int], Counts]
 StringRecipe = Callable[[int, int, int], Crowd]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
-"""Characters that a search can find, as in the paper's program; one more symbol stands for all others."""
+"""Characters in the alphabet of a search, as in the paper's program; all others share one extra symbol."""
 
 _ZIPF_DRAWS = 5_000_000
-"""Number of draws before the most common values are kept, regardless of n and d, as in the paper's program."""
+"""Number of draws, for every n and d, from which the most common values are kept; as in the paper's program."""
 
 
 def crowd(data: str, n: int, d: int, seed: int) -> Counts:
-    """The true count of each of d items, n in all."""
+    """True count of each of the d items; the counts sum to n."""
     if data not in CROWDS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(data, CROWDS)}")
     counts = CROWDS[data](n, d, seed)
@@ -41,7 +41,7 @@ def crowd(data: str, n: int, d: int, seed: int) -> Counts:
 
 
 def strings(data: str, n: int, seed: int) -> Crowd:
-    """The true count of each string, n in all, as the domain of the data sees them."""
+    """True count of each string as the domain of the data represents it; the counts sum to n."""
     name, domain = data.rpartition("/")[0], domain_of(data)
     if name not in STRINGS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(name, STRINGS)}, each with a length: url-clicks/6")
@@ -52,7 +52,7 @@ def strings(data: str, n: int, seed: int) -> Crowd:
 
 
 def domain_of(data: str) -> Strings:
-    """The domain of these data; the number behind the slash is the maximum length."""
+    """Domain of the data's strings: at most as many characters as the number after the slash."""
     length = data.rpartition("/")[2]
     if not length.isdecimal():
         raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, got {shown(data)}")
@@ -60,22 +60,22 @@ def domain_of(data: str) -> Strings:
 
 
 def zipf(exponent: float, n: int, d: int, seed: int) -> Counts:
-    """The paper's crowd: of many Zipf draws the d most common values, relabelled by rank, and n drawn from those.
+    """The paper's crowd: n users drawn from the d most common values of many Zipf draws, relabelled by rank.
 
-    So the head follows the law and the tail, where few draws fell on each value, is flatter than the law.
+    The head therefore follows the law; the tail, where each value was drawn only a few times, is flatter.
     """
     return resampled(_enough(_zipf_values(exponent, seed), d), n, f"zipf-{exponent} {n} {d}", seed)
 
 
 def uniform(n: int, d: int, seed: int) -> Counts:
-    """n users, each with any of the d items."""
+    """n users, each with one of the d items, all equally probable."""
     return _generator(f"uniform {n} {d}", seed).multinomial(n, np.full(d, 1 / d)).astype(np.int64)
 
 
 def clicks(n: int, d: int, seed: int) -> Counts:
-    """The counts of the clicked addresses of ``datasets.url_clicks``, the most common first.
+    """Counts of the clicked addresses of ``datasets.url_clicks``, most common first.
 
-    If there are fewer than d of them, the last items have no users; if more, n users are drawn from the d most common.
+    If there are fewer than d addresses, the last items have count 0; if more, n users are drawn from the d most common.
     """
     counts = url_clicks(n, MAX_LENGTH, seed).counts
     if len(counts) <= d:
@@ -84,12 +84,12 @@ def clicks(n: int, d: int, seed: int) -> Counts:
 
 
 def resampled(counts: Counts, n: int, name: str, seed: int) -> Counts:
-    """n users drawn from a crowd with these counts, by a generator seeded with name and seed."""
+    """Counts of n users drawn from a crowd with these counts; ``name`` and ``seed`` select the generator."""
     return _generator(name, seed).multinomial(n, counts / counts.sum()).astype(np.int64)
 
 
 def logged(n: int, d: int, seed: int) -> Counts:
-    """The counts of the clicked addresses of one's own log, the most common first (``aol.use``).
+    """Counts of the clicked addresses of the user's own log (``aol.use``), most common first.
 
     If n is not the number of its clicks, or there are more than d addresses, n users are drawn from the d most common.
     """
@@ -100,7 +100,7 @@ def logged(n: int, d: int, seed: int) -> Counts:
 
 
 def logged_strings(n: int, length: int, seed: int) -> Crowd:
-    """The same addresses, cut to this many characters."""
+    """The addresses of the user's own log, cut to ``length`` characters."""
     log = aol.log()
     counts = log.counts if n == log.n else resampled(log.counts, n, f"aol/ {n}", seed)
     held = np.flatnonzero(counts)
@@ -122,22 +122,22 @@ STRINGS: dict[str, StringRecipe] = {**DATASETS, "aol": logged_strings}
 
 @lru_cache(maxsize=2)
 def _zipf_values(exponent: float, seed: int) -> Counts:
-    # How often each value was drawn, the most common first.
+    # Number of draws of each value, most common first.
     draws = _generator(f"zipf-{exponent}", seed).zipf(exponent, _ZIPF_DRAWS)
     return np.sort(np.unique(draws, return_counts=True)[1])[::-1].astype(np.int64)
 
 
 def _padded(counts: Counts, d: int) -> Counts:
-    # The last items have no users.
+    # The last items have count 0.
     return np.concatenate([counts, np.zeros(d - len(counts), dtype=np.int64)])
 
 
 def _enough(counts: Counts, d: int) -> Counts:
     if len(counts) < d:
-        raise ParameterError(f"d: expected at most {len(counts)} items of this crowd, got {d}")
+        raise ParameterError(f"d: expected at most the {len(counts)} items of this crowd, got {d}")
     return counts[:d]
 
 
 def _generator(name: str, seed: int) -> np.random.RandomState:
-    # The old generator: its numbers are promised to stay the same in every version of NumPy.
+    # The legacy generator: NumPy guarantees that its stream never changes.
     return np.random.RandomState([seed, *name.encode()])

@@ -1,7 +1,6 @@
-"""Crowds from CSV files: one value in each row, or an item and its count.
+"""Crowds from CSV files with one value per row, or one item and its count. Messages name lines, never values.
 
-Messages give the number of a line, never its content. The first line names the columns. Items become
-numbers in order of their counts: the most common item is 0.
+The first line names the columns. The items' names are dropped: schemes see integers, 0 being the most common item.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from .cells import SOURCES
 from .crowds import CROWDS, Counts, resampled
 
 _MOST = 2**31 - 1
-"""Maximum number of users of a crowd."""
+"""Maximum number of users in a crowd."""
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Counts as a crowd, the most common first: exactly these, or a sample of n users from them.
+    """A crowd with given counts, most common first. For another n, that many users are drawn from them.
 
-    If d exceeds the number of items, the last items have no users; if it is smaller, only the most common are kept.
+    With a larger d, the last items have count 0; with a smaller d, users are drawn from the most common items.
     """
 
     counts: Counts
@@ -51,7 +50,7 @@ class Held:
         return hashlib.sha256(self.counts.tobytes()).hexdigest()[:12]
 
     def __call__(self, n: int, d: int, seed: int) -> Counts:
-        """The true count of each of d items, n in all."""
+        """True count of each of the d items; the counts sum to n."""
         kept = self.counts[:d]
         if n != int(kept.sum()):
             kept = resampled(kept, n, f"held {self.digest} {n} {d}", seed)
@@ -59,15 +58,15 @@ class Held:
 
 
 def enter(name: str, crowd: Held) -> None:
-    """Enter the crowd under this name; measurements of other counts under the same name are kept apart."""
+    """Register the crowd as data of that name. Measurements are keyed by its counts, not by the name alone."""
     if not isinstance(CROWDS.get(name, crowd), Held):
-        raise ParameterError(f"{name}: there is made-up data of this name; give yours another")
+        raise ParameterError(f"{name}: this is the name of a built-in crowd; rename yours")
     CROWDS[name], SOURCES[name] = crowd, crowd.digest
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Counts by item, in the order of the file, and the line where each item first occurs."""
+    """Counts by item, in the order of the file, with the line where each item first occurs."""
 
     name: str
     items: tuple[str, ...]
@@ -76,7 +75,7 @@ class Labelled:
 
 
 def read_values(path: str | Path, column: str | None = None) -> Held:
-    """The crowd of a file with one user's value in each row; a single column need not be named."""
+    """The crowd of a file with one user's value in each row; ``column`` may be omitted if there is only one."""
     return _held(labelled_values(path, column))
 
 
@@ -86,19 +85,19 @@ def read_counts(path: str | Path) -> Held:
 
 
 def labelled_values(path: str | Path, column: str | None = None) -> Labelled:
-    """As ``read_values``, with the items."""
+    """Like ``read_values``, but with the names of the items."""
     found: Counter[str] = Counter()
     lines: dict[str, int] = {}
     for chunk in values(path, column=column, format="csv"):
         found.update(chunk.values)
-        # Backwards: the first line of each comes last, and stays.
+        # Backwards, so that the first line of each item is written last and kept.
         own = dict(zip(reversed(chunk.values), reversed(chunk.places), strict=True))
         lines |= {item: line for item, line in own.items() if item not in lines}
     return _labelled(path, found, lines)
 
 
 def labelled_counts(path: str | Path) -> Labelled:
-    """As ``read_counts``, with the items."""
+    """Like ``read_counts``, but with the names of the items."""
     found: dict[str, int] = {}
     lines: dict[str, int] = {}
     rows = CsvRows(Source(path), ["item", "count"])
@@ -106,9 +105,9 @@ def labelled_counts(path: str | Path) -> Labelled:
     for line, row in rows:
         item, count = row[which], row[many]
         if not re.fullmatch(r"[0-9]{1,10}", count):
-            raise rows.text.refused("expected a whole number of users as its count", line)
+            raise rows.text.refused("expected a whole number of users as the count", line)
         if item in found:
-            raise rows.text.refused("an item that another line has already", line)
+            raise rows.text.refused("expected each item once, got one that an earlier line has", line)
         found[item], lines[item] = int(count), line
     return _labelled(path, found, lines)
 
@@ -122,7 +121,7 @@ def _held(found: Labelled) -> Held:
     counts = np.sort(found.counts)[::-1]
     if len(counts) < 2 or not 1 <= counts.sum() <= _MOST:
         raise ValuesError(
-            f"{found.name}: expected two different items or more, of 1 to {_MOST:,} users; "
-            f"got {len(counts):,}, of {counts.sum():,}"
+            f"{found.name}: expected at least 2 different items and 1 to {_MOST:,} users, "
+            f"got {len(counts):,} items and {counts.sum():,} users"
         )
     return Held(np.ascontiguousarray(counts))

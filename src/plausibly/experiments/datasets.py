@@ -1,8 +1,8 @@
-"""Synthetic crowds of strings: the true counts are known, so that a search can be scored.
+"""Synthetic crowds of strings with known counts, on which searches can be scored.
 
-Every set is ``f(n, length, seed)``: a model, drawn from the seed, says which strings there are and how probable each
-is; n users draw from it independently; strings are cut to ``length`` characters. The model does not depend on n, nor
-the draw on the length: ``f(n, 6, seed)`` are the users of ``f(n, 64, seed)``, seen through shorter strings.
+Every dataset is a function ``f(n, length, seed)``. The seed determines a model: the strings and their probabilities.
+n users draw from the model independently, and their strings are cut to ``length`` characters. The model does not
+depend on n, nor the draw on the length: ``f(n, 6, seed)`` has the users of ``f(n, 64, seed)`` with shorter strings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 Words64 = npt.NDArray[np.uint64]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.-/"
-"""The alphabet of the strings: 39 characters, or 40 symbols with the padding."""
+"""The 39 characters of all strings; with the padding symbol, 40 symbols."""
 
 MAX_LENGTH = 64
 
@@ -42,12 +42,12 @@ URL_CLICKS_N = 1_935_614
 URL_CLICKS_D = 383_467
 """Clicks and distinct addresses of the search log that ``url-clicks`` imitates."""
 MODEL_CLICKS_D = 382_586
-"""Distinct addresses of ``url-clicks`` with as many clicks, drawn from seed 0."""
+"""Distinct addresses of ``url-clicks`` with the same number of clicks and seed 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Strings with their numbers of users: the most frequent first, all distinct, every count positive."""
+    """Distinct strings with the number of users who have each, most frequent first; all counts are positive."""
 
     name: str
     strings: Strings
@@ -55,11 +55,11 @@ class Crowd:
 
     @property
     def n(self) -> int:
-        """The number of users."""
+        """Number of users."""
         return int(self.counts.sum())
 
     def holders(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
-        """The users in random order, each as the place of their string in ``strings``."""
+        """All users in random order, each given by the index of their string in ``strings``."""
         places = np.repeat(np.arange(len(self.strings), dtype=np.int32), self.counts)
         rng.shuffle(places)
         return places
@@ -69,11 +69,11 @@ class Crowd:
         return self.strings[self.holders(rng)]
 
     def truncated(self, length: int) -> Crowd:
-        """The same users with strings cut to this many characters; equal ones are merged."""
+        """The same users with strings cut to ``length`` characters; strings that become equal are merged."""
         return _crowd(self.name, self.strings.tolist(), self.counts, length)
 
     def top(self, k: int) -> list[str]:
-        """The k most frequent strings; of equally frequent ones the first in the crowd."""
+        """The k most frequent strings; ties are broken by their order in the crowd."""
         most: list[str] = self.strings[:k].tolist()
         return most
 
@@ -82,10 +82,10 @@ Recipe = Callable[[int, int, int], Crowd]
 
 
 def url_clicks(n: int, length: int, seed: int) -> Crowd:
-    """Clicked addresses like those of a web search log of 2006.
+    """Clicked addresses that resemble a web search log of 2006.
 
-    The probabilities imitate the log's: a measured head, then a tail r^−1.3. The first names are well-known sites, the
-    others are made from words, subdomains and paths, so that many share their first characters.
+    The probabilities imitate the log's: a measured head, then a tail proportional to r^−1.3. The first names are
+    well-known sites; the others are composed of words, subdomains and paths, so that many share their first characters.
     """
     rng = _generator("url-clicks", seed)
     keys = rng.integers(2**64, size=16, dtype=np.uint64)
@@ -98,7 +98,7 @@ def url_clicks(n: int, length: int, seed: int) -> Crowd:
 
 
 def url_probabilities() -> Floats:
-    """The probability of each rank of ``url-clicks``, first to last. It nearly doubles where the tail begins."""
+    """Probability of each rank of ``url-clicks``, in order. It nearly doubles where the tail begins."""
     ranks, head = zip(*_URL_HEAD, strict=True)
     last = ranks[-1]
     first = np.exp(np.interp(np.log(np.arange(1, last + 1)), np.log(ranks), np.log(head)))
@@ -123,13 +123,13 @@ _URL_HEAD = (
     (4000, 2.7e-5),
     (7609, 1.23e-5),
 )
-"""Rank and probability, interpolated linearly in the logarithms."""
+"""Rank and probability; interpolated linearly on a log-log scale."""
 _URL_RANKS = 3_702_189
-"""Number of ranks, chosen such that n clicks fall on about d of them."""
+"""Number of ranks, chosen so that ``URL_CLICKS_N`` clicks fall on about ``URL_CLICKS_D`` distinct ones."""
 
 
 def zipf(exponent: float, n: int, length: int, seed: int) -> Crowd:
-    """100,000 pronounceable strings of 3 to 20 characters, the one of rank r with probability ∝ r^−exponent."""
+    """100,000 pronounceable strings of 3 to 20 characters; rank r has a probability proportional to r^−exponent."""
     name = f"zipf-{exponent}"
     rng = _generator(name, seed)
     strings = _distinct(partial(_pronounceable, rng, lengths=np.arange(3, 21)), 100_000)
@@ -137,10 +137,10 @@ def zipf(exponent: float, n: int, length: int, seed: int) -> Crowd:
 
 
 def flat_head(n: int, length: int, seed: int) -> Crowd:
-    """Ten equally probable strings (.004 each) above 100,000 others.
+    """10 equally probable strings (0.004 each) above 100,000 others.
 
-    The others follow a power law of exponent 1 that starts at rank 500, so that the first of them has an eleventh of a
-    head string's probability.
+    The others follow a power law of exponent 1 that starts at rank 500, so that the most probable of them has 1/11 of
+    the probability of a head string.
     """
     rng = _generator("flat-head", seed)
     strings = _distinct(partial(_pronounceable, rng, lengths=np.arange(3, 21)), 100_010)
@@ -149,21 +149,21 @@ def flat_head(n: int, length: int, seed: int) -> Crowd:
 
 
 def skewed_letters(n: int, length: int, seed: int) -> Crowd:
-    """50,000 strings of full length, each character drawn independently, as frequent as in English; Zipf 1.1."""
+    """50,000 full-length strings of independent characters with English letter frequencies; Zipf 1.1."""
     rng = _generator("skewed-letters", seed)
     strings = _letters(rng, np.full(50_000, MAX_LENGTH), _LETTER_WEIGHTS).tolist()
     return _drawn("skewed-letters", strings, _power_law(50_000, 1.1), n, length, rng)
 
 
 def uniform_letters(n: int, length: int, seed: int) -> Crowd:
-    """50,000 strings of full length of uniform characters, about which no prior knows anything; Zipf 1.1."""
+    """50,000 full-length strings of uniform characters, where no prior can help; Zipf 1.1."""
     rng = _generator("uniform-letters", seed)
     strings = _letters(rng, np.full(50_000, MAX_LENGTH)).tolist()
     return _drawn("uniform-letters", strings, _power_law(50_000, 1.1), n, length, rng)
 
 
 def short_strings(n: int, length: int, seed: int) -> Crowd:
-    """20,000 strings, nine in ten of them drawn with 1 to 5 characters; Zipf 1.1."""
+    """20,000 strings, 90 % of them drawn with 1 to 5 characters; Zipf 1.1."""
     rng = _generator("short-strings", seed)
     weights = np.array([0.05, 0.15, 0.25, 0.25, 0.2, 0.05, 0.03, 0.02])
 
@@ -174,14 +174,14 @@ def short_strings(n: int, length: int, seed: int) -> Crowd:
 
 
 def shared_prefixes(n: int, length: int, seed: int) -> Crowd:
-    """50,000 strings that begin with one of 40 common openings; Zipf 1.1.
+    """50,000 strings that begin with one of 40 common prefixes; Zipf 1.1.
 
-    The ten most probable share three openings of four characters between them.
+    The 10 most probable strings share 3 prefixes of 4 characters.
     """
     rng = _generator("shared-prefixes", seed)
     openings = np.array(PREFIXES)
     short = np.flatnonzero(np.char.str_len(openings) == 4)
-    # Longer openings are rarer: cut to six characters, all strings of one become a single string.
+    # Longer prefixes are rarer: cut to six characters, all strings with one long prefix become the same string.
     weights = 0.5 ** np.maximum(np.char.str_len(openings) - 4, 0)
     leading = rng.choice(short, 3, replace=False)
 
@@ -194,11 +194,11 @@ def shared_prefixes(n: int, length: int, seed: int) -> Crowd:
 
 
 def uniform(n: int, length: int, seed: int) -> Crowd:
-    """A million equally probable strings of 6 to 16 uniform characters: no heavy hitter to be found."""
+    """1,000,000 equally probable strings of 6 to 16 uniform characters: there are no heavy hitters."""
     rng = _generator("uniform", seed)
     own, *keys = rng.integers(2**64, size=17, dtype=np.uint64)
     ranks, counts = np.unique(rng.integers(10**6, size=_users(n), dtype=np.uint64), return_counts=True)
-    # Written from hashes of the rank, and not all drawn beforehand: few users hold few of them.
+    # Generated from hashes of the rank instead of drawing all strings: n users have only a few of them.
     drawn = np.stack([_mixed(ranks, key) % np.uint64(len(ALPHABET)) for key in keys], axis=1).astype(np.uint8)
     strings = _written(np.array(list(ALPHABET))[drawn], 6 + (_mixed(ranks, own) % np.uint64(11)).astype(np.int64))
     return _crowd("uniform", strings.tolist(), counts, length)
@@ -216,12 +216,12 @@ DATASETS: Mapping[str, Recipe] = {
     "shared-prefixes": shared_prefixes,
     "uniform": uniform,
 }
-"""Every set by its name."""
+"""Every dataset by name."""
 
 SHAPES = tuple(name for name in DATASETS if name != "uniform")
-"""The sets with something to find, on which accuracy is measured."""
+"""Names of the datasets with heavy hitters, on which accuracy is measured."""
 
-# How often each character of the alphabet stands in English text (per mille), digits and punctuation below the letters.
+# Frequency of each character of the alphabet in English text (per mille): letters, then digits and punctuation.
 _LETTER_WEIGHTS = np.array(
     [82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20, 1]
     + [4] * 10
@@ -231,7 +231,7 @@ _LETTER_WEIGHTS = np.array(
 
 
 def _generator(name: str, seed: int) -> np.random.Generator:
-    # The name too: two sets of one seed have nothing in common.
+    # The name too: datasets with the same seed are independent.
     return np.random.default_rng([whole_number("seed", seed, 0, 2**64 - 1), *name.encode()])
 
 
@@ -242,7 +242,7 @@ def _users(n: int) -> int:
 def _crowd(name: str, strings: list[str], counts: Counts, length: int) -> Crowd:
     length = whole_number("length", length, 1, MAX_LENGTH)
     cut = [string[:length] for string in strings]
-    # A dictionary, since sorting long strings in an array takes ten times as long.
+    # A dictionary: sorting long strings in an array takes ten times as long.
     places: dict[str, int] = {}
     place = [places.setdefault(string, len(places)) for string in cut]
     merged = np.zeros(len(places), dtype=np.int64)
@@ -254,7 +254,7 @@ def _crowd(name: str, strings: list[str], counts: Counts, length: int) -> Crowd:
 def _drawn(
     name: str, strings: list[str], probabilities: Floats, n: int, length: int, rng: np.random.Generator
 ) -> Crowd:
-    # n users draw from a model; strings that nobody drew are left out.
+    # n users draw from a model; strings that no user has drawn are omitted.
     counts = rng.multinomial(_users(n), probabilities)
     held = np.flatnonzero(counts)
     return _crowd(name, [strings[place] for place in held.tolist()], counts[held], length)
@@ -266,7 +266,7 @@ def _power_law(size: int, exponent: float, first: int = 1) -> Floats:
 
 
 def _distinct(draw: Callable[[int], Strings], size: int) -> list[str]:
-    # Different strings in the order in which they were first drawn.
+    # Distinct strings in the order of their first draw.
     found: dict[str, None] = {}
     while len(found) < size:
         found |= dict.fromkeys(draw(size).tolist())
@@ -274,7 +274,7 @@ def _distinct(draw: Callable[[int], Strings], size: int) -> list[str]:
 
 
 def _letters(rng: np.random.Generator, lengths: npt.NDArray[np.integer], weights: Floats | None = None) -> Strings:
-    # Strings of these lengths, each character drawn independently; uniform without weights.
+    # Strings of the given lengths with independent characters; uniform if no weights are given.
     shape = (len(lengths), int(lengths.max()))
     drawn: npt.NDArray[np.integer]
     if weights is None:
@@ -285,7 +285,7 @@ def _letters(rng: np.random.Generator, lengths: npt.NDArray[np.integer], weights
 
 
 def _pronounceable(rng: np.random.Generator, size: int, *, lengths: npt.NDArray[np.integer]) -> Strings:
-    # Consonants and vowels in turns, either first; all of these lengths equally often.
+    # Alternating consonants and vowels, starting with either; all lengths equally probable.
     longest = int(lengths.max())
     turns = np.empty((size, longest + 1), dtype="<U1")
     turns[:, 0::2] = _choice(rng, CONSONANTS, turns[:, 0::2].shape)
@@ -295,13 +295,13 @@ def _pronounceable(rng: np.random.Generator, size: int, *, lengths: npt.NDArray[
 
 
 def _choice(rng: np.random.Generator, characters: str, shape: tuple[int, ...]) -> Strings:
-    # These characters with the frequencies they have in English.
+    # Characters drawn with their English frequencies.
     weights = np.array([_LETTER_WEIGHTS[ALPHABET.index(character)] for character in characters])
     return rng.choice(np.array(list(characters)), shape, p=weights / weights.sum())
 
 
 def _written(characters: Strings, lengths: npt.NDArray[np.integer]) -> Strings:
-    # The rows of a table of characters as strings of these lengths.
+    # The rows of a table of characters as strings of the given lengths.
     characters[np.arange(characters.shape[1]) >= lengths[:, None]] = ""
     return np.ascontiguousarray(characters).view(f"<U{characters.shape[1]}").ravel()
 

@@ -1,4 +1,4 @@
-"""An experiment: figures to measure, findings that their rows decide, and the words at the head of its report."""
+"""An experiment: figures to measure, findings to check on their rows, and the heading of its report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .findings import Finding
 
 @dataclass(frozen=True)
 class Citation:
-    """A publication: its authors, title and venue, and the address where it is found."""
+    """A publication: authors, title and venue as text, and its web address."""
 
     text: str
     link: str
@@ -21,21 +21,21 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Figures, with the claims that their rows decide.
+    """Figures, and the findings that are checked on their rows.
 
-    A file or package declares one as ``EXPERIMENT``; without findings, a ``FIGURE`` or ``FIGURES`` is enough.
+    A file or package declares it as ``EXPERIMENT``; without findings, ``FIGURE`` or ``FIGURES`` is enough.
     """
 
     figures: Sequence[Figure]
     findings: Sequence[Finding] = ()
     title: str = ""
-    """Title of the report; without one, the titles of the figures."""
+    """Title of the report; by default, the titles of the figures."""
     about: str = ""
     citation: Citation | None = None
     published: bool = False
-    """Whether measurements are kept under the names of schemes, crowds and steps alone.
+    """Whether the names of schemes, crowds and steps alone identify a measurement.
 
-    Otherwise they are also kept under the source code that defines them, and measured again when it changes. In a
+    Otherwise the source code that defines them counts as well, and cells are measured again when it changes. In a
     published experiment a name never changes its meaning, so that rows measured years ago can still be read.
     """
 
@@ -43,7 +43,7 @@ class Experiment:
         names = [figure.name for figure in self.figures]
         for name in names:
             if names.count(name) > 1:
-                raise ParameterError(f"there is another figure {name}; give each figure a name of its own")
+                raise ParameterError(f"expected a different name for each figure, got {name} twice")
 
     def find(self, name: str) -> Figure | None:
         """The figure with this name, or None."""

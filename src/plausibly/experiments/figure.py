@@ -1,7 +1,7 @@
-"""Declarations of figures: lines swept over a grid, and panels that say which of the rows are drawn.
+"""Declarations of figures: lines swept over a grid, and panels that select the rows to draw. Nothing runs here.
 
-A file of your own declares a ``FIGURE`` made of ``line``, ``Sweep`` and ``Panel``. It enters its own schemes and crowds
-in ``SCHEMES`` and ``CROWDS`` first (docs/experiments.md).
+Your own file needs only a ``FIGURE`` made of ``line``, ``Sweep`` and ``Panel``. Enter your own schemes and crowds in
+``cells.SCHEMES`` and ``crowds.CROWDS`` above it (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LARGE = 10_000
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the legend: how its scheme is made, and how the tally is read.
+    """A line in the legend: the scheme with its parameters, and the view that reads its tally.
 
-    A parameter is a plain value, or a function of epsilon that returns one; also inside a sketch's oracle. ``ours``
-    marks lines that the paper does not have.
+    A parameter is a plain value or a function of epsilon that returns one, also inside a sketch's oracle. ``ours``
+    marks lines that are not in the paper.
     """
 
     label: str
@@ -41,13 +41,13 @@ class Line:
 
 
 def line(label: str, scheme: str = "", *, view: View = PLAIN, ours: bool = False, **parameters: Any) -> Line:
-    """A line of the legend; without a scheme, the label is the name of the scheme."""
+    """The line of a scheme; ``scheme`` defaults to the label."""
     return Line(label, scheme or label, parameters, view, ours)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Lines measured on a grid: everything is fixed except the parameters of cell or scheme in ``vary``."""
+    """Lines measured on a grid: ``vary`` lists the varied settings of the cell or the scheme, all others are fixed."""
 
     name: str
     lines: Sequence[Line]
@@ -59,7 +59,7 @@ class Sweep:
     data_seed: int = 0
     repeats: int = 5
     errors: int = 1
-    """Minimum number of squared errors averaged in a repeat: smaller domains are measured in several rounds."""
+    """Minimum number of squared errors averaged in a repeat; small domains are measured in several rounds."""
 
     def cells(self) -> Iterator[tuple[Line, Cell]]:
         """Every measurement with its line."""
@@ -75,7 +75,7 @@ class Sweep:
                     yield one, Cell(one.scheme, resolved, **place, repeat=repeat, rounds=rounds)
 
     def quick(self) -> Sweep:
-        """The sweep in a fraction of the time: fewer repeats, points and users, and smaller domains."""
+        """A faster version of the sweep: fewer repeats, points and users, and smaller domains."""
         vary = {name: _thinned(_all_smaller(name, values), _QUICK_POINTS) for name, values in self.vary.items()}
         few = min(self.repeats, _QUICK_REPEATS)
         return replace(self, vary=vary, n=_smaller("n", self.n), d=_smaller("d", self.d), repeats=few, errors=1)
@@ -83,9 +83,9 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One picture: metric ``y`` over ``x``, with a line for each value of ``lines``, from the rows of some sweeps.
+    """One plot of a metric over ``x`` from the rows of some sweeps, with a line for each value of ``lines``.
 
-    Rows of a sweep that does not vary ``x`` are drawn as a level line.
+    Rows of a sweep that does not vary ``x`` are drawn as a horizontal line.
     """
 
     title: str
@@ -96,7 +96,7 @@ class Panel:
     xlabel: str
     ylabel: str = "MSE"
     logx: int | None = None
-    """The base of a logarithmic axis."""
+    """Base of a logarithmic x axis; None for a linear one."""
     logy: bool = True
     optimum: bool = True
     """Whether to draw the least possible error as well."""
@@ -104,37 +104,37 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Dots:
-    """One picture: a mark at the metric of each line, the best on top, with its standard deviation."""
+    """One plot with a mark at the metric of each line, the best at the top, with its standard deviation."""
 
     title: str
     sweeps: Sequence[str]
     x: str
     xlabel: str
     levels: Sequence[str] = ()
-    """Sweeps whose lines are drawn as vertical lines."""
+    """Sweeps whose lines are drawn as vertical lines across the plot."""
     printed: Mapping[str, float] = field(default_factory=dict)
-    """Values printed in the paper, by the label of the line: hollow marks."""
+    """Values printed in the paper, by label of the line; drawn as hollow marks."""
     names: Callable[[str], str] = str
-    """The part of a label that is written beside its mark."""
+    """Function from a label to the text beside its mark."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table with a row for each line of some sweeps: given words, and measured numbers."""
+    """A table with a row for each line of some sweeps, made of given words and measured numbers."""
 
     sweeps: Sequence[str]
     said: Mapping[str, Sequence[str]]
-    """The words by the label of the line, one for each column without a measurement."""
+    """The words of each row by label of the line, one for each column of words."""
     columns: Mapping[str, Callable[[Mapping[str, float]], str] | None]
-    """The columns by their heads: None for words, else a function from the means of all metrics, n, d and epsilon to
-    a text; ``±f1`` is the standard deviation of ``f1``."""
+    """Columns by heading: None for words, else a function from the means of all metrics, n, d and epsilon to a text;
+    ``±f1`` is the standard deviation of ``f1``."""
     order: str | None = None
-    """The metric that sorts the rows, the largest on top; by default they are in the order of ``said``."""
+    """Metric to sort the rows by, largest first; by default, they have the order of ``said``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure or table, of the paper or your own: panels, a table, or both."""
+    """A figure or table, from the paper or your own: panels, a table, or both."""
 
     name: str
     title: str
@@ -142,17 +142,17 @@ class Figure:
     panels: Sequence[Panel | Dots] = ()
     table: Table | None = None
     about: str = ""
-    """A sentence in plain words about what the figure shows."""
+    """A sentence in plain words that says what the figure shows."""
 
     def __post_init__(self) -> None:
-        # Files are called by it.
+        # Files are named after it.
         if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", self.name):
             raise ParameterError(f"name of a figure: expected a-z, 0-9, _ and -, got {shown(self.name)}")
         for panel in self.panels:
             self._check(panel)
 
     def _check(self, panel: Panel | Dots) -> None:
-        # A name that nothing has would be drawn as something else.
+        # An unknown name would silently draw the wrong thing.
         own = [sweep for sweep in self.sweeps if sweep.name in panel.sweeps]
         for name in panel.sweeps:
             if name not in [sweep.name for sweep in own]:
@@ -169,17 +169,17 @@ class Figure:
 
     @property
     def letters(self) -> Mapping[str, Panel | Dots]:
-        """The panels by their letters, if there are several."""
+        """The panels by letter; empty if there is only one."""
         return dict(zip(ascii_lowercase, self.panels, strict=False)) if len(self.panels) > 1 else {}
 
     def panel(self, letter: str) -> Figure:
-        """One panel as a figure of its own, with the sweeps that it draws."""
+        """One panel as a separate figure, with the sweeps that it draws."""
         one = self.letters[letter]
         own = [sweep for sweep in self.sweeps if sweep.name in one.sweeps]
         return replace(self, name=self.name + letter, sweeps=own, panels=[one], table=None)
 
     def quick(self) -> Figure:
-        """The figure with quick sweeps."""
+        """The same figure made of quick sweeps."""
         return replace(self, sweeps=[sweep.quick() for sweep in self.sweeps])
 
     def rows(self, results: Results) -> Iterator[Row]:
@@ -197,7 +197,7 @@ class Figure:
 
 
 def wanted(figures: Iterable[Figure]) -> dict[Cell, list[View]]:
-    """Every cell that these figures need, once, with all views of it."""
+    """Every cell that the figures need, with all views needed of it."""
     asked: dict[Cell, dict[View, None]] = {}
     for figure in figures:
         for sweep in figure.sweeps:
@@ -207,7 +207,7 @@ def wanted(figures: Iterable[Figure]) -> dict[Cell, list[View]]:
 
 
 def _thinned(values: Sequence[Any], most: int) -> list[Any]:
-    # The first, the last, and some between at equal distances.
+    # The first value, the last, and evenly spaced ones between them.
     last = len(values) - 1
     places = range(len(values)) if len(values) <= most else [round(i * last / (most - 1)) for i in range(most)]
     return [values[place] for place in places]
@@ -220,7 +220,7 @@ def _resolved(value: Any, epsilon: float) -> Any:
 
 
 def _all_smaller(name: str, values: Sequence[Any]) -> Sequence[Any]:
-    # All by the same factor, else different ones would become the same.
+    # All by the same factor, so that distinct values stay distinct.
     if name in ("n", "d") and max(values) > _LARGE:
         return [max(1, value // 10) for value in values]
     return values

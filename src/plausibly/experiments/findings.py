@@ -1,4 +1,4 @@
-"""Findings: a claim, a predicate over measured curves that decides it, and the verdict with its numbers."""
+"""Findings: a claim, a predicate over measured curves that checks it, and the verdict with its numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .figure import Row
 
 
 class Outcome(StrEnum):
-    """The outcome of a check: what became of the claim."""
+    """The outcome of checking a claim."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the rows say of a claim: the outcome, the numbers, and why it is so."""
+    """The verdict on a claim: the outcome, the numbers behind it, and an explanation."""
 
     outcome: Outcome
     numbers: str
@@ -39,9 +39,9 @@ class Mean:
     error: float = 0.0
 
     def below(self, other: Mean) -> bool:
-        """Whether it is less by more than three standard errors of the difference.
+        """Whether this mean is lower by more than three standard errors of the difference.
 
-        With five repeats each, this happens by chance once in 120 times.
+        With five repeats each, chance alone produces this once in 120 times.
         """
         return self.value + 3 * hypot(self.error, other.error) < other.value
 
@@ -53,7 +53,7 @@ class Mean:
 
 
 Curve = Mapping[Any, Mean]
-"""Means from left to right, by their place."""
+"""Means by their x value, in increasing order."""
 
 _PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha"}
 
@@ -63,7 +63,7 @@ class MissingError(LookupError):
 
 
 class Curves:
-    """The rows of some figures, as the curves that are seen in them."""
+    """The rows of some figures, grouped into curves."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows: dict[tuple[str, str, str], list[Row]] = {}
@@ -71,7 +71,7 @@ class Curves:
             self._rows.setdefault((row["figure"], row["sweep"], row["metric"]), []).append(row)
 
     def curve(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Curve:
-        """The line of this label, over what the sweep is named after; only rows with the fixed values."""
+        """The line with this label, over the setting that the sweep is named after; ``fixed`` selects rows by value."""
         x = _PLACES.get(sweep, sweep)
         groups: dict[Any, list[float]] = {}
         for row in self._rows.get((figure, sweep, metric), ()):
@@ -82,12 +82,12 @@ class Curves:
         return {place: _mean(groups[place]) for place in sorted(groups, key=lambda key: (key is None, key))}
 
     def level(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Mean:
-        """The mean of a line that varies nothing, or of the one place that is asked for."""
+        """The mean of a line with a single point, or of the one point selected by ``fixed``."""
         (mean,) = self.curve(figure, sweep, label, metric, **fixed).values()
         return mean
 
     def labels(self, figure: str, sweep: str) -> list[str]:
-        """The names of all lines."""
+        """Labels of all lines."""
         found = [
             row["label"] for (one, two, _), rows in self._rows.items() if (one, two) == (figure, sweep) for row in rows
         ]
@@ -99,7 +99,7 @@ Check = Callable[[Curves], Verdict]
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim in our words, its section in the paper, the figures whose rows decide it, and the predicate."""
+    """A claim in our words, its section in the paper, the figures it is checked on, and the predicate."""
 
     name: str
     section: str
@@ -109,10 +109,10 @@ class Finding:
 
 
 class Findings(list[Finding]):
-    """Findings of some sections, in the order in which they were entered."""
+    """A list of findings, filled by the decorator ``about``."""
 
     def about(self, section: str, claim: str, *figures: str) -> Callable[[Check], Check]:
-        """Enter the decorated predicate as the finding of its name; it reads the rows of the given figures."""
+        """Add the decorated predicate as a finding named after it; it reads the rows of the given figures."""
 
         def enter(check: Check) -> Check:
             self.append(Finding(check.__name__.replace("_", "-"), section, claim, figures, check))
@@ -122,12 +122,12 @@ class Findings(list[Finding]):
 
 
 def verdict(holds: bool, numbers: str, why: str = "") -> Verdict:
-    """Reproduced or not."""
+    """A verdict of "reproduced" or "not reproduced"."""
     return Verdict(Outcome.REPRODUCED if holds else Outcome.NOT_REPRODUCED, numbers, why)
 
 
 def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Finding, Verdict]]:
-    """Each finding with its verdict on the rows of its figures; "not measured" where rows are missing."""
+    """Each finding with its verdict on the rows of its figures, or "not measured" if rows are missing."""
     for finding in findings:
         own = [rows.get(name, ()) for name in finding.figures]
         try:
@@ -139,7 +139,7 @@ def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> It
 
 
 def number(value: float) -> str:
-    """Three digits, and thousands told apart."""
+    """The number with three significant digits and thousands separators."""
     text = (
         f"{value / 1e6:.3g} million" if abs(value) >= 1e6 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     )

@@ -1,6 +1,6 @@
-"""Loads experiments from Python files and packages, with the schemes, crowds, steps and measures they enter.
+"""Load experiments from Python files and packages, with the schemes, crowds, steps and measures they define.
 
-Every process that measures loads the same files, so a file should declare and do nothing else.
+Every worker process loads the same files, so a file should only declare things.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ _DECLARED = ("FIGURE", "FIGURES", "EXPERIMENT")
 
 
 def load(path: Path) -> Experiment:
-    """The experiment that a file, or a folder with an ``__init__.py``, declares.
+    """The experiment declared by a file or by a folder with an ``__init__.py``.
 
-    Everything it enters is also known by the source code around it: after a change, the measurements of a scheme are
-    not taken for those of its namesake. The declared figures are left out of that source, as comments are, and so is
-    all of a published experiment.
+    Everything that it registers is keyed by its source code as well as by name, so that a changed scheme is measured
+    again. Comments and the declared figures do not count as source code. A published experiment is keyed by names only.
     """
     before = _entered()
     found = _experiment(path, _import_package(path) if path.is_dir() else _run_file(path))
@@ -44,7 +43,7 @@ def load(path: Path) -> Experiment:
 
 
 def load_all(paths: Iterable[Path]) -> None:
-    """Load several experiments, as a process does before it measures them."""
+    """Load several experiments, as every worker process does first."""
     for path in paths:
         load(path)
 
@@ -82,16 +81,16 @@ def _run_file(path: Path) -> Mapping[str, Any]:
 
 
 def _import_package(folder: Path) -> Mapping[str, Any]:
-    # Under the name of its folder and not by sys.path, where other things would be found beside it.
+    # Under the name of its folder, without sys.path, which would expose everything next to it.
     name, file = folder.resolve().name, folder.resolve() / "__init__.py"
     known = sys.modules.get(name)
     if known is not None:
         if Path(known.__file__ or "").resolve() != file:
-            raise ParameterError(f"{folder}: another package is called {name}; rename the folder")
+            raise ParameterError(f"{folder}: another package is named {name}; rename the folder")
         return vars(known)
     spec = spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)])
     if spec is None or spec.loader is None or not name.isidentifier() or not file.is_file():
-        raise ParameterError(f"{folder}: expected a folder with an __init__.py, and a name that Python can import")
+        raise ParameterError(f"{folder}: expected a folder with an __init__.py and a name that Python can import")
     sys.modules[name] = module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -110,7 +109,7 @@ def _failed(path: Path, error: BaseException) -> ParameterError:
 
 
 def _digest(path: Path) -> str:
-    # Of the code, without comments and without what it declares.
+    # Digest of the code without comments and declared figures.
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
     return hashlib.sha256("\n".join(map(_without_figures, files)).encode()).hexdigest()[:12]
 
@@ -127,7 +126,7 @@ def _declares(node: ast.stmt) -> bool:
 
 
 def _entered() -> dict[tuple[int, str], object]:
-    # By kind and name: a crowd of items and one of strings may share a name.
+    # By kind and name: a crowd of items and a crowd of strings may have the same name.
     steps = {f"+{name}": step for name, step in STEPS.items()}
     kinds: list[Mapping[str, object]] = [SCHEMES, CROWDS, STRINGS, MEASURES, steps]
     return {(kind, name): made for kind, entries in enumerate(kinds) for name, made in entries.items()}

@@ -1,4 +1,4 @@
-"""Measures one cell: creates every user's report, adds up and decodes all, and compares the answers with the truth."""
+"""Measure one cell: make every user's report, add them up, decode the sum, and compare the answers with the truth."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Metrics = dict[str, float]
 Floats = npt.NDArray[np.float64]
 
 TOP = 50
-"""Number of items of the k-MSE, which is over the most common items."""
+"""Number of most common items in the k-MSE."""
 WANTED = 10
-"""Number of heavy hitters that a search is asked for."""
+"""Number of heavy hitters that a search looks for."""
 Measured = tuple[Metrics, dict[str, Metrics]]
-"""Metrics of collecting, and the metrics of each view by its key."""
+"""Metrics of the collection, and the metrics of each view by its key."""
 MEASURES: dict[str, Callable[[Cell, Sequence[View], int], Measured]] = {}
-"""Measures of one's own, by the name that a cell gives as its scheme: called with cell, views and number of the round.
+"""User-defined measures, by the name that a cell gives as its scheme: called with cell, views and round number.
 
-Without one, a cell is measured by the errors of its estimates, or by the F1 of its search.
+By default, a cell is measured by the errors of its estimates, or by the F1 score of its search.
 """
 _CHUNK_BYTES = 1 << 26
-"""Bytes of reports in memory at a time."""
+"""Maximum size of the reports in memory at a time."""
 
 _counts = lru_cache(maxsize=4)(crowd)
 _strings = lru_cache(maxsize=1)(strings)
 
 
 def measure(cell: Cell, views: Iterable[View]) -> Measured:
-    """The metrics of collecting and of each view's answers; seconds are processor seconds."""
+    """The metrics of the collection and of each view's answers; times are processor seconds."""
     asked = list(views)
     one_round = MEASURES.get(cell.scheme, _measure_round)
     rounds = [one_round(cell, asked, number) for number in range(cell.rounds)]
@@ -76,10 +76,10 @@ def _measure_search(cell: Cell, views: Sequence[View], number: int) -> Measured:
 
 
 def collect(scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None) -> tuple[Accumulator, Metrics]:
-    """The tally of every user's report, and the seconds of clients and server.
+    """The tally of all users' reports, and the processor seconds of the clients and the server.
 
-    The tally is that of ``scheme.simulate(truth, SeededRandom(seed))``, which does not measure the two sides
-    separately. ``items`` are the encoded items that ``truth`` counts; by default the integers.
+    The tally equals that of ``scheme.simulate(truth, SeededRandom(seed))``, which does not time the two sides
+    separately. ``items`` are the encoded items that ``truth`` counts; by default, the integers from 0.
     """
     held = np.arange(len(truth), dtype=np.uint64) if items is None else items
     users = np.repeat(np.arange(len(truth), dtype=np.int32), truth)
@@ -117,9 +117,9 @@ def _searched(tally: SearchTally, truth: Crowd, view: View, collected: Metrics) 
 
 
 def errors(values: Floats, truth: Counts) -> Metrics:
-    """Mean squared errors of counts: over all items and over the top 50, of estimates as they are and clipped.
+    """Mean squared errors of the counts over all items and over the top 50, of the estimates as they are and clipped.
 
-    Clipped estimates are rounded, and negative ones are zero, as in the paper's program.
+    Clipped estimates are rounded, and negative ones are set to zero, as in the paper's program.
     """
     squared = (values - truth) ** 2
     clipped = (np.rint(np.maximum(values, 0)) - truth) ** 2
@@ -134,10 +134,10 @@ def errors(values: Floats, truth: Counts) -> Metrics:
 
 
 def listed_right(values: Floats, truth: Counts) -> float:
-    """F1 of the ten items with the highest estimates, as a list of the ten most common items.
+    """F1 score of the 10 items with the highest estimates as a list of the 10 most common items.
 
-    Any of the items that tie for the tenth place is right. If fewer than ten items have users, the list is shorter.
-    Both lists have the same length, so precision, recall and F1 are one number.
+    Any item that ties for the tenth place counts as correct. If fewer than 10 items occur at all, the list is that
+    short. The list has as many items as there are correct ones, so that precision, recall and F1 are equal.
     """
     count = min(WANTED, int(np.count_nonzero(truth)))
     if count == 0:
@@ -147,7 +147,7 @@ def listed_right(values: Floats, truth: Counts) -> float:
 
 
 def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | None:
-    """The mean variance over all items by the scheme's law, given the true counts; None without a law."""
+    """Mean variance over all items by the scheme's law, given the true counts; None if it has no law."""
     law = choose_estimator(scheme.estimator, options).law
     if law is None:
         return None
@@ -156,5 +156,5 @@ def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | No
 
 
 def optimum(cell: Cell) -> Metrics:
-    """n·V*, the least mean squared error that is possible in a large domain; V* = 4e^ε/(e^ε − 1)²."""
+    """The least possible mean squared error in a large domain, n·V* with V* = 4e^ε/(e^ε − 1)²."""
     return {"mse_optimum": cell.n * 4 * exp(cell.epsilon) / (exp(cell.epsilon) - 1) ** 2}

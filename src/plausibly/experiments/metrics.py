@@ -1,4 +1,4 @@
-"""Scores of the strings that a search found, against the crowd it searched."""
+"""Scores of a search's answer, given the crowd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .datasets import Crowd
 
 @dataclass(frozen=True)
 class Score:
-    """How much of the answer is right, how much of the truth was found, and their harmonic mean."""
+    """Precision (share of the answer that is right), recall (share of the truth that was found), and their F1."""
 
     precision: float
     recall: float
@@ -19,11 +19,11 @@ class Score:
 
 
 def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
-    """Precision, recall and F1 of an answer to "which are the k most frequent strings".
+    """Precision, recall and F1 of an answer to "which are the k most frequent strings?".
 
-    Right is every string at least as frequent as the k-th: with a tie at the k-th place there are more than k of them,
-    any k are a full answer, and recall stops at 1. In a crowd of fewer than k strings, all of them are asked for. A
-    string given twice is right once; an answer without any string scores 0.
+    Every string at least as frequent as the k-th is right. With a tie at the k-th place, more than k strings are right;
+    any k of them are a full answer, and recall is capped at 1. In a crowd of fewer than k strings, all of them are
+    wanted. A string given twice counts once; an empty answer scores 0.
 
     >>> from plausibly.experiments.datasets import DATASETS
     >>> crowd = DATASETS["url-clicks"](100_000, 64, 0)
@@ -41,9 +41,9 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
 
 
 def false_items(found: Sequence[str], truth: Crowd, k: int) -> list[str]:
-    """The found strings that have fewer users than a quarter of those of the k-th most frequent string.
+    """Found strings that have fewer than a quarter of the users of the k-th most frequent string.
 
-    Near misses are not false; strings without users, such as wrong endings, are.
+    Near misses are not false; invented strings and wrong endings, which no user has, are.
     """
     least = _least(truth, k)
     counts = _counts(truth, set(found))

@@ -1,4 +1,4 @@
-"""The words from which synthetic site names are made."""
+"""Word lists for synthetic site names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ mapsonus.com en.wikiquote.org en.wiktionary.org groups.google.com groups.yahoo.c
 angelfire.com freewebs.com xanga.com livejournal.com blogger.com photobucket.com webshots.com snapfish.com
 kodakgallery.com
 """)
-"""Well-known sites of 2006, roughly in the order of their visits; some share their first six characters."""
+"""Well-known sites of 2006, roughly by popularity; some share their first six characters."""
 
 SUBDOMAINS = _words("""
 groups members home forums en news search store shop travel web mail sports health pages games my images maps info
@@ -63,7 +63,7 @@ small tiny smart wise clever quick fast rapid speed turbo rocket space moon plan
 rain snow storm wind wave water flow spring summer winter autumn sunny shade dark night day dawn time clock
 mail post news press daily weekly journal times herald tribune gazette report story tales myth legend magic mystic
 """)
-"""First parts of names, the most frequent first: the short ones lead, so that few names share six characters."""
+"""First parts of names, most frequent first. Short ones come first, so that few names share six characters."""
 
 SEPARATORS = ("", "", "", "", "", "", "", "", "", "", "", "", "", "-")
 
@@ -78,7 +78,7 @@ http data user home shop news mail game city auto blog live tech free best site 
 photo music video forum store login admin image world green
 search member social update travel profile account download settings homepage
 """)
-"""Openings that many strings share: twenty of four characters, ten of five, ten of six to eight."""
+"""Prefixes that many strings share: 20 of 4 characters, 10 of 5, and 10 of 6 to 8."""
 
 CONSONANTS = "bcdfghjklmnprstvwxyz"
 VOWELS = "aeiou"
@@ -87,4 +87,4 @@ _LAST = {site.rpartition(".")[0][-3:] for site in SITES}
 SYLLABLES = tuple(
     syllable for syllable in map("".join, product(CONSONANTS, VOWELS, CONSONANTS)) if syllable not in _LAST
 )
-"""Of three letters. None ends a well-known name, so that a name with one of these at its end is none of those."""
+"""Syllables of three letters. No well-known name ends in one, so that no generated name equals a well-known one."""

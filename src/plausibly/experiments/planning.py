@@ -1,4 +1,4 @@
-"""Which figures to measure, and what is written about them: pictures, tables, verdicts and the report."""
+"""Select the figures to measure, and write their plots, tables, verdicts and report."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Plan:
-    """Figures to measure, with the command that measures each, and the experiments they belong to."""
+    """Figures to measure, the command that measures each, and their experiments."""
 
     figures: Sequence[Figure]
     commands: Mapping[str, str]
     experiments: Mapping[Path, Experiment]
-    """By the file or folder that every process has to load."""
+    """Experiments by the file or folder that every worker process loads."""
     is_quick: bool = False
     on_a_log: bool = False
 
     @property
     def setup(self) -> Setup:
-        """The preparation of a process that measures."""
+        """Function that every worker process calls first."""
         return partial(load_all, list(self.experiments))
 
     def on_log(self, path: Path) -> Plan:
-        """The same plan on a search log of one's own instead of the made-up clicks."""
+        """The same plan on the user's own search log instead of the synthetic clicks."""
         aol.use(path)
         option = f"--aol {shlex.quote(str(path))}"
         commands = {name: f"{command} {option}" for name, command in self.commands.items()}
@@ -55,7 +55,7 @@ class Plan:
         return replace(self, figures=[figure.quick() for figure in self.figures], commands=commands, is_quick=True)
 
     def heading(self) -> report.Heading:
-        """The head of the report: that of the first experiment with a title, or the titles of the figures."""
+        """Heading of the report: that of the first experiment with a title, else the titles of the figures."""
         titled = [experiment for experiment in self.experiments.values() if experiment.title]
         if not titled:
             return report.Heading(" · ".join(figure.title for figure in self.figures))
@@ -63,9 +63,9 @@ class Plan:
 
 
 def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
-    """The figures with these names, each once: figures and panels of the paper (fig1a), or files that end in .py.
+    """The figures with these names: figures and panels of the paper (``fig1a``), or files that end in ``.py``.
 
-    Without names, all figures of the paper. ``folder`` is the package with the paper's experiments (``find_folder``).
+    No names select all figures of the paper. ``folder`` is the package with the paper's experiments (``find_folder``).
     """
     experiments: dict[Path, Experiment] = {}
     if not names or not all(name.endswith(".py") for name in names):
@@ -81,7 +81,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
             experiments[Path(name)] = own
             for figure in own.figures:
                 if figure.name in taken:
-                    raise ParameterError(f"{name}: there is another figure {figure.name}; give yours a name of its own")
+                    raise ParameterError(f"{name}: another figure is named {figure.name}; rename yours")
             chosen, command = list(own.figures), f"plausibly reproduce {shlex.quote(name)}"
         else:
             chosen, command = [experiments[paper].figure(name)], f"plausibly reproduce {shlex.quote(name)}{option}"
@@ -93,8 +93,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
 def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
     """The package with the paper's experiments: the given folder, else the one in a clone of the repository.
 
-    The clone is the current directory, or the one that an editable installation comes from. ``names`` are the figures
-    that the message asks for if there is none.
+    The clone is the current directory, or the source of an editable installation.
     """
     for folder in [Path(FOLDER), _CHECKOUT / FOLDER] if given is None else [given]:
         if (folder / "__init__.py").is_file():
@@ -111,7 +110,7 @@ def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
 
 
 def on_log(figure: Figure) -> Figure:
-    """The figure on the search log in use (``aol.use``) wherever it is on made-up clicks."""
+    """The figure with the user's search log (``aol.use``) in place of the synthetic clicks."""
     found = aol.log()
 
     def moved(sweep: Sweep) -> Sweep:
@@ -125,7 +124,7 @@ def on_log(figure: Figure) -> Figure:
 
 
 def written(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tuple[Finding, Verdict]]]:
-    """Draw all figures, write all tables and the report; the path of the report, and the verdicts."""
+    """Draw all figures and write all tables and the report. The report's path and the verdicts are returned."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
     for figure in asked.figures:
@@ -145,7 +144,7 @@ def written(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tup
 
 
 def verdicts_on(asked: Plan, results: Results) -> list[tuple[Finding, Verdict]]:
-    """The verdicts on all findings about these figures; other figures that they need may have been measured before."""
+    """The verdicts on all findings about the plan's figures; other figures they need must be in the results already."""
     names = {figure.name for figure in asked.figures}
     verdicts: list[tuple[Finding, Verdict]] = []
     for experiment in asked.experiments.values():
@@ -155,7 +154,7 @@ def verdicts_on(asked: Plan, results: Results) -> list[tuple[Finding, Verdict]]:
             if any(figure.name in finding.figures for finding in about):
                 figure = on_log(figure) if asked.on_a_log else figure
                 figure = figure.quick() if asked.is_quick else figure
-                # A finding is about a whole figure, not about the part that has been measured.
+                # A finding is checked on a complete figure only.
                 if not results.missing(wanted([figure])):
                     rows[figure.name] = list(figure.rows(results))
         verdicts += judged(about, rows)

@@ -1,4 +1,4 @@
-"""Draws figures from their rows alone: with the paper's axes and names, in one style."""
+"""Draw figures from their rows alone, with the paper's axes and names, in one style."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _COLOURS = {
     "CS, shared signs": "#cc3311",
     "BLOOM": "#222222",
 }
-"""Colours and marks of the schemes, the same in every figure; distinct for the colour-blind, and in grey by mark."""
+"""Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
-"""Marks for several views of one scheme."""
+"""Colours of several views of one scheme."""
 _MARKS = "osD^vP*X<>hp"
 _HOLLOW: dict[str, Any] = {
     "linestyle": "",
@@ -57,16 +57,16 @@ _HOLLOW: dict[str, Any] = {
     "markeredgewidth": 0.8,
 }
 _ACROSS = 4
-"""Maximum number of panels side by side."""
+"""Maximum number of panels in a row."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
-"""Size of a panel in inches."""
+"""Width of a panel in inches."""
 _AT_THE_AXIS = 12
-"""Maximum length of a name at an axis; longer ones are in the legend."""
+"""Maximum length of a name at an axis; longer names go into the legend."""
 _NAMES = {"epsilon": "ε"}
 
 
 def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draw all panels side by side, as PNG and SVG."""
+    """Draw all panels into one PNG and one SVG file."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -88,20 +88,20 @@ def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
         ]
         most = max(legends, key=len)
         if all(legend.keys() <= most.keys() for legend in legends):
-            columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches of a mark and of a letter
+            columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
             _plain(canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most))))
         else:
             for place, legend in zip(places, legends, strict=False):
                 below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
                 _plain(place.legend(legend.values(), legend.keys(), **below))
         for path in paths:
-            # Without a date: the same rows give the same file.
+            # Without a date, so that the same rows give the same file.
             canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
     return paths
 
 
 def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
-    """Draw means over the repeats with one standard error. Returns the lines by their names in the legend."""
+    """Draw means over the repeats with one standard error, and return the drawn lines by their names in the legend."""
     if isinstance(panel, Dots):
         return _draw_dots(axes, panel, rows, letter)
     own = [row for row in rows if row["sweep"] in panel.sweeps]
@@ -120,9 +120,9 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
         places, means, _ = _points(least, panel.x)
         style = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 1}
-        level = panel.x == "label" and means  # the same for all
+        level = panel.x == "label" and means  # the same for all labels
         drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
-        legend["optimum of large domains"] = drawn_line
+        legend["optimum in large domains"] = drawn_line
     if panel.x == "label" and max(len(str(name)) for name in groups) > _AT_THE_AXIS:
         axes.set_xticks([])
     elif panel.x == "label":
@@ -150,13 +150,13 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
 
 
 def _plain(legend: Legend) -> None:
-    # A file's name with dollar signs is a name, not a formula.
+    # A file name with dollar signs is not a formula.
     for text in legend.get_texts():
         text.set_parse_math(False)
 
 
 def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict[str, Any]:
-    # The best above; with a standard deviation, since it is the luck of one collection that is compared.
+    # The best at the top. The bar is a standard deviation, because single collections are compared.
     own = [row for row in rows if row["metric"] == dots.x]
     groups = sorted(_dotted(own, dots).values(), key=_mean)
     legend: dict[str, Any] = {}
@@ -201,12 +201,12 @@ def _mean(rows: Sequence[Row]) -> float:
 
 
 def _styles(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    # A family has its own colour. Its lines, if there are several, go from light to dark, and ours are dashed.
+    # Each family has its colour. Its lines go from light to dark; lines that are not in the paper are dashed.
     families = [(colour, row["ours"]) for colour, row in zip(_colours(rows), rows, strict=True)]
     styles = []
     for number, (family, ours) in enumerate(families):
         shades, shade = families.count((family, ours)), families[:number].count((family, ours))
-        # Two are no further apart than neighbours of three.
+        # Two shades differ no more than neighbours among three.
         colour = _shaded(family, min(1.0, (shades - 1) / 2) - shade * min(1.0, 2 / max(1, shades - 1)))
         style = {"color": colour, "marker": _MARKS[number % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
         styles.append(style | ({"linestyle": (0, (4, 2)), "markerfacecolor": "white"} if ours else {"linestyle": "-"}))
@@ -214,7 +214,7 @@ def _styles(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _colours(rows: Sequence[Row]) -> list[str]:
-    # Sketches over several oracles are told apart by these; one scheme that is read in several ways, by the ways.
+    # Sketches over several oracles are coloured by oracle; several views of one scheme, by view.
     schemes = [row["scheme"] for row in rows]
     oracles = [row["oracle"]["scheme"] if "oracle" in row else row["scheme"] for row in rows]
     if len(set(schemes)) == 1 and len({row["view"] for row in rows}) == len(rows) > 1:
@@ -224,7 +224,7 @@ def _colours(rows: Sequence[Row]) -> list[str]:
 
 
 def _shaded(colour: str, light: float) -> tuple[float, ...]:
-    # From −1, nearly black, over the colour itself to 1, nearly white.
+    # −1 is nearly black, 0 the colour itself, 1 nearly white.
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return tuple(part + 0.6 * abs(light) * ((light > 0) - part) for part in parts)
 
@@ -240,7 +240,7 @@ def _points(rows: Sequence[Row], x: str) -> tuple[list[float], list[float], list
 
 
 def _setting(panel: Panel | Dots, rows: Sequence[Row]) -> str:
-    # What is the same in the whole panel; strings are as many as one likes, d = 0.
+    # The settings shared by the whole panel; d = 0 (strings) is not shown.
     drawn = (panel.x, panel.lines) if isinstance(panel, Panel) else ()
     fixed = {name: {row[name] for row in rows} for name in ("n", "d", "epsilon") if name not in drawn}
     same = [_equals(name, *values) for name, values in fixed.items() if len(values) == 1 and values != {0}]

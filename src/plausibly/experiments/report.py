@@ -1,4 +1,4 @@
-"""The report: figures, what was found about each, and how it was measured, on one self-contained HTML page."""
+"""The report: one self-contained HTML page with the figures, the findings about each, and the method."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _BADGES = {
     Outcome.REVERSED: ("reversed", "↺ reversed"),
     Outcome.OPEN: ("not-measured", "○ not measured"),
 }
-"""CSS class and words of each outcome; sign and border distinguish them without colours."""
+"""CSS class and text of each badge; sign and border distinguish them without colours."""
 _KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}
 _FEW = 10
-"""Maximum number of values of a sweep that are all listed."""
+"""Maximum number of values of a sweep that are listed in full."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A figure of the page: the command that measures it, and its picture (SVG), its table, or both."""
+    """A figure on the page: the command that measures it, and its plot (SVG), its table, or both."""
 
     figure: Figure
     command: str
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Heading:
-    """The head of the page: its title, a paragraph, and the publication it is about."""
+    """Heading of the page: a title, a paragraph, and the publication it is about."""
 
     title: str
     about: str = ""
@@ -51,7 +51,7 @@ class Heading:
 
 
 def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: Heading, quick: bool = False) -> str:
-    """The whole page; the same for the same figures and results."""
+    """The page as HTML; the same figures and results give the same text."""
     return document(
         heading.title,
         _header(heading, verdicts, quick=quick),
@@ -68,11 +68,11 @@ def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: 
 
 
 def markdown(verdicts: Judged, *, quick: bool = False) -> str:
-    """The findings as a page of text: the claim, the verdict, the numbers and why."""
+    """The findings as Markdown: claim, verdict, numbers and explanation."""
     counted = Counter(verdict.outcome for _, verdict in verdicts)
     told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
     of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})
-    lines = ["# What became of the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
+    lines = ["# Verdicts on the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
     if quick:
         lines += [_QUICK, ""]
     for section in dict.fromkeys(finding.section for finding, _ in verdicts):
@@ -86,8 +86,8 @@ def markdown(verdicts: Judged, *, quick: bool = False) -> str:
 
 
 _QUICK = (
-    "A quick run: fewer repeats, points and users than the figures ask for. Numbers are rough, and verdicts are those "
-    "of the smaller sizes."
+    "A quick run with fewer repeats, points and users than the figures ask for: the numbers are rough, and the "
+    "verdicts hold for the smaller sizes only."
 )
 
 
@@ -99,7 +99,7 @@ def _chapters(numbers: set[str]) -> str:
 
 
 def _sentence(words: str) -> str:
-    # With a capital if it begins with a word, and a full stop.
+    # Capitalise the first word, and add a full stop.
     begun = words[0].upper() + words[1:] if re.match(r"[a-z]{2}", words) else words
     return begun if begun.endswith(".") else f"{begun}."
 
@@ -138,11 +138,11 @@ def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
                 tag("td", _badge(verdict.outcome)),
             )
         )
-    heads = tag("tr", *(tag("th", name) for name in ("What the paper says", "Section", "See", "Verdict")))
-    reversed_ = "Reversed: so with the published program, and the other way round once a defect of it is mended."
+    heads = tag("tr", *(tag("th", name) for name in ("Claim", "Section", "See", "Verdict")))
+    reversed_ = "Reversed: true of the published program, and the opposite is true once a defect in it is fixed."
     return tag(
         "section",
-        tag("h2", "What became of the paper's findings"),
+        tag("h2", "Verdicts on the paper's findings"),
         tag("table", tag("thead", heads), tag("tbody", *rows), class_="stacked"),
         *([tag("p", reversed_, class_="aside")] if any(v.outcome is Outcome.REVERSED for _, v in verdicts) else []),
         id="findings",
@@ -163,7 +163,7 @@ def _contents(parts: Sequence[Part]) -> Html:
 
 
 def _sections(parts: Sequence[Part], verdicts: Judged) -> Iterator[Html]:
-    # A claim about several figures stands below each of them, and links lead to the first.
+    # A claim about several figures appears below each of them; links lead to the first.
     left = {*range(1, len(verdicts) + 1)}
     for part in parts:
         here = {number for number in left if part.figure.name in verdicts[number - 1][0].figures}
@@ -185,7 +185,7 @@ def _section(part: Part, verdicts: Judged, anchored: Container[int]) -> Html:
         if figure.name in finding.figures:
             findings.append(_finding(finding, verdict, anchor=_anchor(number) if number in anchored else ""))
     if findings:
-        said += [tag("h3", "What the paper says about it"), *findings]
+        said += [tag("h3", "What the paper claims"), *findings]
     said += [tag("h3", "What was measured"), _sweeps(figure.sweeps)]
     said += [tag("h3", "Measure it again"), tag("pre", tag("code", part.command))]
     return tag("section", *said, id=figure.name)
@@ -236,7 +236,8 @@ def _sweeps(sweeps: Sequence[Sweep]) -> Html:
         besides = "; ".join(f"{name}: {_values(values)}" for name, values in sweep.vary.items() if name not in place)
         labels = ", ".join(dict.fromkeys(line.label for line in sweep.lines))
         cells = (sweep.name, labels, *map(_values, place.values()), besides, str(sweep.repeats))
-        rows.append(dict(zip(("Sweep", "Lines", "Data", "n", "d", "ε", "Besides", "Repeats"), cells, strict=True)))
+        names = ("Sweep", "Lines", "Data", "n", "d", "ε", "Other settings", "Repeats")
+        rows.append(dict(zip(names, cells, strict=True)))
     columns = [name for name in rows[0] if any(row[name] for row in rows)]
     head = tag("tr", *(tag("th", name) for name in columns))
     body = [tag("tr", *(tag("td", row[name], data_name=name) for name in columns)) for row in rows]
@@ -259,10 +260,10 @@ def _laws(parts: Sequence[Part], results: Results) -> Iterator[Html]:
     for place in places:
         schemes.setdefault(place.scheme, []).append(place)
     lines = [_law(name, own) for name, own in sorted(schemes.items())]
-    header = ("scheme", "settings", "mean of MSE over law", "lowest", "highest", "beyond")
+    header = ("scheme", "settings", "mean MSE / law", "lowest", "highest", "outliers")
     yield tag(
         "section",
-        tag("h2", "Measured errors against their laws"),
+        tag("h2", "Measured errors compared with theory"),
         tag("p", _LAWS, class_="about"),
         _table(Sheet("", header, tuple(lines))),
         id="laws",
@@ -270,13 +271,10 @@ def _laws(parts: Sequence[Part], results: Results) -> Iterator[Html]:
 
 
 _LAWS = (
-    "Every setting of an oracle above for which there is a law of the variance: the measured MSE over what the law"
-    " says, "
-    "given the true counts. The last column counts settings that are off by more than 5 % and by more than three"
-    " standard "
-    "errors of their repeats. The error is itself estimated from five repeats, so that chance alone goes beyond"
-    " three of "
-    "them in 4 % of all settings that are not kept within 5 % anyway."
+    "The measured MSE divided by the variance that the law predicts from the true counts, for every setting of an "
+    "oracle above that has a variance law. Outliers are settings that are off by more than 5 % and by more than three "
+    "standard errors. The standard error is itself estimated from five repeats, so that by chance alone 4 % of the "
+    "settings with standard errors above 1.7 % are outliers."
 )
 
 
@@ -311,16 +309,16 @@ def _method(parts: Sequence[Part], results: Results) -> Html:
 
 
 _HOW = (
-    "Every simulated user makes a report with the code that ships, every report is added up and decoded. Nothing is "
-    "drawn from a formula.",
-    "MSE is the mean squared error of the estimated counts over all items; k-MSE that of the 50 that most users hold. "
-    "Clipped means that estimates below zero count as zero and all are rounded, as in the paper's program.",
-    "A point is the mean over the repeats, its bar one standard error. The dotted line is the least error that is "
-    "possible in a large domain, n·4e^ε/(e^ε − 1)².",
-    "Dashed lines with hollow marks are of schemes and settings that the paper does not have.",
-    "Times are processor seconds of one thread: those of all clients, of the server, and of the estimates.",
-    "Each measurement has seeds of its own, which follow from what is measured: run again, it gives the same numbers, "
-    "times apart.",
+    "Every simulated user makes a report with the released code, and every report is added up and decoded. No error is "
+    "computed from a formula.",
+    "MSE is the mean squared error of the estimated counts over all items; k-MSE is the same over the 50 most common "
+    "items. Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program.",
+    "A point is the mean over the repeats, its bar one standard error. The dotted line is the least possible error in "
+    "a large domain, n·4e^ε/(e^ε − 1)².",
+    "Dashed lines with hollow marks show schemes and settings that are not in the paper.",
+    "Times are processor seconds of one thread: of all clients, of the server, and of the estimates.",
+    "The seeds of a measurement are derived from its settings: measured again, it gives the same numbers, except for "
+    "times.",
 )
 
 
@@ -341,7 +339,7 @@ def _footer(cited: Citation | None) -> Html:
     if cited is not None:
         link = tag("a", cited.link.removeprefix("https://"), href=cited.link)
         said.append(tag("p", f"The paper: {cited.text} ", link))
-    said.append(tag("p", "Drawn by plausibly from its file of measurements, one line each, and from nothing else."))
+    said.append(tag("p", "Generated by plausibly from its file of measurements."))
     return tag("footer", *said)
 
 

@@ -1,4 +1,4 @@
-"""The file of results: one line of JSON for each measurement, append-only."""
+"""The results file: one line of JSON per measurement, append-only."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .measures import Metrics
 
 try:
     import fcntl
-except ImportError:  # Windows has none, and there two runs on one file are not told apart
+except ImportError:  # not on Windows, where two runs on one file go undetected
     fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, order=True)
 class Origin:
-    """Origin of a measurement: the version of this package, its kernels, and the machine by its name in the file."""
+    """Origin of a measurement: the version of this package, its kernels, and the machine's name in the file."""
 
     plausibly: str
     kernels: str
@@ -36,11 +36,11 @@ class Origin:
 
 
 _BEGUN = ('{"machine":"' + "h" * 12 + '"', '{"key":"' + "h" * 32 + '","cell":{')
-"""How lines begin, with h for a hexadecimal digit. A file that ends otherwise is not ours and is left alone."""
+"""Beginnings of a line, with h for a hexadecimal digit. A torn last line is cut off only if it begins like this."""
 
 
 class Results:
-    """The measurements of a file; without a file, those that have been added."""
+    """The measurements of a results file; without a path, measurements in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
@@ -53,7 +53,7 @@ class Results:
         whole = text.rfind(b"\n") + 1
         self._torn_at = whole if whole < len(text) else None
         if not any(_begins(text[whole:], begun) for begun in _BEGUN):
-            raise StateError(f"{path}: expected a file of measurements, got one that ends with something else")
+            raise StateError(f"{path}: expected a results file, got one whose last line is not a measurement")
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 self._take(json.loads(line))
@@ -61,7 +61,7 @@ class Results:
                 raise StateError(f"{path}, line {number}: expected a measurement, got something else") from None
 
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
-        """The cells and views that have not been measured."""
+        """The wanted cells and views that have not been measured."""
         absent = {
             cell: [view for view in views if (cell.key, view.key) not in self._estimated]
             for cell, views in wanted.items()
@@ -69,7 +69,7 @@ class Results:
         return {cell: views for cell, views in absent.items() if views}
 
     def metrics(self, cell: Cell, view: View) -> Metrics:
-        """The metrics of one view of a measured cell."""
+        """The metrics of a measured cell and view."""
         return self._collected[cell.key] | self._estimated[cell.key, view.key]
 
     def add(self, cell: Cell, metrics: Metrics, views: Mapping[str, Metrics]) -> None:
@@ -87,7 +87,7 @@ class Results:
         if "facts" in line:
             self.machines[line["machine"]] = line["facts"]
             return
-        # Views may have been asked for later than others, in a run of their own: the first says how long it took.
+        # A later run may have added views of the same cell: the first run's times are kept.
         self._collected.setdefault(line["key"], line["metrics"])
         self.origins.setdefault(line["key"], Origin(*(line[name] for name in ("plausibly", "kernels", "machine"))))
         for name, metrics in line["views"].items():
@@ -99,45 +99,44 @@ class Results:
             return
         text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         if self._torn_at is not None:
-            # A line cut off by an interrupt: nothing may be written behind it.
+            # The last line was cut off by an interrupt: remove it before appending.
             os.truncate(self.path, self._torn_at)
             self._torn_at = None
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
             if file.write(text) < len(text):
                 file.truncate(end)
-                raise StateError(
-                    f"{self.path}: no more room for measurements; make some, and run the same command again"
-                )
+                raise StateError(f"{self.path}: the disk is full; free some space and run the same command again")
 
 
 def _short(metrics: Metrics) -> Metrics:
-    # Seven digits: more say nothing, and are half of a file.
+    # Seven digits: more carry no information and would double the file.
     return {name: float(f"{value:.7g}") for name, value in metrics.items()}
 
 
 def _begins(text: bytes, begun: str) -> bool:
-    # As far as both go.
+    # Compared up to the shorter length.
     letters = text.decode("latin-1")
     return all(a == b or (b == "h" and a in "0123456789abcdef") for a, b in zip(letters, begun, strict=False))
 
 
 @contextmanager
 def held(path: Path) -> Iterator[Results]:
-    """The results of a file, locked against other processes; refused if another process holds the lock."""
+    """The results of a file, locked against other processes; fails if another process holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise StateError(f"{path}: another run is adding to this file; wait for it, or name another") from None
+                message = f"{path}: another run is writing to this file; wait for it or choose another file"
+                raise StateError(message) from None
         yield Results(path)
 
 
 @cache
 def machine_facts() -> dict[str, Any]:
-    """Facts about the machine that a reader needs to compare seconds."""
+    """Facts about the machine, needed to compare times."""
     found = re.search(r"model name\s*:\s*(.+)", _text("/proc/cpuinfo"))
     memory = re.search(r"MemTotal:\s+(\d+)", _text("/proc/meminfo"))
     return {

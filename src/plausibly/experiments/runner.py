@@ -1,4 +1,4 @@
-"""Measures missing cells in several processes; an interrupted run resumes where it stopped."""
+"""Measure the missing cells of figures in several processes; an interrupted run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .measures import Metrics, measure
 from .results import Results
 
 Setup = Callable[[], object]
-"""Called in every process before it measures: enters the schemes, crowds and measures of an experiment."""
+"""Function that every worker process calls first; it registers user-defined schemes and crowds."""
 _PERIOD = 3600.0
-"""Seconds of the run that the estimate of the remaining time is based on; long, since measurements differ."""
+"""Window in seconds for estimating the time left: long, because short and long measurements alternate."""
 
 Measured = tuple[Cell, Metrics, dict[str, Metrics]]
 
@@ -46,7 +46,7 @@ def run(
 
 
 def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | None) -> Generator[Measured, None, None]:
-    # Repeat by repeat, so that what an interrupt leaves is even; cells of one crowd together, so that it is drawn once.
+    # Repeat by repeat, so that an interrupted run is balanced; by crowd within a repeat, so that each is drawn once.
     order = sorted(cells, key=lambda cell: (cell.repeat, cell.data, cell.data_seed, cell.n, cell.d))
     if not order:
         return
@@ -59,7 +59,7 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
         for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):
             yield future.result()
     except BaseException:
-        # What is not finished is lost either way, and may take minutes.
+        # Unfinished measurements are lost anyway, and waiting for them may take minutes.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(active_children()) - others:
             process.terminate()
@@ -77,19 +77,19 @@ def _measure(cell: Cell, views: Sequence[View]) -> Measured:
 
 
 def _prepare(warm: Sequence[str], setup: Setup | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
-    # As many processes as are wanted are busy already; and seconds of one thread compare best.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and stops this process
+    # All requested processes are busy already, and times are comparable only for a single thread.
     os.environ["PLAUSIBLY_THREADS"] = "1"
     Thread(target=_end_with_parent, daemon=True).start()
     if setup is not None:
         setup()
-    # What is loaded and compiled on first use is not to be charged to the first cell.
+    # Load and compile now, so that the first cell is not charged for it.
     for scheme in warm:
         measure(Cell(scheme, data="uniform", n=1000, d=16), [PLAIN])
 
 
 def _end_with_parent() -> None:
-    # A parent that was killed leaves its workers waiting for ever.
+    # Without this, the workers of a killed parent would wait for ever.
     parent = parent_process()
     assert parent is not None
     parent.join()

@@ -9,7 +9,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table for the terminal and for a page; the first column is text, the others are numbers."""
+    """A table for the terminal and for pages; the first column holds text, the others numbers."""
 
     title: str
     header: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Tables made from the rows of a figure alone."""
+"""Make tables from the rows of a figure alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
 
 
 def _found(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
-    # By label and metric the mean, and the standard deviation.
+    # Mean and standard deviation by label and metric.
     values: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         for name, value in {row["metric"]: row["value"], **{name: row[name] for name in _SETTING}}.items():

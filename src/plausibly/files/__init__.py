@@ -1,4 +1,4 @@
-"""Files of values, reports (Parquet) and tallies, checked and written whole or not at all: docs/files.md."""
+"""Files of values, reports (Parquet) and tallies, checked on reading and written atomically: docs/files.md."""
 
 from ..core.skipped import Skipped
 from .keys import Key, KeyNeededError

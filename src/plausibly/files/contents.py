@@ -26,9 +26,9 @@ class Holding:
     reports: int
     simulated: bool
     files: int
-    """The number of files that the reports came from."""
+    """Number of files that the reports came from."""
     skipped: int
-    """The number of row groups and whole files that were left out."""
+    """Number of row groups and whole files that were left out."""
     skipped_reports: int
     keyed: bool
     """Whether the given key has authenticated the file; without a key, only files without one are read."""

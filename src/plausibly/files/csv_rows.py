@@ -1,4 +1,4 @@
-"""Rows of CSV files with the numbers of their lines: strict, in constant memory, and never shown in a message."""
+"""Rows of CSV files with their line numbers, parsed strictly and in constant memory. No message shows a field."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import csv
 from collections.abc import Iterator, Sequence
 
 from ..core.errors import ParameterError
-from ..core.wording import shown
+from ..core.wording import plural, shown
 from .text import LONGEST_LINE, LONGEST_VALUE, Source, Text, ValuesError, differs_little
 
 _USUAL = ",;\t|"
 
 
 class CsvRows:
-    """The rows of a CSV file: pairs of the line where a row begins and of its fields, as many as the first row has.
+    """The rows of a CSV file: pairs of the line where a row begins and its fields, as many as in the first row.
 
-    ``columns`` are those to take, by name (or by number from 1, without a header); with None there must be just one.
-    ``usual`` is the delimiter if none is given; then a file that seems to have another one is refused.
-    ``places`` says where in a row they are. Empty lines are left out, but in a file of one column: there they are rows
-    with an empty field, up to the last that has something.
+    ``columns`` are the columns to read, by name (or by number from 1, without a header); None stands for the only one.
+    ``places`` are their positions in a row. ``usual`` is the delimiter if none is given; then a file that seems to use
+    another one is refused. Empty lines are ignored, except in a file of one column: there they are rows with an empty
+    field, up to the last row that has a value.
     """
 
     def __init__(
@@ -31,13 +31,15 @@ class CsvRows:
         header: bool = True,
     ) -> None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
-            raise ParameterError(f"delimiter: expected one character, got {shown(delimiter)}")
-        # One for all readers of the process: it is raised and never lowered.
+            raise ParameterError(
+                f"delimiter: expected one character, no quotation mark or line break, got {shown(delimiter)}"
+            )
+        # The limit holds for all readers of the process, so it is raised and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
         self.text = Text(source)
         self._guess = delimiter is None
         self._before = self._begun = 0
-        """Where the last row ended: its line, and how much had been read."""
+        """The line on which the last row ended, and the number of characters read until then."""
         self._delimiter = delimiter or usual
         self._reader = csv.reader(self._lines(), strict=True, delimiter=self._delimiter)
         first = self._next()
@@ -64,7 +66,7 @@ class CsvRows:
                         empty = 0
                     yield line, row
                 elif row:
-                    raise text.refused(f"expected as many fields as the first line has, {width}; got {len(row)}", line)
+                    raise text.refused(f"expected {plural(width, 'field')} as in the first line, got {len(row)}", line)
                 elif width == 1:
                     empty = empty or line
         except csv.Error as error:
@@ -74,7 +76,7 @@ class CsvRows:
         for line in self.text.lines():
             yield line
             if self.text.given - self._begun > LONGEST_LINE:
-                raise self._refused("a row that does not end; is a quotation mark left open?")
+                raise self._refused("the row does not end; is a quotation mark left open?")
 
     def _next(self) -> list[str]:
         try:
@@ -88,29 +90,27 @@ class CsvRows:
         return self.text.refused(why, self._before + 1)
 
     def _unreadable(self, error: csv.Error) -> ValuesError:
-        # Python's words are only looked at: not all of them have been read by us.
+        # Python's message is matched but not shown: it might quote a field.
         words = str(error)
         if "unexpected end" in words:
-            return self._refused("a quotation mark that is opened and never closed")
+            return self._refused("a quotation mark is never closed")
         if "field larger" in words:
-            return self._refused(f"a field of more than {LONGEST_VALUE:,} characters; is a quotation mark left open?")
+            return self._refused(f"a field has more than {LONGEST_VALUE:,} characters; is a quotation mark left open?")
         if "new-line character" in words:
-            return self._refused(
-                "not CSV: a carriage return (CR) within the line; lines must end with LF, or CR and LF"
-            )
+            return self._refused("not CSV: the line contains a carriage return (CR); lines must end with LF or CR LF")
         return self._refused(
-            "not CSV: a quotation mark where none can be; quoted fields have one at each end, and double those within"
+            "not CSV: a misplaced quotation mark; quote the whole field, and double the quotation marks inside"
         )
 
     def _by_name(self, header: list[str], columns: Sequence[str] | None) -> list[int]:
-        # What stands there is not shown: in a file without names of columns it is somebody's value.
+        # The header is not shown: in a file without column names it is somebody's value.
         missing = [] if columns is None else [name for name in columns if header.count(name) != 1]
         hint = self._other_delimiter(header)
         if columns is None:
             if len(header) != 1:
-                raise self.text.refused(f"expected one column, got {len(header)}; name the one to take", 1)
+                raise self.text.refused(f'expected one column, got {len(header)}; choose one with column="NAME"', 1)
             if hint:
-                raise self.text.refused(f"one column{hint}, and else {self._delimiter!r}", 1)
+                raise self.text.refused(f'one column{hint}, otherwise delimiter="{_escaped(self._delimiter)}"', 1)
         for name in missing:
             hint = hint or differs_little(name, header) or "; the first line must name the columns"
             raise self.text.refused(
@@ -120,12 +120,14 @@ class CsvRows:
 
     def _by_number(self, first: list[str], columns: Sequence[str] | None) -> list[int]:
         if columns is None and len(first) != 1:
-            raise self.text.refused(f"expected one column, got {len(first)}; give the number of the one to take", 1)
+            raise self.text.refused(
+                f'expected one column, got {len(first)}; choose one by number, such as column="1"', 1
+            )
         for name in columns or []:
             if not (name.isascii() and name.isdigit() and 1 <= int(name[:9]) <= len(first)):
                 hint = self._other_delimiter(first) if name.isdigit() else ""
                 raise self.text.refused(
-                    f"without a header columns are numbers from 1 to {len(first)}, got {shown(name)}{hint}", 1
+                    f"without a header: expected a column number from 1 to {len(first)}, got {shown(name)}{hint}", 1
                 )
         return [0] if columns is None else [int(name) - 1 for name in columns]
 
@@ -133,7 +135,10 @@ class CsvRows:
         if len(header) == 1 and self._guess:
             for other in _USUAL:
                 if other in header[0]:
-                    return (
-                        f", but the first line has {other!r}: if columns are separated by it, give it as the delimiter"
-                    )
+                    hint = f'pass delimiter="{_escaped(other)}" if it separates columns'
+                    return f", but the first line contains {other!r}: {hint}"
         return ""
+
+
+def _escaped(delimiter: str) -> str:
+    return repr(delimiter)[1:-1]

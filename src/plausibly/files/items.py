@@ -1,4 +1,4 @@
-"""Items that an analyst names in a file, one in each line."""
+"""Items that an analyst lists in a file, one per line."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from ..core.errors import DomainError
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 text file, with or without a byte order mark: not the empty ones, and each only once."""
+    """The distinct, non-empty lines of a UTF-8 text file, with or without a byte order mark."""
     content = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
     found: dict[str, None] = {}
-    # At line feeds only: what else ends a line somewhere may be part of an item.
+    # Split at line feeds only: any other line separator may be part of an item.
     for number, line in enumerate(content.split(b"\n"), 1):
         try:
             text = line.removesuffix(b"\r").decode()
         except UnicodeDecodeError:
-            raise DomainError(f"{path}, line {number}: expected UTF-8 text") from None
+            raise DomainError(f"{path}, line {number}: expected UTF-8 text, got other bytes") from None
         if text:
             found[text] = None
     if not found:
-        raise DomainError(f"{path}: expected an item in each line, got empty lines only")
+        raise DomainError(f"{path}: expected one item per line, got only empty lines")
     return list(found)

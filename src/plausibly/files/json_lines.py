@@ -1,4 +1,4 @@
-"""Values of NDJSON files: one JSON object in each line, or one text or number; named by line and never shown."""
+"""Values of NDJSON files: one JSON object, text or number per line. Messages name the line and never show a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.wording import shown
 from .text import Text, differs_little
 
 _MOST_BRACKETS = 2**20
-"""Of a line: empty lists take fifty times the memory of their text."""
+"""Maximum number of brackets in a line: an empty list takes 50 times the memory of its text."""
 _KINDS = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
 
 
@@ -21,9 +21,9 @@ class _TwiceError(ValueError):
 
 
 def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], list[str | int | None]]]:
-    """The values of a field in batches, with the numbers of their lines; None where it is null, NaN or absent.
+    """The values of a field in batches, with their line numbers; None if the value is null, NaN or absent.
 
-    Without a name all lines are texts or numbers, or objects with the one field that the first has.
+    Without a name, all lines are texts or numbers, or objects with the only field of the first object.
     """
     quick, strict = json.JSONDecoder().raw_decode, json.JSONDecoder(object_pairs_hook=_object).raw_decode
     name = "" if column is None else f'"{column}"'
@@ -37,15 +37,15 @@ def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], lis
                 continue
             try:
                 expect_few_brackets(written, _MOST_BRACKETS)
-                # Whether a field is there twice takes a while to find out, and can be seen to be impossible.
+                # Checking for duplicate fields is slow. A line that contains the name only once needs no check.
                 once = name and written.count(name) == 1 and "\\" not in written
                 value, end = quick(written) if once else strict(written)
                 if end != len(written):
                     raise ValueError
             except _TwiceError:
-                raise text.refused("a field that occurs twice", line) from None
+                raise text.refused("a field occurs twice", line) from None
             except (ValueError, RecursionError):
-                raise text.refused("not JSON; expected one whole object in each line", line) from None
+                raise text.refused("not JSON; expected one complete object per line", line) from None
             if plain is None:
                 plain = not isinstance(value, dict)
                 column = None if plain else _only(text, value, line)
@@ -56,7 +56,7 @@ def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], lis
                 value = _number(text, value, line)
             places.append(line)
             found.append(value)
-        # Only an escape can make half a character.
+        # Only an escape can produce half of a surrogate pair.
         if "\\u" in block:
             _refuse_halves(text, places, found)
         yield places, found
@@ -71,15 +71,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _only(text: Text, value: dict[str, Any], line: int) -> str:
     if len(value) != 1:
-        raise text.refused(f"expected one field, got {len(value)}; name the one to take", line)
+        raise text.refused(f'expected one field, got {len(value)}; choose one with column="NAME"', line)
     return next(iter(value))
 
 
 def _field(text: Text, value: object, column: str, line: int) -> object:
     if not isinstance(value, dict):
         # A list in the first line is most likely the whole file.
-        hint = "; expected one object in each line, not a list of them" if isinstance(value, list) else ""
-        raise text.refused(f"expected a JSON object with the field to take, got something else{hint}", line)
+        hint = "; write one object per line, not a list of objects" if isinstance(value, list) else ""
+        raise text.refused(f"expected a JSON object, got {_KINDS.get(type(value), 'a text or number')}{hint}", line)
     if column not in value and differs_little(column, list(value)):
         raise text.refused(f"no field {shown(column)}{differs_little(column, list(value))}", line)
     return value.get(column)
@@ -99,4 +99,4 @@ def _refuse_halves(text: Text, places: list[int], found: list[str | int | None])
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise text.refused("expected text that has a UTF-8 form, got half of a pair of escapes", line) from None
+                raise text.refused("expected text in UTF-8, got half of a surrogate pair", line) from None

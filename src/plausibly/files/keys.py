@@ -1,7 +1,7 @@
-"""Keys that authenticate files of reports and tallies: HMAC-SHA-256, byte by byte in docs/files.md.
+"""Keys that authenticate files of reports and tallies with HMAC-SHA-256; docs/files.md specifies every byte.
 
-Anybody with the key can write files that all others with the key accept. A key hides nothing: files are as readable
-as before.
+Anybody with the key can write files that all others with the key accept. A key does not encrypt: the files stay
+readable without it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import Path
 from ..core.errors import ParameterError, StateError
 
 SHORTEST, LONGEST = 16, 4096
-"""Bytes of a key."""
+"""Minimum and maximum length of a key in bytes."""
 MAC = hashlib.sha256().digest_size
-"""Bytes of what a key makes of a content."""
+"""Length of a message authentication code in bytes."""
 _PURPOSE = b"plausibly key 1\n"
-_HOW = "(umask 077; head -c 32 /dev/urandom > shared.key) makes one"
+_HOW = "make one with (umask 077; head -c 32 /dev/urandom > shared.key)"
 
 
 @dataclass(frozen=True, eq=False)
 class Key:
-    """A secret that senders and receivers of files share; never shown."""
+    """A secret shared by the senders and receivers of files. Messages never show it."""
 
     secret: bytes = field(repr=False)
 
@@ -38,7 +38,7 @@ class Key:
 
     @classmethod
     def read(cls, path: str | Path) -> Key:
-        """The key in a file, every byte of it; warns if all users of the machine can read or change the file."""
+        """The key in a file, all of its bytes. Warn if every user of the machine can read or change the file."""
         try:
             with open(path, "rb") as file:
                 secret, mode = file.read(LONGEST + 1), os.fstat(file.fileno()).st_mode
@@ -47,7 +47,7 @@ class Key:
         others = [can for bit, can in ((stat.S_IROTH, "read"), (stat.S_IWOTH, "change")) if mode & bit]
         if os.name == "posix" and others:
             what = f"every user of this machine can {' and '.join(others)} the key"
-            warnings.warn(f"{path}: {what}; chmod 600 {path}", stacklevel=2)
+            warnings.warn(f"{path}: {what}; run chmod 600 {path}", stacklevel=2)
         try:
             return cls(secret)
         except ParameterError as error:
@@ -55,13 +55,13 @@ class Key:
 
     @property
     def misfit(self) -> str:
-        """What is wrong with a file that this key does not fit, with a hint if the key looks like a line of text."""
+        """The reason to refuse a file that this key does not fit, with a hint if the key looks like a line of text."""
         text = self.secret.endswith((b"\n", b"\r")) or (self.secret.isascii() and self.secret.decode().isprintable())
         return "written with another key, or changed since" + " (a line break at the end of a key file counts)" * text
 
     def mac(self, *parts: bytes | memoryview) -> bytes:
-        """What only those with the key can compute of these bytes, one part after the other."""
-        # HMAC itself takes a key and the same key with zeros behind it for one.
+        """The message authentication code of the concatenated parts."""
+        # HMAC itself does not distinguish a key from the same key with zeros appended.
         size = len(self.secret).to_bytes(8, "little")
         made = hmac.new(hashlib.sha256(_PURPOSE + size + self.secret).digest(), digestmod=hashlib.sha256)
         for part in parts:
@@ -70,17 +70,17 @@ class Key:
 
 
 class KeyNeededError(StateError):
-    """A file that was written with a key, where none is given; each way in has words of its own for how to give it."""
+    """A file was written with a key, and none is given. The command line appends its own hint to ``reason``."""
 
     def __init__(self, what: str | Path) -> None:
-        self.reason = f"{what}: written with a key, and not read without it"
+        self.reason = f"{what}: written with a key, which is needed to read it"
         super().__init__(what)
 
     def __str__(self) -> str:
-        return f"{self.reason}; key=Key.read(FILE) gives it"
+        return f"{self.reason}; pass key=Key.read(FILE)"
 
 
-NOT_AUTHENTICATED = "not written with a key; expected a file that is, since a key is given"
+NOT_AUTHENTICATED = "expected a file written with the given key, got one written without a key"
 
 
 def _length(secret: bytes) -> str:

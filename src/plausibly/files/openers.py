@@ -1,4 +1,4 @@
-"""Where report files are read from: a path of this machine, or any storage that can open a file."""
+"""Sources of report files: a path on this machine, or any storage that can open a file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Protocol, Self
 
 
 class BinaryFile(Protocol):
-    """A binary file that is open for reading and can seek, as ``open(path, "rb")`` returns it."""
+    """A seekable binary file that is open for reading, such as ``open(path, "rb")`` returns."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Up to ``size`` bytes: fewer only at the end of the file."""
+        """Up to ``size`` bytes; fewer only at the end of the file."""
 
     def readinto(self, buffer: memoryview, /) -> int:
         """Read into the buffer and return the number of bytes read, which is 0 only at the end of the file."""
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Move to another place and return it."""
+        """Move to another position and return it."""
 
     def __enter__(self) -> Self: ...
 
@@ -45,7 +45,7 @@ class Opener(Protocol):
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file of this machine."""
+    """A file on this machine."""
 
     name: str
 
@@ -55,7 +55,7 @@ class LocalFile:
 
 
 Source = str | Path | Opener
-"""A path of this machine, or an opener of a file that is elsewhere."""
+"""A path on this machine, or an opener of a file stored elsewhere."""
 
 
 def opener_of(source: Source) -> Opener:

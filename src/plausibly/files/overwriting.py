@@ -17,11 +17,12 @@ def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
     if not path.is_file():
         return
     if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
-        raise ParameterError(f"{path}: expected another name for the result than that of a file to read")
+        raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
     with path.open("rb") as file:
         first = file.read(len(_PARQUET))
         file.seek(max(0, path.stat().st_size - _FOOTER))
         last = file.read()
     reports = first == _PARQUET and any(mark in last for mark in _REPORTS)
     if first.startswith(_TALLY) or reports:
-        raise ParameterError(f"{path}: {'reports' if reports else 'a tally'}, which cannot be made again; name another")
+        kind = "reports" if reports else "a tally"
+        raise ParameterError(f"{path}: the file has {kind}, which cannot be made again; choose another name")

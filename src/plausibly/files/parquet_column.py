@@ -1,7 +1,7 @@
-"""One column of a Parquet file as users' values: texts or whole numbers, named by row and never shown.
+"""One column of a Parquet file as users' values, texts or whole numbers. Messages name the row and never show a value.
 
-The file may be anybody's. Its metadata and the headers of its pages are checked before Arrow makes room for what they
-promise, and batches have as few rows as it takes to keep them small.
+The file is not trusted. Its metadata and page headers are checked before Arrow allocates the memory that they claim,
+and batches have few enough rows to stay small.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from .thrift import ThriftError
 _ROWS = 1 << 15
 _BUFFER = 1 << 20
 _MOST_FOOTER = 1 << 23
-"""Bytes of the metadata: some 60,000 column chunks with their statistics."""
+"""Maximum size of the metadata in bytes: about 60,000 column chunks with their statistics."""
 _MOST_PAGE, _MOST_DICTIONARY = 1 << 27, 1 << 24
-"""Bytes of a page, decompressed. Most writers begin another one after 1 MiB."""
+"""Maximum size of a decompressed page in bytes. Most writers start a new page after 1 MiB."""
 _MOST_VALUES = 1 << 24
-"""Values of a page."""
+"""Maximum number of values in a page."""
 _MOST_BATCH = 1 << 26
-"""Bytes of the pages that a batch is made of, if it has more than one row."""
+"""Maximum number of bytes in the pages of a batch of more than one row."""
 _MOST_DELTAS, _FEW_ROWS = 1 << 22, 16
-"""Bytes of a page, and rows of a batch, where few bytes can make many long values."""
+"""Maximum size of a page in bytes, and rows of a batch, in encodings where few bytes can yield many long values."""
 _MOST_TEXT = 1 << 24
-"""Characters in a batch: a dictionary makes many values of few bytes."""
+"""Maximum number of characters in a batch: with a dictionary, few bytes yield many values."""
 _MAGIC = b"PAR1"
 _TAIL = struct.Struct("<I4s")
-_DAMAGED = "a Parquet file whose metadata are cut off or damaged"
+_DAMAGED = "the metadata of the Parquet file are cut off or damaged"
 
 
 class ParquetColumn:
-    """The values of a column in batches, with the numbers of their rows from 1; None where it is null.
+    """The values of a column in batches, with their row numbers from 1; None for null.
 
-    The column need not be named if there is only one. ``binary`` allows one of bytes.
+    The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes.
     """
 
     def __init__(self, source: Source, column: str | None, *, binary: bool = False) -> None:
@@ -52,10 +52,10 @@ class ParquetColumn:
             needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
             raise ImportError(f"Parquet files need {needed}") from error
         if source.path is None:
-            raise ParameterError("Parquet is read from its end: expected the name of a file, got a stream")
+            raise ParameterError("Parquet: expected the name of a file, got a stream; Parquet is read from its end")
         self._arrow, self._parquet, self._source = pyarrow, parquet, source
         self._wrong = (pyarrow.ArrowException, OSError, ValueError, NotImplementedError, UnicodeDecodeError)
-        # Whatever cannot be opened is told as of other files.
+        # Errors of opening the file have the same form as for other files.
         with source.opened() as file:
             footer, self._end = self._footer(file)
         try:
@@ -68,13 +68,13 @@ class ParquetColumn:
         except self._wrong:
             raise source.refused(_DAMAGED) from None
         if b"plausibly.version" in said:
-            raise self._refused("reports already; expected users' values (plausibly collect takes reports)")
+            raise self._refused("expected users' values, got reports; plausibly collect reads reports")
         self._place = self._found(list(schema.names), column)
         self._refuse_type(schema.field(self._place).type, binary)
         self._name = schema.names[self._place]
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
-        # With the place where it begins. It is checked before anything else interprets it.
+        # Returns the metadata and their position. They are checked before anything else interprets them.
         first = file.read(len(_MAGIC))
         if not first.startswith(b"PAR"):
             raise self._source.refused("not a Parquet file")
@@ -102,12 +102,12 @@ class ParquetColumn:
         )
 
     def _leaves(self) -> list[int]:
-        # By the name, which a field within another may have, too: a point can be part of it.
+        # Several, since a nested field may have the same path as a column with dots in its name.
         schema = self._metadata.schema
         return [each for each in range(self._metadata.num_columns) if schema.column(each).path == self._name]
 
     def _rows_at_once(self) -> int:
-        # As many as keep a batch small, whichever rows it begins with; all headers of pages are read for it.
+        # The number of rows that keeps every batch small, wherever it begins. This reads all page headers.
         with self._source.opened() as file:
             found = {leaf: self._pages(file, leaf) for leaf in self._leaves()}
         rows = _ROWS
@@ -116,7 +116,7 @@ class ParquetColumn:
             repeats = any(page.type == DICTIONARY for page in pages)
             texts = self._metadata.schema.column(leaf).physical_type == "BYTE_ARRAY"
             if repeats and texts and not encodings & {DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY}:
-                # A value that is there often is then in memory once. Arrow cannot do so for the other two encodings.
+                # Then a repeated value is in memory only once. Arrow cannot do this for the other two encodings.
                 self._file.close()
                 self._file = self._opened([self._name])
                 repeats = False
@@ -128,7 +128,7 @@ class ParquetColumn:
         return rows
 
     def _groups(self) -> list[int]:
-        # Those that are empty may say that their pages are anywhere.
+        # Without empty row groups, which may claim any position for their pages.
         return [each for each in range(self._metadata.num_row_groups) if self._metadata.row_group(each).num_rows]
 
     def _pages(self, file: BinaryIO, leaf: int) -> list[Page]:
@@ -140,7 +140,7 @@ class ParquetColumn:
                 start = column.dictionary_page_offset
             end = start + column.total_compressed_size
             if start < len(_MAGIC) or not start <= end <= self._end:
-                raise PageError("pages that are not where they can be")
+                raise PageError("pages outside the file")
             pages = list(pages_of(file, start, end))
             for page in pages:
                 _refuse_large(page)
@@ -163,11 +163,11 @@ class ParquetColumn:
                 for first, last in _cuts(values):
                     yield list(range(done + first + 1, done + last + 1)), values[first:last]
                 done += len(batch)
-        except (ValuesError, MemoryError):  # one of Arrow's, too, and no damage
+        except (ValuesError, MemoryError):  # ArrowMemoryError is a MemoryError, and no sign of damage
             raise
         except (PageError, ThriftError):
             raise self._source.refused(
-                "pages that are damaged or too large; expected pages of at most 128 MiB, and values of at most 1 MiB"
+                "damaged or too large pages; expected pages of at most 128 MiB, and values of at most 1 MiB"
             ) from None
         except self._wrong:
             raise self._source.refused("cut off or damaged", f"after row {done}") from None
@@ -191,7 +191,7 @@ class ParquetColumn:
     def _looked_up(self, column: Any) -> list[Any]:
         if column.null_count == len(column):
             return [None] * len(column)
-        # Of the dictionary only what this batch has: it may be larger than the batch.
+        # Look up only the entries that this batch uses: the dictionary may be larger than the batch.
         distinct, places = np.unique(column.indices.fill_null(column.indices.drop_null()[0]), return_inverse=True)
         words = column.dictionary.take(self._arrow.array(distinct)).to_pylist()
         values = [words[place] for place in places.tolist()]
@@ -202,7 +202,7 @@ class ParquetColumn:
     def _found(self, names: list[str], column: str | None) -> int:
         if column is None:
             if len(names) != 1:
-                raise self._refused(f"expected one column, got {len(names)}; name the one to take")
+                raise self._refused(f'expected one column, got {len(names)}; choose one with column="NAME"')
             return 0
         if names.count(column) != 1:
             hint = differs_little(column, names)
@@ -218,9 +218,9 @@ class ParquetColumn:
         text = types.is_string(kind) or types.is_large_string(kind) or kind == self._arrow.string_view()
         bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
         if not (text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_)):
-            # Nested types would say the names of their fields.
-            got = "a nested one" if types.is_nested(kind) else str(kind)
-            why = "; whole numbers with gaps become such in pandas, but not as Int64" * types.is_floating(kind)
+            # The name of a nested type would show the names of its fields.
+            got = "a nested type" if types.is_nested(kind) else str(kind)
+            why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
             raise self._refused(f"expected a column of texts or whole numbers, got {got}{why}")
 
     def _refused(self, why: str) -> ValuesError:
@@ -239,12 +239,12 @@ def _refuse_large(page: Page) -> None:
 
 
 def _most_together(pages: Sequence[Page], rows: int) -> int:
-    # The most bytes of pages that ``rows`` consecutive rows can lie in.
+    # The largest total size of the pages that ``rows`` consecutive rows can lie in.
     most = together = last = within = 0
     for first, page in enumerate(pages):
         if last <= first:
             last, together, within = first + 1, page.size, 0
-        # ``within`` are the rows of the pages after the first; a batch can begin with the last row of that.
+        # ``within`` counts the rows of the pages after the first; a batch can begin with the last row of the first.
         while last < len(pages) and within < rows - 1:
             within += pages[last].values
             together += pages[last].size
@@ -257,7 +257,7 @@ def _most_together(pages: Sequence[Page], rows: int) -> int:
 
 
 def _cuts(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    # Where to cut a batch so that no part has too many characters, as it does if long values are repeated.
+    # Ranges of a batch that have few enough characters, since long values may be repeated.
     first = length = 0
     for place, value in enumerate(values):
         length += 0 if value is None or isinstance(value, int) else len(value)

@@ -1,6 +1,6 @@
-"""Parquet's metadata as a report file has them: one column of fixed-size records, and nothing that names another file.
+"""The Parquet metadata of a report file: one column of fixed-size records, and no reference to another file.
 
-They are read here and not by Arrow, which makes room for whatever lists claim to hold, before it finds them empty.
+They are read here and not by Arrow, which allocates the length that a list claims before it reads the elements.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from .parquet_pages import CODECS, most_packed
 from .thrift import BINARY, I32, I64, Listed, ThriftError, read_struct
 
 MOST_GROUPS = 1 << 16
-"""Row groups of a report file: as many as hold 69 billion reports, or 256 GiB."""
+"""Maximum number of row groups in a report file: enough for 69 billion reports, or 256 GiB."""
 _MOST_TEXTS = 64
 _FIXED_SIZE, _REQUIRED = 7, 0
 _PARQUET = 4
-"""Bytes before the first page."""
+"""Number of bytes before the first page."""
 _CHUNK = {
     1: BINARY,
     3: {1: I32, 3: Listed(BINARY, 1), 4: I32, 5: I64, 7: I64, 9: I64, 11: I64},
@@ -32,8 +32,8 @@ _REPORTS: dict[int, Any] = {
 }
 
 
-# What Arrow makes of an element has a hundred times its bytes, and room for it before the element is there. Hence the
-# fewest bytes that elements have in files as they should be.
+# Arrow takes a hundred times the bytes of an element, and allocates them before it reads the element. So each list
+# states the minimum size that its elements have in valid files.
 _ANY: dict[int, Any] = {
     2: Listed({}, 100_000, least=3),
     4: Listed({1: Listed({}, 100_000, least=24)}, 100_000, least=30),
@@ -42,15 +42,15 @@ _ANY: dict[int, Any] = {
 
 
 _MOST_SKIPPED = 1 << 22
-"""Fields that are left to Arrow: it writes three million into metadata of 8 MiB."""
+"""Maximum number of fields that only Arrow reads: it writes three million into metadata of 8 MiB."""
 
 
 class FooterError(ValueError):
-    """Metadata that are not those of a report file, or of no Parquet file that is read here; says why."""
+    """Metadata that are invalid, or not those of a report file. The message says why."""
 
 
 class Chunk(NamedTuple):
-    """The only column of a row group: where its pages are, and how many records they hold."""
+    """The only column of a row group: the position of its pages, and the number of records in them."""
 
     start: int
     packed: int
@@ -60,16 +60,16 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Footer:
-    """What the metadata of a report file say."""
+    """The metadata of a report file."""
 
     size: int
-    """Bytes of a record."""
+    """Size of a record in bytes."""
     chunks: tuple[Chunk, ...]
     texts: dict[str, str]
 
 
 def read_footer(content: bytes, start: int, column: str) -> Footer:
-    """The metadata that begin at ``start`` in their file; refuses all but one required column of this name."""
+    """The metadata that begin at ``start`` in their file. Refuse any columns but a single required one of this name."""
     try:
         found, end = read_struct(content, 0, _REPORTS)
         texts = {each[1].decode(): each.get(2, b"").decode() for each in found.get(5, [])}
@@ -84,7 +84,7 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
     end = _PARQUET
     for chunk in chunks:
         if chunk.start < end or chunk.packed < 0 or chunk.start + chunk.packed > start:
-            raise FooterError("expected row groups one after the other within the file, got others")
+            raise FooterError("expected consecutive row groups within the file, got others")
         most = most_packed(chunk.records * size)
         if chunk.packed > most:
             raise FooterError(
@@ -92,12 +92,12 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
             )
         end = chunk.start + chunk.packed
     if sum(chunk.records for chunk in chunks) != found.get(3):
-        raise FooterError("expected row groups that add up to the number of rows, got others")
+        raise FooterError("expected row groups that add up to the number of rows, got another total")
     return Footer(size, chunks, texts)
 
 
 def check_footer(content: bytes) -> None:
-    """Refuses metadata that would take Arrow much more memory than their bytes; Arrow interprets the rest."""
+    """Refuse metadata for which Arrow would need much more memory than their size; Arrow checks the rest."""
     try:
         _, end = read_struct(content, 0, _ANY, most_skipped=_MOST_SKIPPED)
     except ThriftError:
@@ -112,7 +112,7 @@ def _record_size(schema: list[dict[int, Any]], column: str) -> int:
     leaf = schema[1]
     size = int(leaf.get(2, 0))
     if (leaf.get(1), leaf.get(3), leaf.get(4)) != (_FIXED_SIZE, _REQUIRED, column.encode()) or size < 1:
-        raise FooterError("expected a column of records of one size, got another")
+        raise FooterError("expected a column of fixed-size records, got another type")
     return size
 
 
@@ -122,7 +122,7 @@ def _chunk(group: dict[int, Any], column: str) -> Chunk:
     if said is None or columns[0].keys() != {3} or 11 in said:
         raise FooterError("expected row groups of one unencrypted column in this file, got another kind")
     if (said.get(1), said.get(3), said.get(5)) != (_FIXED_SIZE, [column.encode()], rows) or rows < 1:
-        raise FooterError("expected row groups of the type and length of their column, got another")
+        raise FooterError("expected row groups with the type and length of their column, got others")
     if said.get(4) not in CODECS:
         raise FooterError("expected row groups compressed with Zstandard or not at all, got another compression")
     return Chunk(said.get(9, -1), said.get(7, -1), CODECS[said[4]], rows)

@@ -1,7 +1,7 @@
-"""Pages of Parquet: their headers, read and checked before anything is decompressed.
+"""Parquet pages: their headers are read and checked before anything is decompressed.
 
-A page says itself how large it will be, and readers believe it: a file of 64 kB can take gigabytes. Here it is known
-beforehand what the pages of a column may hold, and whatever promises more is refused.
+A page states its own decompressed size, and most readers believe it: a file of 64 kB can take gigabytes of memory. Here
+the permitted contents of a column are known beforehand, and a page that claims more is refused.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy.typing as npt
 from .thrift import I32, Content, CutOffError, ThriftError, read_struct
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
-"""Types of pages."""
+"""Page types."""
 PLAIN, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY = 0, 6, 7
 """Encodings of values."""
 CODECS = {0: None, 6: "zstd"}
-"""How pages of reports may be compressed, as Parquet numbers it and as Arrow calls it."""
+"""Permitted compression of report pages: the number in Parquet, and the name in Arrow."""
 _CUT_OFF = "expected pages that end within their row group, got one that ends after it"
 _LONGEST_HEADER = 1 << 20
 _USUAL_HEADER = 1 << 12
 _PAGE = {1: I32, 2: I32, 3: I32, 5: {1: I32, 2: I32}, 7: {1: I32, 2: I32}, 8: {1: I32, 4: I32}}
-# By the type of a page: where its own header is, and where in that its encoding.
+# By page type: the field of the type-specific header, and the field of the encoding in that header.
 _OWN = {DATA: (5, 2), DICTIONARY: (7, 2), DATA_2: (8, 4)}
 
 _NUMBER = rb"([\x80-\xff]{0,3}[\x00-\x7f])"
-# The header that pages of reports have, which are many: a page of plain values without levels or statistics.
+# The usual header of a report page, matched for speed: plain values without levels or statistics.
 _USUAL = re.compile(
     rb"\x15\x00\x15"
     + _NUMBER
@@ -44,38 +44,38 @@ _USUAL = re.compile(
 
 
 class PageError(ValueError):
-    """Pages that cannot be those of the column; says why."""
+    """Pages that cannot belong to the column. The message says why."""
 
 
 class Page(NamedTuple):
-    """What the header of a page says."""
+    """The header of a page."""
 
     type: int
     size: int
-    """Bytes once it is decompressed."""
+    """Decompressed size in bytes."""
     packed: int
-    """Bytes in the file, after the header."""
+    """Size in the file in bytes, without the header."""
     values: int
     encoding: int
 
 
 def most_packed(size: int) -> int:
-    """The bytes that a column chunk may take in the file: Zstandard adds 1/256 at worst, each page a short header."""
+    """Maximum size of a column chunk in the file: Zstandard adds at most 1/256, and each page a short header."""
     return size + size // 64 + (1 << 16)
 
 
 def records(content: memoryview, codec: str | None, count: int, size: int, arrow: Any) -> npt.NDArray[np.uint8]:
-    """The bytes of ``count`` records of ``size`` bytes, from the pages of a column chunk; they cannot be written to.
+    """The bytes of ``count`` records of ``size`` bytes, read-only, from the pages of a column chunk.
 
-    All headers are checked before the first page is decompressed. Memory is at most that of the pages as they are
-    stored, and twice that of the records.
+    All headers are checked before the first page is decompressed. Takes at most the memory of the stored pages plus
+    twice that of the records.
     """
     found = list(_plain_pages(content, codec, count, size))
     unpack = None if codec is None else arrow.Codec(codec).decompress
     if len(found) == 1:
         whole = _unpacked(content, *found[0], unpack)
     else:
-        # Arrow keeps what was freed for the next row group: memory that is new costs as much as the copy.
+        # Allocated by Arrow, which reuses freed memory for the next row group: fresh memory costs as much as the copy.
         whole = np.frombuffer(arrow.allocate_buffer(count * size), dtype=np.uint8)
         done = 0
         for page, place in found:
@@ -86,7 +86,7 @@ def records(content: memoryview, codec: str | None, count: int, size: int, arrow
 
 
 def _plain_pages(content: memoryview, codec: str | None, count: int, size: int) -> Iterator[tuple[Page, int]]:
-    # The pages and where their content begins; those of a required column have values and nothing else.
+    # The pages, and the positions of their contents. Pages of a required column have values and nothing else.
     place = done = 0
     while place < len(content):
         try:
@@ -110,12 +110,12 @@ def _plain_pages(content: memoryview, codec: str | None, count: int, size: int) 
 
 def _unpacked(content: memoryview, page: Page, place: int, unpack: Any) -> npt.NDArray[np.uint8]:
     packed = content[place : place + page.packed]
-    # Into a buffer of exactly this size: a frame that holds more, or less, is refused.
+    # Decompressed into a buffer of exactly this size: a frame with more or fewer bytes is refused.
     return np.frombuffer(packed if unpack is None else unpack(packed, decompressed_size=page.size), dtype=np.uint8)
 
 
 def usual_page(content: Content, place: int) -> tuple[Page, int] | None:
-    """What ``read_page`` returns, in a third of the time; None for a header that is not the usual one."""
+    """The result of ``read_page`` in a third of the time, or None if the header is not the usual one."""
     found = _USUAL.match(content, place)
     if found is None:
         return None
@@ -132,7 +132,7 @@ def _doubled(written: bytes) -> int:
 
 
 def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
-    """The page whose header begins here, and where its content begins."""
+    """The page whose header begins at ``place``, and the position of its content."""
     found, place = read_struct(content, place, _PAGE)
     header, encoding = _OWN.get(found.get(1, -1), (0, 0))
     try:
@@ -141,12 +141,12 @@ def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
     except KeyError:
         raise PageError("expected pages of values, got another kind") from None
     if page.size < 0 or page.packed < 0 or page.values < 0:
-        raise PageError("expected pages of no or more bytes and values, got a negative number")
+        raise PageError("expected page sizes that are not negative, got a negative number")
     return page, place
 
 
 def pages_of(file: BinaryIO, start: int, end: int) -> Iterator[Page]:
-    """The pages of a column chunk between two places of a file, whose content is not looked at."""
+    """The pages of a column chunk between two positions of a file. Only the headers are read."""
     while start < end:
         file.seek(start)
         content = file.read(min(_USUAL_HEADER, end - start))

@@ -1,4 +1,4 @@
-"""Users' values to a file of their reports, in the same order, for a gateway that they trust or for a simulation."""
+"""Privatize a file of values: one report per value, in the same order, at a trusted gateway or in a simulation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .values import Values
 
 @dataclass(frozen=True)
 class Privatized:
-    """What was written."""
+    """Summary of a file of reports that was written."""
 
     reports: int
     skipped: int
-    """Missing values, of which there is no report."""
+    """Number of missing values, which have no report."""
     bytes: int
-    """Of the file."""
+    """Size of the file in bytes."""
     simulated: bool
 
 
@@ -34,10 +34,10 @@ def privatize_values(
     key: Key | None = None,
     advance: Callable[[int, int | None], None] = lambda done, whole: None,
 ) -> Privatized:
-    """Writes a report of each value to a new file, whole or not at all.
+    """Write one report per value to a new file, which appears complete or not at all.
 
-    Noise comes from the secure source; a seed takes it from a seeded one, and marks the file as simulated. Then the
-    reports are those of one call of ``scheme.privatize``, however the values are divided into chunks.
+    Noise comes from the secure source. With a seed it comes from a seeded source, and the file is marked as simulated;
+    the reports are then the same as from one call of ``scheme.privatize``, however the values are divided into chunks.
     """
     done = 0
     with report_writer(out, scheme, simulated=seed is not None, key=key) as writer:

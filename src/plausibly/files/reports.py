@@ -1,6 +1,6 @@
-"""Report files: Parquet with one record in each row, the scheme in the metadata, and checksums over all of it.
+"""Report files: Parquet with one record per row, the scheme in the metadata, and checksums over everything.
 
-The format is described byte by byte in docs/files.md, the reasons in docs/adr/0013-files.md.
+docs/files.md specifies every byte of the format; docs/adr/0013-files.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ _TAIL = struct.Struct("<I4s")
 _GROUP_BYTES = 1 << 22
 _GROUP_REPORTS = 1 << 20
 _MOST_FOOTER = 1 << 26
-"""Bytes of the metadata: a scheme with a million labels of forty characters, and all row groups there may be."""
+"""Maximum size of the metadata in bytes: a scheme with a million labels of 40 characters, and all row groups."""
 _REMEMBERED = 1 << 20
-"""Bytes of metadata, and of a scheme, that are kept for the next file."""
+"""Maximum size in bytes of metadata, and of a scheme, that are cached for the next file."""
 _GROUP_TEXT, _KEYED_GROUP_TEXT = 32, 96
-"""Characters for each row group in the list of them."""
+"""Maximum number of characters per row group in the list of row groups."""
 _UNSEALED = b"0" * 64
-# A text of 64 characters after its key, as Parquet's metadata write them: a control character cannot be part of JSON.
+# A metadata key and the header of its text of 64 characters. JSON cannot contain the control character.
 _SEAL = b"plausibly.checksum\x18\x40"
 _KEYED_SEAL = b"plausibly.mac\x18\x40"
 _PURPOSE = b"plausibly reports 2\n"
-"""What a key authenticates begins with: a tally's code is none of a report file."""
+"""The first bytes of what a key authenticates, so that the code of a tally never fits a report file."""
 
 
 class DamagedError(ReportError):
-    """A report file, or one of its row groups, that cannot be read: which one, and why."""
+    """A report file or one of its row groups cannot be read. The message names it and says why."""
 
     def __init__(self, path: str, group: int | None, reason: str, reports: int | None = None) -> None:
         self.path, self.group, self.reason, self.reports = path, group, reason, reports
@@ -67,7 +67,7 @@ class DamagedError(ReportError):
 
     @property
     def skipped(self) -> Skipped:
-        """The entry of a tally's list of what was left out."""
+        """The entry for a tally's list of skipped files and row groups."""
         return Skipped(self.path, self.group, self.reports, self.reason)
 
 
@@ -109,7 +109,7 @@ def write_reports(
 
 
 class ReportWriter:
-    """Writes reports that come in batches of any size to row groups of equal size."""
+    """A writer of reports: takes batches of any size and writes row groups of equal size."""
 
     def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str, keyed: bool) -> None:
         self.scheme, self.simulated = scheme, simulated
@@ -135,7 +135,7 @@ class ReportWriter:
     def write(self, reports: object) -> None:
         """Add reports, or refuse all of them if one is not a report of the scheme."""
         if not self._sink.own or not self._parquet.is_open:
-            raise StateError("this file of reports is not open for writing here")
+            raise StateError("the file of reports is not open for writing in this process")
         accepted = self.scheme.accept(reports)
         self.simulated |= is_simulated(accepted)
         failed, self._failed = self._failed, True
@@ -145,7 +145,7 @@ class ReportWriter:
     def finish(self) -> None:
         """Write the remaining reports and the metadata."""
         if self._failed:
-            raise StateError("an earlier write failed, and it is not known which reports are missing")
+            raise StateError("an earlier write failed, so reports may be missing; write the file again")
         if self._buffered:
             self._flush(self._buffer[: self._buffered])
         self._parquet.add_key_value_metadata(
@@ -154,7 +154,7 @@ class ReportWriter:
                 "plausibly.scheme": self.scheme.to_json(),
                 "plausibly.fingerprint": self.scheme.fingerprint(),
                 "plausibly.simulated": json.dumps(self.simulated),
-                # Users may well have sent the same reports as others: without this their files would be one.
+                # Makes each file unique: two files may have equal reports by chance, and neither is a copy.
                 "plausibly.file": os.urandom(16).hex(),
                 "plausibly.groups": json.dumps(self._groups, separators=(",", ":")),
                 "plausibly.mac" if self._keyed else "plausibly.checksum": _UNSEALED.decode(),
@@ -163,7 +163,7 @@ class ReportWriter:
         self._parquet.close()
 
     def abandon(self) -> None:
-        """Close the file; without ``finish`` before it, the file is unusable."""
+        """Close the file. Unless ``finish`` was called before, the file is unusable."""
         self._parquet.close()
 
     def _take(self, reports: Reports) -> None:
@@ -183,7 +183,7 @@ class ReportWriter:
 
     def _flush(self, reports: Reports) -> None:
         if len(self._groups) == MOST_GROUPS:
-            raise StateError(f"a file of reports has at most {MOST_GROUPS:,} row groups; begin another")
+            raise StateError(f"a file of reports can have at most {MOST_GROUPS:,} row groups; start another file")
         arrow, _ = _pyarrow()
         content = reports.view(np.uint8)
         column = arrow.FixedSizeBinaryArray.from_buffers(
@@ -204,7 +204,7 @@ class ReportFile:
     def __init__(self, source: Source, *, key: Key | None = None) -> None:
         self._opener = opener_of(source)
         self.name = self._opener.name
-        """The name in messages: the path, or what the opener calls the file."""
+        """The name in messages: the path, or the name that the opener gives."""
         self._arrow, _ = _pyarrow()
         footer, start, self.identity = self._footer(key)
         self._keyed = key is not None
@@ -215,7 +215,7 @@ class ReportFile:
         self._said = said
         self.scheme, self.simulated = said.scheme, said.simulated
         self.groups = tuple(chunk.records for chunk in said.chunks)
-        """The number of reports of each row group."""
+        """Number of reports in each row group."""
 
     def __len__(self) -> int:
         return sum(self.groups)
@@ -235,7 +235,7 @@ class ReportFile:
         """
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         try:
-            # Read once, as a whole: what is checked is what is used, even if the file changes meanwhile.
+            # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
             with self._opener.open() as file:
                 file.seek(chunk.start)
                 stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
@@ -243,16 +243,16 @@ class ReportFile:
             content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
-        except MemoryError:  # one of Arrow's, too, and no damage
+        except MemoryError:  # ArrowMemoryError is one, and no sign of damage
             raise
         except (self._arrow.ArrowException, OSError, ValueError):
             raise self.damaged("the pages cannot be read", group) from None
         if _digest(content.data, self._keyed) != self._said.checksums[group]:
-            raise self.damaged("the checksum does not fit; the bytes are damaged", group)
+            raise self.damaged("the checksum does not match; the bytes are damaged", group)
         return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Do nothing: the file is open only while it is being read. For callers that close what they open."""
+        """Do nothing: the file is open only while it is read. For callers that close every file."""
 
     def __enter__(self) -> ReportFile:
         return self
@@ -261,22 +261,22 @@ class ReportFile:
         self.close()
 
     def damaged(self, reason: str, group: int | None = None) -> DamagedError:
-        """The error that says what is wrong with this file, or with one of its row groups."""
+        """A `DamagedError` that names this file or one of its row groups."""
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
-        # With its checksum, which is looked at before anything interprets the rest.
+        # The metadata, their position and their checksum, which is verified before anything interprets the rest.
         try:
             with self._opener.open() as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(0)
                 first = file.read(len(_PARQUET))
                 if size < len(_PARQUET) + _TAIL.size:
-                    raise self.damaged(f"not a file of reports: it has {size} bytes")
+                    raise self.damaged(f"not a file of reports: it has only {size} bytes")
                 file.seek(size - _TAIL.size)
                 length, last = _TAIL.unpack(file.read(_TAIL.size))
                 if (first, last) != (_PARQUET, _PARQUET):
-                    raise self.damaged("not a whole Parquet file: one of its marks is missing")
+                    raise self.damaged("not a complete Parquet file: it does not begin and end with PAR1")
                 if length > size - len(_PARQUET) - _TAIL.size:
                     raise self.damaged("the metadata are cut off")
                 if length > _MOST_FOOTER:
@@ -294,12 +294,12 @@ class ReportFile:
             raise self.damaged(NOT_AUTHENTICATED)
         checksum = _checksum(footer, place, start, key)
         if not hmac.compare_digest(footer[place : place + len(_UNSEALED)], checksum.encode()):
-            raise self.damaged("the checksum of the metadata does not fit" if key is None else key.misfit)
+            raise self.damaged("the checksum of the metadata does not match" if key is None else key.misfit)
         return footer, start, checksum
 
 
 def _fill(buffer: memoryview, file: BinaryFile) -> int:
-    # A file that comes over a network may deliver less at a time than was asked for.
+    # A file on a network may return fewer bytes than requested.
     length = 0
     while length < len(buffer) and (piece := file.readinto(buffer[length:])):
         length += piece
@@ -307,7 +307,7 @@ def _fill(buffer: memoryview, file: BinaryFile) -> int:
 
 
 def group_reports(scheme: Scheme) -> int:
-    """The number of reports in a row group: a few megabytes of records."""
+    """Number of reports in a row group: a few megabytes of records."""
     return max(1, min(_GROUP_REPORTS, _GROUP_BYTES // scheme.report_dtype.itemsize))
 
 
@@ -331,7 +331,7 @@ class _Sink(io.FileIO):
 
 
 def _seal_of(footer: bytes) -> tuple[int | None, bool]:
-    # Where the checksum is, if there is one and no other, and whether a key has made it.
+    # The position of the checksum, if there is exactly one, and whether it was made with a key.
     places = [
         (found.end(), found[0] == _KEYED_SEAL)
         for found in re.finditer(re.escape(_SEAL) + b"|" + re.escape(_KEYED_SEAL), footer)
@@ -342,24 +342,24 @@ def _seal_of(footer: bytes) -> tuple[int | None, bool]:
 
 
 def _checksum(footer: bytes, place: int, start: int, key: Key | None) -> str:
-    # Of all metadata, with zeros where it stands itself, and of where they begin: nothing was put in before them.
+    # Of all metadata, with zeros in its own place, and of their position, so that nothing can be inserted before them.
     plain = footer[:place] + _UNSEALED + footer[place + len(_UNSEALED) :] + struct.pack("<Q", start)
     return hashlib.sha256(plain).hexdigest() if key is None else key.mac(_PURPOSE, plain).hex()
 
 
 def _digest(content: memoryview, keyed: bool) -> int | str:
-    # CRC-32 is against accidents; with a key nobody must find other records with the same.
+    # CRC-32 detects accidents. With a key, nobody may find other records with the same digest.
     return hashlib.sha256(content).hexdigest() if keyed else zlib.crc32(content)
 
 
 def _seal(path: Path, key: Key | None) -> None:
-    # The checksum of the metadata stands within them, and can be computed only when they are written.
+    # The metadata contain their own checksum, which can be computed only after they are written.
     with path.open("r+b") as file:
         end = file.seek(-_TAIL.size, os.SEEK_END)
         length, _ = _TAIL.unpack(file.read(_TAIL.size))
         if length > _MOST_FOOTER:
             raise StateError(
-                f"{path.name}: metadata of {length:,} bytes, more than {_MOST_FOOTER:,}; list fewer labels"
+                f"{path.name}: expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}; list fewer labels"
             )
         start = file.seek(end - length)
         footer = file.read(length)
@@ -372,12 +372,12 @@ def _seal(path: Path, key: Key | None) -> None:
 
 def _refuse_overwriting(path: Path) -> None:
     if path.exists():
-        raise StateError(f"{path}: there is a file of this name already, and reports are not overwritten")
+        raise StateError(f"{path}: exists already, and reports are never overwritten; choose another name")
 
 
 @dataclass(frozen=True)
 class _Described:
-    """What the metadata say of the reports."""
+    """The reports as their metadata describe them."""
 
     scheme: Scheme
     simulated: bool
@@ -410,7 +410,7 @@ def _described(footer: bytes, start: int, keyed: bool) -> _Described:
         raise FooterError(f"expected one column of {scheme.name} records of {size} bytes, got another")
     most = group_reports(scheme)
     if max((count for count, _ in groups), default=0) > most:
-        # Zeros compress well: a file of some kilobytes could fill the memory.
+        # Zeros compress well: a file of a few kilobytes could fill the memory.
         raise FooterError(f"expected row groups of at most {most} reports, got a larger one")
     if [count for count, _ in groups] != [chunk.records for chunk in found.chunks]:
         raise FooterError("the row groups are not those that were written")
@@ -419,25 +419,25 @@ def _described(footer: bytes, start: int, keyed: bool) -> _Described:
 
 @lru_cache(maxsize=8)
 def _remembered(footer: bytes, start: int, keyed: bool) -> _Described:
-    # The tasks that share a file each read its metadata, to see that it is still the same.
+    # Each task that shares a file reads its metadata again, to check that it is still the same.
     return _described(footer, start, keyed)
 
 
 def _groups(text: str, count: int, keyed: bool) -> list[tuple[int, int | str]]:
     if len(text) > (_KEYED_GROUP_TEXT if keyed else _GROUP_TEXT) * (count + 1):
-        raise ValueError("more row groups than there are")
+        raise ValueError("more row groups than in the file")
     return [(int(reports), str(digest) if keyed else int(digest)) for reports, digest in json.loads(text)]
 
 
 @lru_cache(maxsize=16)
 def _scheme(text: str) -> Scheme:
-    # Many files of few reports have the same one, and its thresholds take a moment to compute.
+    # Many small files have the same scheme, and its thresholds take a moment to compute.
     return from_json(text)
 
 
 @lru_cache(maxsize=1)
 def _large_scheme(text: str) -> Scheme:
-    # Files of somebody else must not fill the memory with schemes.
+    # Untrusted files must not fill the memory with schemes.
     return from_json(text)
 
 

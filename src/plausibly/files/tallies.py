@@ -1,6 +1,6 @@
-"""Tally files: an accumulator with its scheme, and which row groups of which report files are in it.
+"""Tally files: an accumulator with its scheme, and the list of row groups and report files that it contains.
 
-The format is described byte by byte in docs/files.md.
+docs/files.md specifies every byte of the format.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _MOST_BRACKETS = 2**21
 _PURPOSE = b"plausibly tally 2\n"
 """The first bytes of what a key authenticates, so that the code of a report file never fits a tally."""
 _MOST_HEADER = 1 << 26
-"""Bytes of the header: 800,000 report files, or a scheme with a million labels of forty characters."""
+"""Maximum size of the header in bytes: 800,000 report files, or a scheme with a million labels of 40 characters."""
 _PIECE = 1 << 22
 
 Ranges = tuple[tuple[int, int], ...]
-"""Row groups [first, last), sorted, with gaps between them."""
+"""Ranges [first, last) of row groups, sorted, with gaps between them."""
 
 
 class SimulatedError(StateError):
@@ -48,7 +48,7 @@ class SimulatedError(StateError):
         super().__init__(path)
 
     def __str__(self) -> str:
-        return f"{self.reason}; allow_simulated=True accepts them"
+        return f"{self.reason}; pass allow_simulated=True to accept them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Collected:
         text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogateescape")
         blob = self.tally.to_bytes()
         if len(text) > _MOST_HEADER:
-            raise StateError(f"a header of {len(text):,} bytes, more than {_MOST_HEADER:,}; put reports in fewer files")
+            raise StateError(f"expected a header of at most {_MOST_HEADER:,} bytes, got {len(text):,}; use fewer files")
         head = _PREFIX.pack(_MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
         parts = [head, _CHECKSUM.pack(zlib.crc32(head)), blob]
         return b"".join(parts if key is None else [*parts, key.mac(_PURPOSE, *parts)])
@@ -105,9 +105,9 @@ class Collected:
 
     @classmethod
     def from_bytes(cls, content: bytes | bytearray, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """The state that ``to_bytes`` wrote; refuses damaged and left-over bytes, and the wrong kind of ``complete``.
+        """The state that ``to_bytes`` wrote. Refuse damaged or surplus bytes, and a state of the wrong completeness.
 
-        With a ``key``, refuses content that was not written with it; without one, content written with any key.
+        With a ``key``, refuse content that was not written with it; without one, refuse content written with any key.
         """
         view = memoryview(content)
         head, expected = _lengths(view, key)
@@ -119,7 +119,7 @@ class Collected:
                 raise StateError(key.misfit)
         end = _PREFIX.size + head
         if zlib.crc32(view[:end]) != _CHECKSUM.unpack_from(view, end)[0]:
-            raise StateError("the checksum of the header does not fit; the bytes are damaged")
+            raise StateError("the checksum of the header does not match; the bytes are damaged")
         try:
             text = bytes(view[_PREFIX.size : end]).decode("utf-8", "surrogateescape")
             expect_few_brackets(text, _MOST_BRACKETS)
@@ -144,9 +144,9 @@ class Collected:
         ):
             raise StateError("the header does not describe a tally of a scheme known here")
         if complete and not whole:
-            raise StateError("not complete: collecting was interrupted, and resumes when the call is repeated")
+            raise StateError("not complete: the collection was interrupted; run it again to resume")
         if whole and not complete:
-            raise StateError("expected a state that collect has saved while running, got a tally that is complete")
+            raise StateError("expected an unfinished state that collect saved, got a complete tally")
         tally = Accumulator.from_bytes(scheme, view[end + _CHECKSUM.size :])  # type: ignore[arg-type]
         if len(tally) != reports:
             raise StateError("the header and the accumulator do not agree on the number of reports")
@@ -180,7 +180,7 @@ def write_tally(path: str | Path, tally: Accumulator, *, simulated: bool = False
 def read_tally(
     path: str | Path, *, scheme: Scheme | None = None, allow_simulated: bool = False, key: Key | None = None
 ) -> Accumulator:
-    """The accumulator in a tally file. Refuses another scheme than the one given, and simulations unless allowed."""
+    """The accumulator in a tally file. Refuse any scheme but the given one, and simulations unless allowed."""
     found = Collected.read(path, key=key)
     if scheme is not None and scheme != found.scheme:
         raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, got {found.scheme.fingerprint()[:12]}")
@@ -192,7 +192,7 @@ def read_tally(
 def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
     # The lengths of the header and of the whole file, from its first bytes.
     if len(view) < _PREFIX.size + _CHECKSUM.size:
-        raise StateError(f"not a tally file: it has {len(view)} bytes")
+        raise StateError(f"not a tally file: it has only {len(view)} bytes")
     magic, version, head, blob = _PREFIX.unpack_from(view)
     if magic != _MAGIC:
         raise StateError("not a tally file")
@@ -221,7 +221,7 @@ def _content(path: Path, key: Key | None) -> bytearray:
 
 
 def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The same row groups, sorted and with neighbours joined; refuses duplicates."""
+    """The same row groups, sorted and with adjacent ranges joined. Refuse duplicates."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if joined and first < joined[-1][1]:

@@ -1,6 +1,6 @@
-"""Text files of users' values in constant memory: blocks of whole lines, plain or gzip'ed.
+"""Text files of users' values, read in constant memory: blocks of complete lines, plain or compressed with gzip.
 
-Whatever is wrong is named by file and line. What stands there is never shown: it may be somebody's secret.
+Errors name the file and the line. They never show the content, which may be somebody's secret.
 """
 
 from __future__ import annotations
@@ -18,55 +18,55 @@ from typing import Any, BinaryIO, cast
 from ..core.errors import ParameterError, PlausiblyError
 
 LONGEST_VALUE = 1 << 20
-"""Characters of a value."""
+"""Maximum length of a value in characters."""
 LONGEST_LINE = 1 << 24
-"""Bytes of a line, with whatever else is in it."""
+"""Maximum length of a line in bytes, with all its columns."""
 MOST_AT_ONCE = 1 << 16
-"""Missing values in a batch: a run of empty lines may be longer than the memory."""
+"""Maximum number of missing values in a batch: a run of empty lines might not fit into memory."""
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
-_CR_ALONE = "a carriage return (CR) where no line ends; lines must end with LF, or with CR and LF"
-# By how they begin, which is like no text in UTF-8 that people write.
+_CR_ALONE = "the line contains a carriage return (CR); lines must end with LF or CR LF"
+# Other kinds of files by their first bytes, with which no ordinary UTF-8 text begins.
 _OTHERS = {
     b"\xff\xfe": "text in UTF-16; save it as UTF-8",
     b"\xfe\xff": "text in UTF-16; save it as UTF-8",
-    b"PAR1\x15": "a Parquet file; say that its format is parquet",
-    b"PK\x03\x04": "a ZIP archive or a workbook of a spreadsheet; unpack it, or save it as CSV",
-    b"BZh91AY&SY": "compressed by bzip2, which is not read here; unpack it, or use gzip",
-    b"\xfd7zXZ\0": "compressed by xz, which is not read here; unpack it, or use gzip",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd, which is not read here; unpack it, or use gzip",
+    b"PAR1\x15": 'a Parquet file; pass format="parquet"',
+    b"PK\x03\x04": "a ZIP archive or a spreadsheet; unpack it, or save it as CSV",
+    b"BZh91AY&SY": "compressed with bzip2, which is not supported; unpack it, or use gzip",
+    b"\xfd7zXZ\0": "compressed with xz, which is not supported; unpack it, or use gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd, which is not supported; unpack it, or use gzip",
     _GZIP: "compressed twice; unpack it once",
 }
 
 
 class ValuesError(PlausiblyError, ValueError):
-    """A file of users' values cannot be taken. Says which, where and why, and never what stands there."""
+    """A file of users' values is refused. The message names the file, the line and the reason, and shows no value."""
 
 
 class Source:
-    """Where values come from: a file by its path, or a stream of bytes such as standard input."""
+    """A source of values: the path of a file, or a stream of bytes such as standard input."""
 
     def __init__(self, given: str | Path | BinaryIO) -> None:
         if isinstance(given, io.TextIOBase):
-            raise ParameterError("expected a stream of bytes, got one of text; its buffer has the bytes")
+            raise ParameterError("expected a stream of bytes, got one of text; pass its .buffer")
         self.path = Path(given) if isinstance(given, str | Path) else None
         self.name = "standard input" if self.path is None else str(given)
         self.read = 0
-        """Bytes that have been read."""
+        """Number of bytes read so far."""
         self.size: int | None = None
-        """Bytes there are, where that is known."""
+        """Total number of bytes, if known."""
         self._given = given
 
     def refused(self, why: str, place: str = "") -> ValuesError:
-        """The error that says so, with the name of the file."""
+        """A `ValuesError` that names the file."""
         return ValuesError(f"{self.name}{place and f', {place}'}: {why}")
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """The file, to be read from its beginning."""
+        """The file, open at its beginning."""
         if self.path is None:
             if getattr(self._given, "closed", True):
-                raise self.refused("closed, nothing can be read from it")
+                raise self.refused("cannot be read because it is closed")
             yield cast(BinaryIO, self._given)
             return
         try:
@@ -85,14 +85,14 @@ class Text:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.blocks = self.given = 0
-        """Blocks, and characters, that have been read so far."""
+        """Number of blocks, and of characters, read so far."""
 
     def refused(self, why: str, line: int) -> ValuesError:
-        """The error that says so of a line."""
+        """A `ValuesError` that names the line."""
         return self.source.refused(why, f"line {line}")
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        """Blocks of whole lines, each with the number of its first line; refuses an empty file."""
+        """Blocks of complete lines, each with the number of its first line. Refuse an empty file."""
         first = 1
         for content in self._cut():
             if first == 1:
@@ -104,16 +104,16 @@ class Text:
                 yield first, text
             first += content.count(b"\n")
         if not self.blocks:
-            raise self.refused("nothing; the file is empty", 1)
+            raise self.refused("expected values, got an empty file", 1)
 
     def lines(self) -> Iterator[str]:
-        """One line after another, with what ends it."""
+        """The lines one by one, with their line ends."""
         for _, text in self:
-            # Unlike splitlines, this one takes nothing but LF for the end of a line.
+            # Unlike splitlines, this splits at LF only.
             yield from io.StringIO(text, newline="\n")
 
     def _cut(self) -> Iterator[bytes]:
-        # Blocks that end where a line does, but for the last.
+        # Blocks that end at the end of a line, except the last.
         line, length = 1, 0
         pieces: list[bytes] = []
         for block in self._read():
@@ -125,7 +125,7 @@ class Text:
             pieces.append(block[end:])
             length += len(block) - end
             if length > LONGEST_LINE:
-                why = _CR_ALONE if b"\r" in pieces[0] else f"a line of more than {LONGEST_LINE:,} bytes"
+                why = _CR_ALONE if b"\r" in pieces[0] else f"the line has more than {LONGEST_LINE:,} bytes"
                 raise self.refused(why, line)
         if length:
             yield b"".join(pieces)
@@ -142,7 +142,7 @@ class Text:
                     yield block
                     lines += block.count(b"\n")
             except (EOFError, gzip.BadGzipFile, zlib.error):
-                raise self.refused("gzip data that are cut off or damaged", lines) from None
+                raise self.refused("the gzip data are cut off or damaged", lines) from None
             except OSError as error:
                 raise self.refused(error.strerror or "cannot be read", lines) from None
 
@@ -156,7 +156,7 @@ class Text:
     def _decoded(self, content: bytes, first: int) -> str:
         place = content.find(b"\0")
         if place >= 0:
-            raise self.refused("a NUL byte, which no text has", first + content.count(b"\n", 0, place))
+            raise self.refused("expected text, got a NUL byte", first + content.count(b"\n", 0, place))
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
@@ -166,7 +166,7 @@ class Text:
 
 
 class _Counted(io.RawIOBase):
-    # Has the source know how much was read of it.
+    # Counts the bytes read from the source.
     def __init__(self, file: BinaryIO, source: Source) -> None:
         self._file, self._source = file, source
 
@@ -175,17 +175,17 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         content = self._file.read(len(buffer))
-        if content is None:  # more may come: this is not the end
-            raise BlockingIOError(errno.EAGAIN, "expected a stream that waits for its data")
+        if content is None:  # no data yet, but not the end
+            raise BlockingIOError(errno.EAGAIN, "expected a blocking stream, got one without data")
         buffer[: len(content)] = content
         self._source.read += len(content)
         return len(content)
 
 
 def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
-    """The lines of a text in batches, without their ends: their numbers, and None for one that is empty.
+    """The lines of a text in batches: their numbers, and the lines without line ends, None for an empty line.
 
-    Empty lines at the end of the file are no lines.
+    Empty lines at the end of the file are ignored.
     """
     empty = 0  # the first of the empty lines before this block
     for first, block in text:
@@ -210,6 +210,6 @@ def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
 
 
 def differs_little(name: str, names: list[str]) -> str:
-    """A half sentence if one of the names is this one but for case and spaces. It tells no more than was given."""
+    """A hint if one of the names differs from the given one only in case or spaces. The hint shows no name."""
     alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
-    return "; one differs from it in case or spaces only" if alike and name not in names else ""
+    return "; another name differs only in case or spaces" if alike and name not in names else ""

@@ -1,7 +1,7 @@
-"""Structs of Thrift's compact protocol, read strictly and in memory that the bytes themselves bound.
+"""A strict reader of structs in Thrift's compact protocol, whose memory is bounded by the size of the input.
 
-A shape says which fields are wanted: the kind of a number or text, a dictionary for a struct, a ``Listed`` for a list.
-All other fields are checked and passed over, up to a number that bounds the time.
+A shape names the wanted fields: the type of a number or text, a dictionary for a struct, a ``Listed`` for a list. All
+other fields are checked and skipped, up to a number that bounds the time.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, STRUCT = 3, 4, 5, 6, 7, 8, 9, 10
 _BOOLS = (1, 2)
 _BITS = {I16: 16, I32: 32, I64: 64}
 _LOW, _SHIFT = 15, 4
-"""The low half of a byte, and how to get at the high one."""
+"""Mask of the low half of a byte, and shift to the high half."""
 _MORE = 128
-"""Set in all bytes of a number but the last."""
+"""The bit that is set in all bytes of a number but the last."""
 _DEEPEST = 16
-"""Structs and lists within each other; the metadata of Parquet have seven."""
+"""Maximum nesting of structs and lists; Parquet's metadata have seven levels."""
 
 MOST_SKIPPED = 1 << 20
-"""Fields and elements of lists that are passed over in one struct, which bounds the time. A report file with all row
-groups there may be has 852,000 in its metadata."""
+"""Maximum number of fields and list elements skipped in one struct, which bounds the time. A report file with the
+maximum number of row groups has 852,000 in its metadata."""
 
 Content = bytes | memoryview
 Shape = dict[int, Any]
 
 
 class ThriftError(ValueError):
-    """Bytes that are no struct of the shape."""
+    """Bytes that are not a struct of the shape."""
 
 
 class CutOffError(ThriftError):
@@ -37,7 +37,7 @@ class CutOffError(ThriftError):
 
 @dataclass(frozen=True)
 class Listed:
-    """The shape of a list with at most ``most`` elements, which have at least ``least`` bytes each on average."""
+    """The shape of a list of at most ``most`` elements with an average of at least ``least`` bytes."""
 
     element: Any
     most: int
@@ -47,9 +47,9 @@ class Listed:
 def read_struct(
     content: Content, place: int, shape: Shape, *, most_skipped: int = MOST_SKIPPED
 ) -> tuple[dict[int, Any], int]:
-    """The wanted fields, by their numbers, of the struct that begins at a place; and where it ends.
+    """The wanted fields, by number, of the struct that begins at ``place``, and the position after it.
 
-    Refuse more than ``most_skipped`` fields and elements of lists that are not in the shape.
+    Refuse a struct with more than ``most_skipped`` fields and list elements that are not in the shape.
     """
     try:
         return _Reading(content, most_skipped).struct(place, shape, 0)
@@ -58,14 +58,14 @@ def read_struct(
 
 
 class _Reading:
-    """A struct being read, and how many fields and elements may still be passed over."""
+    """A struct being read, and the number of fields and elements that may still be skipped."""
 
     def __init__(self, content: Content, most_skipped: int) -> None:
         self._content, self._left = content, most_skipped
 
     def struct(self, place: int, shape: Shape, depth: int) -> tuple[dict[int, Any], int]:
         if depth > _DEEPEST:
-            raise ThriftError("too many structs within each other")
+            raise ThriftError("structs nested too deeply")
         content = self._content
         found: dict[int, Any] = {}
         last = 0
@@ -77,14 +77,14 @@ class _Reading:
             else:
                 number, place = _integer(content, place, 16)
                 if number <= last:
-                    raise ThriftError("a field that is there twice, or out of its order")
+                    raise ThriftError("a field that is repeated or out of order")
                 last = number
             wanted = shape.get(last)
             if wanted is None:
                 self._spend(1)
                 place = self._skipped(place, kind, depth, False)
             elif wanted == kind and kind in _BITS:
-                # Most numbers are of one byte, and pages have many headers.
+                # The fast path: most numbers have one byte, and files have many page headers.
                 if content[place] < _MORE:
                     found[last] = (content[place] >> 1) ^ -(content[place] & 1)
                     place += 1
@@ -101,13 +101,13 @@ class _Reading:
         if isinstance(wanted, Listed) and kind == LIST:
             element, count, place = _list_head(content, place)
             if count > wanted.most:
-                raise ThriftError("a list of too many elements")
+                raise ThriftError("a list with too many elements")
             start, found = place, []
             for _ in range(count):
                 value, place = self._value(place, element, wanted.element, depth + 1)
                 found.append(value)
             if place - start < count * wanted.least:
-                raise ThriftError("a list whose elements lack what they must have")
+                raise ThriftError("a list whose elements are too short")
             return found, place
         if kind != wanted or kind not in (*_BITS, BINARY):
             raise ThriftError("a field of another type")
@@ -119,7 +119,7 @@ class _Reading:
     def _skipped(self, place: int, kind: int, depth: int, listed: bool) -> int:
         content = self._content
         if kind in _BOOLS:
-            return place + listed  # that of a field is in its head
+            return place + listed  # the value of a field is in its head
         if kind in _BITS:
             return _varint(content, place, _BITS[kind])[1]
         if kind == BINARY:
@@ -129,7 +129,7 @@ class _Reading:
         if kind in (BYTE, DOUBLE):
             return place + (1 if kind == BYTE else 8)
         if kind not in (LIST, SET) or depth > _DEEPEST:  # Parquet has no maps
-            raise ThriftError("a field of an unknown type, or too many lists within each other")
+            raise ThriftError("a field of an unknown type, or lists nested too deeply")
         element, count, place = _list_head(content, place)
         self._spend(count)
         for _ in range(count):
@@ -139,7 +139,7 @@ class _Reading:
     def _spend(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
-            raise ThriftError("too many fields and elements that are not wanted")
+            raise ThriftError("too many fields and elements that are not in the shape")
 
 
 def _list_head(content: Content, place: int) -> tuple[int, int, int]:
@@ -148,16 +148,16 @@ def _list_head(content: Content, place: int) -> tuple[int, int, int]:
     count = head >> _SHIFT
     if count == _LOW:
         count, place = _varint(content, place, 32)
-    # An element has at least a byte: lists that claim more are refused before they take time.
+    # An element has at least one byte: refuse a list that claims more elements before it takes time.
     if count > len(content) - place:
-        raise CutOffError("a list that is longer than all bytes")
+        raise CutOffError("a list that ends after the last byte")
     return head & _LOW, count, place
 
 
 def _binary(content: Content, place: int) -> tuple[int, int]:
     length, start = _varint(content, place, 32)
     if length > len(content) - start:
-        raise CutOffError("a text that is longer than all bytes")
+        raise CutOffError("a text that ends after the last byte")
     return start, start + length
 
 
@@ -173,7 +173,7 @@ def _varint(content: Content, place: int, bits: int) -> tuple[int, int]:
         shift += 7
         place += 1
         if shift >= bits:
-            raise ThriftError("a number of too many bytes")
+            raise ThriftError("a number with too many bytes")
     value |= byte << shift
     if value >> bits:
         raise ThriftError("a number that is too large")

@@ -1,6 +1,6 @@
-"""Users' values from files: CSV, Parquet, NDJSON or one a line, in chunks and in constant memory.
+"""Users' values from files: CSV, Parquet, NDJSON or one per line, in chunks and in constant memory.
 
-What is wrong with a file is named by its line, in Parquet by its row. No message shows a value, or any other cell.
+Errors name the line, or the row of a Parquet file. No message shows a value or any other cell.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _SUFFIXES = {
     ".parquet": "parquet",
 }
 _ROWS = 1 << 18
-"""Rows of a CSV file in a chunk; a block of text may have more of them, and a run of empty lines without end."""
+"""Maximum number of CSV rows in a chunk; a block of text may have more, and a run of empty lines has no limit."""
 
 Batch = tuple[list[int], list[Any]]
-"""Where values stand, and what they are: None for a missing one."""
+"""Line or row numbers, and the values in them: None for a missing value."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chunk:
-    """Some users' values, as the domain takes them, and where each of them stands."""
+    """Some users' values as items of the domain, and the line or row of each."""
 
     values: list[Any]
     places: list[int]
@@ -49,12 +49,12 @@ class Chunk:
         return len(self.values)
 
     def refused(self, why: str, position: int) -> ValuesError:
-        """The error that says so of the value at this position, by file and line."""
+        """A `ValuesError` that names the file and line of the value at this position."""
         return self._source.refused(why, f"{self._unit} {self.places[position]}")
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Has a domain that refuses a value within say where it stands."""
+        """Add the file and line to errors that a domain raises about a value."""
         try:
             yield
         except DomainError as error:
@@ -65,7 +65,7 @@ class Chunk:
 
 
 class Values:
-    """A source's values: chunks of them, to be iterated over once. Made by ``values``."""
+    """The values of a source in chunks, which can be iterated over once. Made by ``values``."""
 
     def __init__(
         self, source: Source, batches: Iterable[Batch], *, unit: str, domain: Domain, skip: bool, head: int = 0
@@ -75,13 +75,13 @@ class Values:
         self._kind: type | None = None
         self.name, self.path = source.name, source.path
         self.taken = 0
-        """Values that have been read."""
+        """Number of values read so far."""
         self.skipped = 0
-        """Missing ones that have been left out."""
+        """Number of missing values skipped so far."""
 
     @property
     def expected(self) -> int | None:
-        """About how many values there will have been at the end; None where nobody can know."""
+        """Estimated total number of values; None if it is unknown."""
         if isinstance(self._batches, ParquetColumn):
             return self._batches.rows
         if not self._source.size or not self._source.read:
@@ -99,7 +99,7 @@ class Values:
                 yield self._converted(self._alike(chunk))
         if not self.taken:
             if self.skipped:
-                why = f"the end of the file, and all {self.skipped:,} values up to here are missing"
+                why = f"expected values, got the end of the file; all {self.skipped:,} values are missing"
                 raise self._source.refused(why, f"{self._unit} {last}")
             raise self._source.refused("expected values, got the end of the file", f"{self._unit} {last + 1}")
 
@@ -107,27 +107,29 @@ class Values:
         if None not in chunk.values:
             return chunk
         if not self._skip:
-            raise chunk.refused("no value; leave out users who have none, or skip them", chunk.values.index(None))
+            raise chunk.refused(
+                'no value; remove the user, or skip all such users with missing="skip"', chunk.values.index(None)
+            )
         kept = [place for place, value in enumerate(chunk.values) if value is not None]
         self.skipped += len(chunk) - len(kept)
         return self._with([chunk.values[place] for place in kept], [chunk.places[place] for place in kept])
 
     def _alike(self, chunk: Chunk) -> Chunk:
-        # All of one type: a number among texts is somebody's mistake, and would be another item.
+        # All values have one type: a number among texts is a mistake, and would be another item.
         self._kind = self._kind or type(chunk.values[0])
         if set(map(type, chunk.values)) != {self._kind}:
             position = [type(value) is self._kind for value in chunk.values].index(False)
             expected, got = ("a text", "a number") if self._kind is str else ("a number", "a text")
-            raise chunk.refused(f"expected {expected} as before, got {got}", position)
+            raise chunk.refused(f"expected {expected} as in the rows before, got {got}", position)
         if self._kind is not int and max(map(len, chunk.values)) > LONGEST_VALUE:
             position = [len(value) > LONGEST_VALUE for value in chunk.values].index(True)
-            raise chunk.refused(f"a value of more than {LONGEST_VALUE:,} characters", position)
+            raise chunk.refused(f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one", position)
         return chunk
 
     def _converted(self, chunk: Chunk) -> Chunk:
         if self._kind is not str and self._kind is self._domain.item_type:
             return chunk
-        # A number as its text, as in a CSV file, which does not tell numbers from texts.
+        # A number becomes its text, as in a CSV file, which does not distinguish numbers from texts.
         texts = list(map(str, chunk.values)) if self._kind is int else chunk.values
         with chunk.located():
             return self._with(self._domain.parse(texts), chunk.places)
@@ -146,21 +148,21 @@ def values(
     delimiter: str | None = None,
     header: bool = True,
 ) -> Values:
-    """The values of a file or stream as items of the domain, in chunks; as texts, if no domain is given.
+    """The values of a file or stream in chunks, as items of the domain, or as texts without a domain.
 
-    The format is that of the suffix, unless it is given: csv, tsv, ndjson, lines (one value in each) or parquet. Text
-    may be gzip'ed. A column is named, or given by its number from 1 where ``header=False``; if there is only one, it
-    need not be. An empty field or line, null, NaN and an absent field are missing values, refused or skipped; an empty
-    text in NDJSON or Parquet is a value. Nothing is stripped or changed.
+    The suffix determines the format unless ``format`` is given: csv, tsv, ndjson, lines (one value per line) or
+    parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
+    omitted if there is only one column. An empty field or line, null, NaN and an absent field are missing values,
+    refused or skipped; an empty text in NDJSON or Parquet is a value. Values are never stripped or changed.
     """
     given = Source(source)
     kind = _format(given, format)
     if missing not in ("refuse", "skip"):
         raise ParameterError(f'missing: expected "refuse" or "skip", got {shown(missing)}')
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
-        raise ParameterError(f"delimiter and header are for csv and tsv, the format is {kind}")
+        raise ParameterError(f"delimiter, header: expected the format csv or tsv, got {kind}; leave them out")
     if kind == "lines" and column is not None:
-        raise ParameterError("column: a file of one value in each line has none; is it csv or ndjson?")
+        raise ParameterError("column: a file with one value per line has no columns; is the format csv or ndjson?")
     taken = Keys() if domain is None else domain  # any text
     batches: Iterable[Batch]
     if kind == "parquet":
@@ -192,13 +194,13 @@ def _format(source: Source, given: str | None) -> str:
     found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     if found is None:
         raise ParameterError(
-            f"{source.name}: what is in it cannot be told from its name; give its format, one of {', '.join(FORMATS)}"
+            f'{source.name}: the name does not show the format; pass format="NAME", one of {", ".join(FORMATS)}'
         )
     return found
 
 
 def _csv_values(rows: CsvRows) -> Iterator[Batch]:
-    # A chunk is what a block of text has: neither many short values nor a few long ones take much memory.
+    # One chunk per block of text: neither many short values nor a few long ones take much memory.
     (place,), text = rows.places, rows.text
     places: list[int] = []
     found: list[str | None] = []

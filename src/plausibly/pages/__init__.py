@@ -1,4 +1,4 @@
-"""Estimates for people and programs: charts, HTML pages and tables. Described in docs/files.md."""
+"""Estimates for people and programs: charts, HTML pages and tables, described in docs/files.md."""
 
 from .answers import Answer
 from .estimates import write_estimates, write_tree

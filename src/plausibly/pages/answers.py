@@ -36,15 +36,15 @@ class Source(Protocol):
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was left out when the reports were collected."""
+        """Files and row groups that were left out when the reports were collected."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Estimates, the tally they come from, and how to show them.
 
-    ``level`` is the confidence level of the intervals. Tables and charts show the ``largest`` items, at most this many;
-    files for programs have all. ``significance`` is the level of a search that returned only significant strings.
+    ``level`` is the confidence level of the intervals. Tables and charts show at most the ``largest`` largest items;
+    files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
     """
 
     estimates: Estimates
@@ -73,8 +73,8 @@ class Answer:
         epsilon = self.source.scheme.epsilon
         most = exp(float(epsilon))
         return (
-            f"ε = {decimal(epsilon)}: whatever a user holds, no report becomes more than {most:,.3g} times as likely "
-            "as if it were anything else"
+            f"ε = {decimal(epsilon)}: whatever value a user has, any report is at most {most:,.3g} times as likely "
+            "as with any other value"
         )
 
     @property
@@ -160,36 +160,38 @@ class Answer:
             "Values": scheme.domain.describe(),
             "Privacy": self.privacy,
             "Reports": f"{made.n:,}",
-            "Items": f"{len(made):,}{', all that there are' * made.complete}",
-            "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none, for want of a variance",
-            "Steps": joined(made.history, ", ") or "unbiased estimates, as they are",
+            "Items": f"{len(made):,}{', all of the domain' * made.complete}",
+            "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none without a variance",
+            "Steps": joined(made.history, ", ") or "none: unbiased estimates",
         }
         if self.found is not None and self.found.p_values is not None:
             level = self.significance
-            told["Significance"] = f"{100 * level:g} %" if level is not None else "not asked for: some may be luck"
+            told["Significance"] = (
+                f"{100 * level:g} %" if level is not None else "not requested: some may be due to chance"
+            )
         if self.source.skipped:
             told["Left out"] = left_out(self.source.skipped)
         return told | {"Fingerprint": scheme.fingerprint()}
 
     def notes(self) -> list[str]:
-        """Sentences that a reader of the table should know."""
+        """Remarks for the reader of the table."""
         made, told = self.estimates, []
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
         if self.interval is None:
             steps = without(made.history, Kind.SELECTION)
-            told.append(f"There is no variance after {joined(steps)}, hence no interval.")
+            told.append(f"After {joined(steps)}, there is no variance and no interval.")
         elif self.picked and len(made):
             told.append(
-                "Each interval is that of an item named beforehand. What is picked for being large tends to be "
-                "estimated too large."
+                "Each interval is valid for an item that was chosen beforehand. Items that are picked because their "
+                "estimates are large tend to be overestimated."
             )
         if self.significance is not None:
             told.append(
-                f"The chance is at most {100 * self.significance:g} % that anything is listed that nobody holds."
+                f"The list contains a string that nobody has with probability at most {100 * self.significance:g} %."
             )
         elif self.found is not None and len(made):
-            told.append("Not everything listed needs to be held by somebody: some of it may be luck.")
+            told.append("Some of the listed strings may be due to chance: perhaps nobody has them.")
         if self.source.skipped:
             told.append(f"Left out when collecting: {left_out(self.source.skipped)}.")
         return told

@@ -1,4 +1,4 @@
-"""Estimates as files, in the format of the ending: tables for programs, charts and pages for people.
+"""Files of estimates, whose suffix chooses the format: tables for programs, charts and pages for people.
 
 The formats are described in docs/files.md.
 """
@@ -20,7 +20,7 @@ from .page import page
 from .pictures import chart, save, tree
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
-"""First characters of a cell that a spreadsheet takes for a formula, narrow and full-width; and the apostrophe, so that
+"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
 a reader can remove the one that is added."""
 
 
@@ -39,12 +39,12 @@ def write_tree(path: str | Path, answer: Answer) -> None:
 
 
 def check_name(path: str | Path, *, pictures: bool = False) -> Path:
-    """The path, refused now rather than after the computation if no such file can be written."""
+    """The path. Fail early if no such file can be written."""
     path = Path(path)
     ending = path.suffix.lower()
     valid = [".png", ".svg"] if pictures else list(_WRITERS)
     if ending not in valid:
-        raise ParameterError(f"{path}: unknown ending {ending!r}; {nearest(ending, valid)}")
+        raise ParameterError(f"{path}: unknown suffix {ending!r}; {nearest(ending, valid)}")
     folder_of(path)
     needed, extra = _NEEDS.get(ending, ("", ""))
     if needed and find_spec(needed) is None:
@@ -67,7 +67,7 @@ def _write_csv(answer: Answer, path: Path) -> None:
     constant["simulated"] = "true" if answer.source.simulated else "false"
     lists = [column.tolist() if column is not None else [None] * len(answer.estimates) for column in columns.values()]
     with path.open("w", encoding="utf-8", newline="") as file:
-        # Texts are quoted: a spreadsheet that splits at semicolons would find other cells in them.
+        # Texts are quoted because a spreadsheet that splits at semicolons would split them.
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(["item", *columns, *constant])
         for item, *numbers in zip(plain_items(answer.estimates), *lists, strict=True):
@@ -81,7 +81,7 @@ def _write_parquet(answer: Answer, path: Path) -> None:
     items = answer.estimates.items.tolist()
     kinds = {type(item) for item in items}
     if len(kinds) > 1:
-        raise ParameterError("items: expected one type for a Parquet file, got several; .json takes them")
+        raise ParameterError("items: expected one type for a Parquet file, got several; write a .json file instead")
     given = answer.columns()
     empty = pyarrow.nulls(len(items), pyarrow.float64())
     columns = {name: empty if column is None else pyarrow.array(column) for name, column in given.items()}

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: text is always escaped, pictures are embedded, and nothing is loaded."""
+"""Self-contained HTML pages: text is always escaped, pictures are embedded, and the browser loads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates on one HTML page: chart, table, how to read them, and the data behind them."""
+"""Estimates on one HTML page: chart, table, instructions for reading them, and the data behind them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_ROWS = 1000
 
 
 def page(answer: Answer) -> str:
-    """The page as text, equal for equal estimates. It lists at most the thousand largest."""
+    """The page as text, equal for equal estimates. Lists at most the 1,000 largest estimates."""
     table = replace(answer, largest=min(len(answer.estimates), MOST_ROWS))
-    title = "Estimated counts" if answer.found is None else "What is common"
+    title = "Estimated counts" if answer.found is None else "Common strings"
     return document(
         title,
         _header(title, answer),
@@ -47,17 +47,17 @@ def _pictures(answer: Answer) -> Iterator[Html]:
         drawn = picture(svg_of(chart(answer)), label="Estimates", alt=alt, class_="chart")
         yield tag("section", tag("h2", "The largest estimates"), drawn, id="chart")
     if answer.found is not None and answer.found.trace:
-        alt = "Tree of the steps of the search, from left to right, with what was found at its tips"
+        alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
         drawn = picture(svg_of(tree(answer)), label="Search", alt=alt, class_="tree")
-        said = "Every column is a step: which characters its users reported, how many users these were, how many "
-        said += "candidates it looked at and kept. At each step stands what it adds to a string."
-        yield tag("section", tag("h2", "How it was found"), tag("p", said, class_="about"), drawn, id="tree")
+        said = "Every column is a step: the characters that its users reported, the number of these users, and the "
+        said += "numbers of candidates examined and kept. Each node shows the characters that its step adds."
+        yield tag("section", tag("h2", "How the strings were found"), tag("p", said, class_="about"), drawn, id="tree")
 
 
 def _table(answer: Answer) -> Html:
     said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in answer.notes())]
     if not len(answer.estimates):
-        return tag("section", *said, tag("p", "There is nothing to list.", class_="about"), id="numbers")
+        return tag("section", *said, tag("p", "Nothing to list.", class_="about"), id="numbers")
     first, *others = answer.header()
     head = tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))
     keys = _keys(answer)
@@ -84,40 +84,43 @@ def _item(item: object) -> Html:
 
 def _reading(answer: Answer) -> Html:
     share = f"{100 * answer.level:g}"
-    said = ["Estimates are counts of users. Each is right on average, and may be below zero: noise goes both ways."]
+    said = ["Estimates are counts of users. They are correct on average, and may be negative because of the noise."]
     if answer.estimates.variance is None:
         said = [_CHANGED]
     else:
         said.append(
-            f"Of all intervals that are made in this way, {share} % contain the true count among those who reported. "
-            "They account for the noise that protects the users, and for what hashing adds to it; not for users who "
-            "did not report. One that contains zero belongs to an item that may well be nobody's."
+            f"{share} % of all intervals computed in this way contain the true count among the users who reported. "
+            "They account for the noise that protects the users and for hash collisions, but not for users who did "
+            "not report. If an interval contains zero, it is possible that nobody has the item."
         )
     if answer.picked and answer.estimates.variance is not None:
         said.append(
-            "That holds for an item that was named beforehand. Items that were picked because their estimates are "
-            "large tend to be estimated too large, and their intervals hold less often; among many items of like "
-            "counts the largest estimates are mostly luck."
+            "This is true for an item that was chosen beforehand. Items that are picked because their estimates are "
+            "large tend to be overestimated, and their intervals contain the true count less often. Among many items "
+            "with similar counts, the largest estimates are mostly due to chance."
         )
     if answer.found is not None and answer.found.p_values is not None:
         said.append(
-            "A p-value is the chance that this string, or any other that nobody holds, would have looked as common; it "
-            "is adjusted for all strings that there are."
+            "A p-value is the probability that this string, or any other string that nobody has, would look as common "
+            "by chance. It is adjusted for the number of all possible strings."
         )
     return tag(
-        "section", tag("h2", "How to read it"), tag("ul", *(tag("li", sentence) for sentence in said)), id="reading"
+        "section",
+        tag("h2", "How to read the estimates"),
+        tag("ul", *(tag("li", sentence) for sentence in said)),
+        id="reading",
     )
 
 
 _CHANGED = (
-    "These estimates were changed to be more plausible. They are no longer right on average, and nothing honest can be "
-    "said of the error of each."
+    "These estimates were post-processed to be more plausible. They are no longer correct on average, and the error of "
+    "a single estimate is unknown."
 )
 
 
 def _rests_on(answer: Answer) -> Html:
     rows = [tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()]
-    said = [tag("h2", "What it rests on"), tag("table", tag("tbody", *rows), class_="facts")]
+    said = [tag("h2", "Data and scheme"), tag("table", tag("tbody", *rows), class_="facts")]
     if answer.source.skipped:
         heads = tag("tr", *(tag("th", name) for name in ("File", "Row group", "Reports", "Why")))
         lines = []
@@ -148,7 +151,7 @@ td.figure { white-space: pre; }
 @media print { .picture img.tree { max-width: 100%; } }
 """
 
-# A click on a column header sorts the table. Without scripts the table is there, unsorted.
+# A click on a column header sorts the table. Without scripts, the table is shown unsorted.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table.sorts")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];

@@ -1,4 +1,4 @@
-"""Charts of estimates and trees of searches, as figures that need no screen."""
+"""Charts of estimates and trees of searches, drawn without a screen."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 MOST_BARS = 60
 _OTHERS = 6
 _BAND = 0.35
-"""Inches above a figure for the notice that its reports are simulated."""
+"""Height in inches of the notice above a figure that its reports are simulated."""
 _MARGIN = 0.12
 _DPI = 200
 _FAINT, _ALARM = "#666666", "#a33000"
 _SIMULATED = "SIMULATED: reports are not from real users"
-# Text stays text: it can be searched, and viewers have fonts for more scripts than matplotlib.
+# Text stays text in SVG: it can be searched, and viewers have fonts for more scripts than matplotlib.
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "plausibly"}
 
 
@@ -75,14 +75,14 @@ def save(figure: Figure, where: BinaryIO, kind: str) -> None:
         warnings.simplefilter("always")
         content = io.BytesIO()
         figure.savefig(content, format=kind, **given)
-    # Consecutive spaces are kept.
+    # Keep consecutive spaces in SVG.
     where.write(content.getvalue().replace(b"*{stroke-linejoin", b"text{white-space:pre} *{stroke-linejoin", 1))
     boxes = [each for each in caught if "missing from font" in str(each.message)]
     for each in caught:
         if each not in boxes:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     if boxes and kind == "png":
-        words = "matplotlib has no font for some characters and draws boxes instead; .svg and .html show them"
+        words = "matplotlib has no font for some characters, which are drawn as boxes; write .svg or .html instead"
         warnings.warn(words, stacklevel=2)
 
 

@@ -1,4 +1,4 @@
-"""The common style of all pages: for screens of any width, light and dark, and for paper."""
+"""The common style sheet of all pages, for screens of any width, light and dark mode, and paper."""
 
 CSS = """
 :root {

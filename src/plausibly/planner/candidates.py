@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +19,7 @@ _WIDTHS = tuple(2**k for k in (6, 8, 10, 12, 14, 16, 18, 20, 22, 24))
 def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
     """Schemes without shared hash functions, whose error needs no assumption about the data."""
     found: dict[str, Scheme] = {}
-    for kind in _without_shared_hashes(kinds):
+    for kind in _apart(kinds):
         for scheme in _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
             found.setdefault(repr(scheme), scheme)
     return list(found.values())
@@ -29,7 +28,7 @@ def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> lis
 def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
     """Schemes with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
-    shared = [kind for kind in kinds if kind not in _without_shared_hashes(kinds)]
+    shared = [kind for kind in kinds if kind.shares_hashes()]
     for kind in shared:
         found += _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain)
     for width in _WIDTHS:
@@ -39,13 +38,12 @@ def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list
     return found
 
 
-def _without_shared_hashes(kinds: Kinds) -> list[type[Scheme]]:
-    # A scheme whose clients share hash functions has a hash_seed.
-    return [kind for kind in kinds if all(field.name != "hash_seed" for field in fields(kind))]
+def _apart(kinds: Kinds) -> list[type[Scheme]]:
+    return [kind for kind in kinds if not kind.shares_hashes()]
 
 
 def _cell_oracles(kinds: Kinds, width: int, epsilon: Fraction) -> Iterator[Scheme]:
-    for kind in _without_shared_hashes(kinds):
+    for kind in _apart(kinds):
         yield from _made(kind, kind.variants_for_cells(epsilon, width), epsilon=epsilon)
 
 

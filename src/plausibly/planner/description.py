@@ -345,7 +345,7 @@ class Description:
         return facts
 
     def _identity(self) -> Facts:
-        hashes = getattr(self.scheme, "hash_seed", None)
+        hashes = self.scheme.parameters.get("hash_seed")
         facts = [("scheme", self.scheme.name), ("fingerprint", self.scheme.fingerprint())]
         return facts if hashes is None else [*facts, ("hash_seed", f"{hashes} (public: all clients hash alike)")]
 

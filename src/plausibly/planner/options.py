@@ -123,9 +123,9 @@ class Aim:
             option = min(lean, key=lambda o: (o.costs.report_bytes, o.measure))
             need = option.costs.report_bytes
             also = min((o.costs.state_bytes for o in small), default=None)
-            instead = f", or memory={also:,} with {most}" if also is not None else ""
+            instead = f", or memory={also} with report_bytes={most}" if also is not None else ""
             return (
-                f"limits: report_bytes: no scheme fits in {most} within {memory:,} bytes of state; "
+                f"limits: report_bytes: no scheme with {most}-byte reports fits in {memory:,} bytes of state; "
                 f"report_bytes={need} is enough ({option.scheme.name}){instead}"
             )
         bytes_, state = (min(getattr(o.costs, name) for o in options) for name in ("report_bytes", "state_bytes"))

@@ -149,13 +149,11 @@ def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
 
 def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:
     error = sqrt(option.prediction.mean_variance(n))
-    influence = option.scheme.influence()
-    assert influence is not None  # only schemes with a variance law are candidates
-    return Choice(_real(option.scheme, domain, seed), error, option.costs, influence, reason)
+    return Choice(_real(option.scheme, domain, seed), error, option.costs, option.scheme.influence(), reason)
 
 
 def _real(scheme: Scheme, domain: Domain, seed: int) -> Scheme:
     changes: dict[str, object] = {"domain": domain}
-    if hasattr(scheme, "hash_seed"):
+    if scheme.shares_hashes():
         changes["hash_seed"] = seed
     return replace(scheme, **changes)  # type: ignore[arg-type]

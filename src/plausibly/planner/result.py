@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import sqrt
 from textwrap import fill
@@ -29,8 +29,8 @@ class Choice:
     error: float
     """Root mean squared error of a count: over all items of a list; without one, of an item that nobody holds."""
     costs: Cost
-    influence: float
-    """Largest change of a count by one fake report, in users."""
+    influence: float | None
+    """Largest change of a count by one fake report, in users; None if the scheme does not say."""
     reason: str
     """Reason for the scheme if it is recommended, otherwise against it."""
 
@@ -156,8 +156,9 @@ class Plan:
             ("finds", finds),
             ("report", plural(costs.report_bytes, "byte")),
             ("server", f"{state}, {costs.time_text} of one core"),
-            ("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"),
         ]
+        if best.influence is not None:
+            found.append(("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"))
         if Prediction(self.scheme, self.skew).assumes:
             found.append(("assumed", in_words(self.skew, self.domain.size)))
         return found
@@ -201,8 +202,9 @@ def expression(scheme: Scheme) -> str:
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):
         del named["hash_seed"]
-    oracle = getattr(scheme, "oracle", None)
-    words = [f"oracle={expression(oracle)}"] if isinstance(oracle, Scheme) else [f"epsilon={_argument(scheme.epsilon)}"]
+    given = {field.name: getattr(scheme, field.name) for field in fields(scheme)}
+    words = [f"{name}={expression(part)}" for name, part in given.items() if isinstance(part, Scheme)]
+    words = words or [f"epsilon={_argument(scheme.epsilon)}"]
     words.append(scheme.domain.argument)
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')

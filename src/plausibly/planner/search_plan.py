@@ -98,9 +98,7 @@ def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> Search:
 
 def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
     error = sqrt(Prediction(scheme, aim.skew).variance(n))
-    influence = scheme.influence()
-    assert influence is not None  # all of these have a variance law
-    return Choice(scheme, error, scheme.cost(n, aim.asked), influence, reason)
+    return Choice(scheme, error, scheme.cost(n, aim.asked), scheme.influence(), reason)
 
 
 def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
@@ -126,7 +124,7 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
         f"To be found, a string of {length} characters needs as much evidence as it takes to name it: "
         f"{text * length:.0f} nats"
         + (
-            f" if it is like a word, {random * length:.0f} if it is random: then {percent(unlikely)} are needed."
+            f" if it is like a word, {random * length:.0f} if it is random, which takes {percent(unlikely)} of users."
             if text < random
             else "."
         ),

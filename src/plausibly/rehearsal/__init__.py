@@ -1,1 +1,1 @@
-"""Rehearsals of a collection on known counts: what ``plausibly simulate`` runs."""
+"""Rehearsals of a collection on known counts, which ``plausibly simulate`` runs."""

@@ -1,4 +1,4 @@
-"""Writes a rehearsal to a file: as picture, table or JSON, depending on the suffix."""
+"""Write a rehearsal to a file as a picture, a table or JSON, depending on the suffix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ SUFFIXES = (*picture.SUFFIXES, ".csv", ".json")
 def check_name(path: Path) -> None:
     """Fail early if the suffix is unknown or the folder does not exist."""
     if path.suffix not in SUFFIXES:
-        raise ParameterError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+        raise ParameterError(
+            f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}"
+        )
     folder_of(path)
 
 

@@ -33,7 +33,7 @@ def draw(found: Rehearsal, path: Path, kind: str) -> None:
         counts, errors = canvas.subplots(1, 2, sharey=True, width_ratios=(1, 1.5))
         legend = {**_draw_counts(counts, found), **_draw_errors(errors, found)}
         canvas.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=len(legend))
-        # Without a date: the same numbers give the same file.
+        # Without a date, the same numbers give the same file.
         canvas.savefig(path, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
 
 
@@ -47,12 +47,12 @@ def _draw_counts(axes: Any, found: Rehearsal) -> dict[str, Any]:
     rows = np.arange(len(found.top))
     bars = axes.barh(rows, [each.count for each in found.top], color=_BAR, height=0.66)
     (mean,) = axes.plot([each.mean for each in found.top], rows, "|", color=INK, markersize=11, markeredgewidth=1.6)
-    # A label with dollar signs is a label, not a formula.
+    # A label with dollar signs is text, not a formula.
     axes.set_yticks(rows, [label_of(each.item) or "(empty)" for each in found.top], parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.locator_params(axis="x", nbins=4)
-    axes.set(xlabel="users who hold it", xlim=(min(0.0, *(each.mean for each in found.top)), None))
+    axes.set(xlabel="users who have the item", xlim=(min(0.0, *(each.mean for each in found.top)), None))
     _grid(axes)
     return {"true count": bars, "mean estimate": mean}
 
@@ -64,9 +64,9 @@ def _draw_errors(axes: Any, found: Rehearsal) -> dict[str, Any]:
     if None not in deviations:
         half = two_sided(LEVEL) * np.array(deviations, dtype=np.float64)
         after = ", before post-processing" if found.postprocess else ""
-        legend[f"95 % range predicted{after}"] = axes.barh(rows, 2 * half, left=-half, color=_BAND, height=0.66)
+        legend[f"predicted 95 % range{after}"] = axes.barh(rows, 2 * half, left=-half, color=_BAND, height=0.66)
     truth = np.array([each.count for each in found.top])
-    # Shifted a little, always in the same way, so that dots do not hide each other.
+    # A small fixed shift, so that dots do not hide each other.
     shift = (np.arange(found.repeats) * 0.618034 % 1 - 0.5) * 0.5
     errors = found.estimates - truth
     places = rows[None, :] + shift[:, None]
@@ -75,10 +75,10 @@ def _draw_errors(axes: Any, found: Rehearsal) -> dict[str, Any]:
     legend["error of one collection"] = each_one
     axes.axvline(0, color=INK, linewidth=0.9)
     axes.tick_params(axis="y", length=0)
-    axes.use_sticky_edges = False  # else the widest range would end at the frame
+    axes.use_sticky_edges = False  # otherwise the widest range would touch the frame
     axes.margins(x=0.04)
     axes.locator_params(axis="x", nbins=6)
-    axes.set(xlabel="estimate less true count, users")
+    axes.set(xlabel="estimate minus true count, in users")
     _grid(axes)
     return legend
 

@@ -33,7 +33,7 @@ def told_from_zero(scheme: Scheme, truth: Truth) -> int | None:
         return None
 
     def enough(f: int) -> bool:
-        # Others stay as they are, as nearly as n allows.
+        # The other counts stay unchanged, as far as n allows.
         deviation = sqrt(max(float(law.at(n, f, f2=max(truth.f2, f * f + n - f))), 0.0))
         return f >= (two_sided(LEVEL) + one_sided(LEVEL)) * deviation
 

@@ -1,6 +1,6 @@
-"""A rehearsal: a collection on known counts, repeated, and its estimates compared with the truth.
+"""A rehearsal: repeat a collection on known counts, and compare the estimates with the truth.
 
-It needs the true counts, makes every report itself and sends none: it shows what accuracy to expect, and protects
+It needs the true counts, makes every report itself and sends none: it shows the accuracy to expect, and protects
 nobody's data.
 """
 
@@ -111,7 +111,7 @@ class _Sums:
         self.kept.append(estimates.values[best])
         if found is None:
             largest = np.argsort(-estimates.values, kind="stable")[: len(best)]
-            # Of equally common items any is right.
+            # Any of several equally common items is correct.
             self.hits += min(len(best), int((counts[largest] >= self.least).sum()))
             self.found += np.isin(best, largest)
         else:

@@ -1,4 +1,4 @@
-"""The result of a rehearsal: how far the estimates of each item, and of all items together, were from the truth."""
+"""The result of a rehearsal: the errors of each item, and of all items together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Item:
-    """Results for one item; None without a law or an interval."""
+    """Results for one item. A value is None without a variance law or an interval."""
 
     item: Any
     count: int
@@ -54,7 +54,7 @@ class Rehearsal:
     postprocess: str | None
     top: tuple[Item, ...]
     rmse: float
-    """Over all items and repeats."""
+    """Root mean squared error over all items and repeats."""
     predicted_rmse: float | None
     largest: float
     """The largest error of any item in any repeat."""

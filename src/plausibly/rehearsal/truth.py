@@ -77,15 +77,15 @@ def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
     if domain.size is not None:
         return Truth(data, _all_items(domain), crowd(data, users, domain.size, seed), complete=True)
     if data in STRINGS:
-        # By type: only Strings have a length, and made-up strings that are longer would be cut.
+        # By type: only Strings have a length, and longer made-up strings would be truncated.
         length = domain.length if isinstance(domain, Strings) else MAX_LENGTH
         found = STRINGS[data](users, min(length, MAX_LENGTH), seed)
         try:
             return _seen(domain, data, [str(text) for text in found.strings.tolist()], found.counts)
         except DomainError:
             raise DomainError(
-                f"{data}: these strings have characters, or a length, that the scheme does not take; other=True in its "
-                "domain would take them"
+                f"{data}: these strings have characters or lengths that the domain does not allow; "
+                "plan the scheme with --other"
             ) from None
     if data in CROWDS and not domain.searchable:
         return Truth(data, domain.examples(_NAMED), crowd(data, users, _NAMED, seed), complete=False)
@@ -93,7 +93,7 @@ def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
 
 
 def _seen(domain: Domain, name: str, texts: list[str], counts: Counts) -> Truth:
-    # Different texts may be one item: what is cut becomes equal, and many are "other".
+    # Different texts may be one item: truncation makes them equal, and many texts are "other".
     if domain.size is None:
         merged: Counter[Any] = Counter()
         for item, count in zip(domain.normalize(domain.parse(texts)), counts.tolist(), strict=True):

@@ -115,9 +115,10 @@ class Search(Grouped):
         letters = max(1, min(self.strings.symbols - 1, size // 4))
         strings = replace(self.strings, alphabet=self.strings.alphabet[:letters], other=False)
         changes: dict[str, Any] = {"domain": strings}
-        for name in ("oracle", "word_oracle"):
-            if hasattr(self, name):
-                changes[name] = self._shrunk_oracle(getattr(self, name), size, strings.symbols)
+        for field in fields(self):
+            oracle = getattr(self, field.name)
+            if isinstance(oracle, Scheme):
+                changes[field.name] = self._shrunk_oracle(oracle, size, strings.symbols)
         return replace(self, **changes)
 
     def _shrunk_oracle(self, oracle: Scheme, size: int, symbols: int) -> Scheme:

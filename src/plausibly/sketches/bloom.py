@@ -70,7 +70,7 @@ class BLOOM(Scheme):
     def validate(self) -> None:
         if self.oracle is None:
             if self.epsilon is None:
-                raise ParameterError("epsilon: expected a number for BLOOM without an oracle, got none")
+                raise ParameterError("epsilon: expected for BLOOM without an oracle, got nothing")
             super().validate()
             object.__setattr__(
                 self, "bits", whole_number("bits", 128 if self.bits is None else self.bits, 2, MAX_HASH_RANGE)

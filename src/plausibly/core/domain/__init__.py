@@ -1,4 +1,4 @@
-"""Domains: what a user's value may be, and the code that a scheme sees of it; a file for each kind."""
+"""Domains: the possible values of a user, and their codes for schemes; one file for each kind."""
 
 from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Facts, Items, Listable
 from .integers import Integers

@@ -1,4 +1,4 @@
-"""What every domain says of itself, so that no caller has to ask which kind of domain it is."""
+"""The interface of domains, so that no caller has to ask for the kind of a domain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Domain(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """The names of the kind in JSON, the possible values of ``"type"``."""
     title: ClassVar[str]
-    """The kind as a message calls it that says which domains a scheme works on."""
+    """Name of the kind in messages about the domains that a scheme accepts."""
 
     # --- codes ------------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class Domain(ABC):
         """The items of these codes, for a domain whose codes are no hashes."""
 
     def encoded(self, values: object) -> Encoded:
-        """The values unchanged, if they look like what ``encode`` returns; refuses others."""
+        """The values unchanged, if they look like a result of ``encode``. Raises otherwise."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, got something else")
         # Kernels read whole words, and another process must not change what has been checked.
@@ -98,7 +98,7 @@ class Domain(ABC):
         return sorted({i * last // max(1, count - 1) for i in range(count)})
 
     def normalize(self, items: object) -> Items:
-        """The items as estimates name them: cut where the domain cuts, as "other" where it takes all others."""
+        """The items as named in estimates: cut if the domain cuts them, "other" if it does not list them."""
         return self.decode(self.encode(items))
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Domain(ABC):
         """The domain in a few words."""
 
     def facts(self) -> Facts:
-        """What a value may be, and what becomes of other values, line by line."""
+        """The possible values, and the treatment of all other values, line by line."""
         return [("values", self.describe()), ("others", "refused")]
 
     @property
@@ -162,7 +162,7 @@ class Domain(ABC):
 
     @classmethod
     def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields without ``"type"``; refuses fields that are not the parameters of the class."""
+        """The fields without ``"type"``. Raises unless they are the parameters of the class."""
         names = signature(cls).parameters
         if fields.keys() != {"type", *names}:
             expected, got = sorted({"type", *names}), shown(sorted(fields))

@@ -12,7 +12,7 @@ from ..errors import DomainError
 
 
 def listed(items: object) -> list[Any]:
-    """The items as a list, with None for masked ones; refuses a single item, and more than one dimension."""
+    """The items as a list, with None for masked ones. Raises for a single item and for several dimensions."""
     if isinstance(items, np.ndarray):
         as_list: list[Any] = one_dimensional(items).tolist()
         return as_list
@@ -33,7 +33,7 @@ def named(items: Iterable[Any]) -> npt.NDArray[Any]:
 
 
 def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array; refuses more than one dimension, or none."""
+    """The array unchanged. Raises unless it has one dimension."""
     if array.ndim != 1:
         raise DomainError(f"items: expected one dimension, got {array.ndim}")
     return array
@@ -75,7 +75,7 @@ def refuse_halves(texts: Iterable[str]) -> None:
     try:
         "".join(given).encode()
     except UnicodeEncodeError:
-        # Looked for one by one only now, so that the common case pays nothing for the position.
+        # Checked one by one only now, so that the common case does not pay for the position.
         wrong = np.array([any("\ud800" <= character <= "\udfff" for character in text) for text in given])
     else:
         return

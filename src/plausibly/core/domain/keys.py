@@ -20,7 +20,7 @@ from .registry import register_domain
 @register_domain
 @dataclass(frozen=True)
 class Keys(Domain):
-    """Any str, bytes or int, known by a 64-bit keyed hash. They cannot be listed: candidates are asked about by name.
+    """Any str, bytes or int, encoded as a 64-bit keyed hash. Keys cannot be listed: estimates need candidates.
 
     Another ``hash_seed`` gives other keys, so that no two items collide in every collection.
     """
@@ -48,7 +48,7 @@ class Keys(Domain):
         try:
             return np.fromiter((item_key(x, seed) for x in given), dtype=np.uint64, count=len(given))
         except DeviceError:
-            # Found out again one by one, so that the common case pays nothing for the position.
+            # Checked one by one only now, so that the common case does not pay for the position.
             wrong = np.array([not _is_key(x, seed) for x in given])
             refuse(wrong, "expected keys (str with a UTF-8 form, bytes or int)", given)
             raise

@@ -1,4 +1,4 @@
-"""The kinds of domains by their names in JSON."""
+"""Registry of the kinds of domains by their names in JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS: dict[str, type[Domain]] = {}
 
 
 def register_domain(kind: Kind) -> Kind:
-    """Make a kind of domain known to ``from_json``; a decorator for its class. Its names must not be taken.
+    """Register a kind of domain for ``from_json``; a decorator for its class. Its names must not be taken.
 
     A client on a device also needs its own ``device.register_domain``.
     """
