@@ -1,1 +1,1 @@
-"""The benchmark: how fast each oracle is, against the peers and against the machine. Start it with ``make bench``."""
+"""The benchmark: the speed of each oracle, compared with the peers and with the machine. Run it with ``make bench``."""

@@ -1,7 +1,7 @@
-"""How fast report files are collected, beside plain reading: ``python -m bench.collect [--reports 100000000]``.
+"""The speed of collecting report files, compared with plain reading: ``python -m bench.collect [--reports 100000000]``.
 
-Every measurement is a process of its own, so that its peak memory is its own, too. Two plain readings of the same files
-by pyarrow stand beside it: as a stream of batches, which takes as little memory as collecting does, and as one table.
+Every measurement runs in a separate process, so that its peak memory is its own. For comparison, pyarrow reads the
+same files in two ways: as a stream of batches, which takes as little memory as collecting, and as one table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.dataset  # or the first table that is read would import it
+import pyarrow.dataset  # otherwise reading the first table would import it
 from pyarrow import parquet
 
 import plausibly
@@ -35,7 +35,7 @@ _BATCH = 1 << 20
 
 
 def make_files(folder: Path, scheme: plausibly.Scheme, reports: int, compression: str) -> None:
-    """Files of so many reports of a crowd in which small numbers are common."""
+    """Write files with reports of a crowd in which small numbers are common."""
     part = -(-reports // _FILES)
     for number in range(_FILES):
         with report_writer(folder / f"{number}.parquet", scheme, compression=compression) as writer:
@@ -65,7 +65,7 @@ def _collect(folder: Path) -> int:
 
 
 def measured(way: str, folder: Path) -> dict[str, Any]:
-    """One measurement, of this process."""
+    """One measurement, in this process."""
     work: dict[str, Callable[[Path], int]] = {"stream": _stream, "table": _table}
     start, processor = time.perf_counter(), time.process_time()
     reports = work.get(way, _collect)(folder)
@@ -82,7 +82,7 @@ def _apart(way: str, folder: Path) -> dict[str, Any]:
 
 
 def race(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """A scheme's files, collected and read in turns."""
+    """Measurements of a scheme's files, collected and read in turn."""
     scheme = plausibly.make(name, epsilon=options.epsilon, domain_size=options.domain_size)
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="collect-") as held:
         folder = Path(held)
@@ -97,14 +97,14 @@ def race(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(row: dict[str, Any]) -> str:
-    """A scheme's measurements as lines."""
+    """A scheme's measurements as lines of text."""
     made = row["ways"]["collect"]["reports"] / row["making_seconds"] / 1e6
-    lines = [f"{row['scheme']}: {row['bytes']:.2f} bytes a report in the file, made at {made:.1f} million/s"]
+    lines = [f"{row['scheme']}: {row['bytes']:.2f} bytes per report in the file, made at {made:.1f} million/s"]
     for way, label in WAYS.items():
         found = row["ways"][way]
         rate = found["reports"] / found["seconds"] / 1e6
         ratio = f", collected at {row['ratios'][way]:.2f} of it" if way in row["ratios"] else ""
-        cost = f"{found['cpu_seconds'] / found['reports'] * 1e9:5.1f} ns of processor a report"
+        cost = f"{found['cpu_seconds'] / found['reports'] * 1e9:5.1f} ns of processor time per report"
         lines.append(f"  {label:17} {rate:8.1f} million reports/s, {cost}, peak {found['peak_mb']:4.0f} MB{ratio}")
     return "\n".join(lines)
 
@@ -117,7 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--compression", default="zstd", help="zstd or none")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", type=Path, help="where the files are made, and removed again")
+    parser.add_argument("--folder", type=Path, help="folder for the temporary files")
     parser.add_argument("--measure", choices=list(WAYS), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.measure:

@@ -1,4 +1,4 @@
-"""Results as pictures, each drawn from the kept numbers alone."""
+"""Plots of the results, each drawn from the saved numbers alone."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ STYLE = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A file and what it shows."""
+    """A picture file and its caption."""
 
     file: str
     caption: str
 
 
 def draw(results: Results, folder: Path) -> list[Picture]:
-    """The pictures that these results can fill."""
+    """Draw all pictures for which there are results."""
     plan = results["plan"]
     setting = f"n = {plan['whole_n']:,}, d = {plan['whole_d']:,}, ε = 3"
     threads = f"{results['machine']['threads']} threads"
     drawings: list[tuple[Picture, Callable[[Results], Figure]]] = [
         (Picture("whole-job.png", f"Seconds of a whole job ({setting}; ours on {threads})"), _whole_job),
-        (Picture("limits.png", "Kernels as a share of what the machine can do, on one thread"), _limits),
+        (Picture("limits.png", "Speed of the kernels as a share of the machine's limit, on one thread"), _limits),
         (
-            Picture("scaling-n.png", f"Seconds of a whole job against the number of users (d = {plan['whole_d']:,})"),
+            Picture("scaling-n.png", f"Seconds of a whole job by number of users (d = {plan['whole_d']:,})"),
             _by_n,
         ),
         (
-            Picture("scaling-d.png", f"Seconds of a whole job against the domain size (n = {plan['curve_users']:,})"),
+            Picture("scaling-d.png", f"Seconds of a whole job by domain size (n = {plan['curve_users']:,})"),
             _by_d,
         ),
         (
@@ -96,7 +96,7 @@ def _side_by_side(rows: list[Results], bounds: dict[str, float]) -> Figure:
             if bound := bounds.get(f"{row['name']} against {library}"):
                 axes.plot(peer["seconds"] / bound, place, "|", color=INK, ms=13, mew=1.6, zorder=2)
         axes.plot(row["seconds"], place, MARKS["plausibly"], color=COLOURS["plausibly"], ms=8, zorder=4)
-    axes.set(xscale="log", xlabel="seconds; a label says how many times our time", ylim=(len(rows) - 0.3, -0.8))
+    axes.set(xscale="log", xlabel="seconds; labels: multiples of our time", ylim=(len(rows) - 0.3, -0.8))
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.grid(axis="x", color=GRID, lw=0.8)
     axes.set_axisbelow(True)
@@ -105,7 +105,7 @@ def _side_by_side(rows: list[Results], bounds: dict[str, float]) -> Figure:
     for name in there:
         axes.plot([], [], MARKS[name], color=COLOURS[name], label=name, ms=7)
     if bounds and len(there) > 1:
-        axes.plot([], [], "|", color=INK, label="what ours may take", ms=10, mew=1.6)
+        axes.plot([], [], "|", color=INK, label="goal for plausibly", ms=10, mew=1.6)
     axes.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
 
@@ -115,7 +115,7 @@ def _slowest(row: Results) -> float:
 
 
 def _label(axes: Axes, place: tuple[float, float], words: str, library: str) -> None:
-    # One library above its mark and the other below: their times are often alike.
+    # One library's label above its mark and the other's below: their times are often similar.
     above = library == "pure-ldp"
     style = {"fontsize": 8, "color": COLOURS[library], "ha": "center", "va": "bottom" if above else "top"}
     axes.annotate(words, place, xytext=(0, 5 if above else -5), textcoords="offset points", **style)
@@ -162,11 +162,11 @@ def _by_d(results: Results) -> Figure:
         cells = [(cell["d"], cell["peers"].get(library)) for cell in results["cells"] if cell["oracle"] == oracle]
         return [(d, whole_job(peer, results["plan"]["curve_users"])) for d, peer in cells if peer]
 
-    return _curves(results, "d", "items of the domain", theirs)
+    return _curves(results, "d", "items in the domain", theirs)
 
 
 def _curves(results: Results, axis: str, label: str, theirs: Callable[[str, str], Line]) -> Figure:
-    # One small panel for each oracle on common axes: a dozen lines in one panel could not be told apart.
+    # One small panel for each oracle on common axes: a dozen lines in one panel would be indistinguishable.
     curves = [curve for curve in results["curves"] if curve["axis"] == axis]
     across = min(4, len(curves))
     down = math.ceil(len(curves) / across)

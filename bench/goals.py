@@ -1,4 +1,4 @@
-"""What the benchmark must show: each goal is a quantity found in the results, a comparison and a number."""
+"""The goals of the benchmark: each is a quantity in the results, a comparison and a bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Results = dict[str, Any]
 
 @dataclass(frozen=True)
 class Goal:
-    """A claim about the results; ``value`` is None where it was not measured."""
+    """A claim about the results; ``value`` is None if it was not measured."""
 
     group: str
     claim: str
@@ -21,7 +21,7 @@ class Goal:
     unit: str = "×"
 
     def judged(self, results: Results) -> dict[str, Any]:
-        """The claim with what was measured and the verdict."""
+        """The claim with the measured value and the verdict."""
         value = self.value(results)
         held = value is not None and (value >= self.bound if self.relation == "≥" else value <= self.bound)
         verdict = "not measured" if value is None else "pass" if held else "FAIL"
@@ -57,11 +57,11 @@ def _decode(oracle: str, epsilons: tuple[int, ...]) -> Callable[[Results], float
 def _sketches(
     sketches: tuple[str, ...], oracles: Callable[[str], bool], *keys: str
 ) -> Callable[[Results], float | None]:
-    # The slowest one.
+    # The slowest of them.
     def value(results: Results) -> float | None:
         rows = [row for row in results["sketches"] if row["sketch"] in sketches and oracles(row["oracle"])]
         wanted = {(sketch, row["oracle"]) for sketch in sketches for row in results["whole"] if oracles(row["oracle"])}
-        # The worst of a few would say nothing about the rest.
+        # The worst of only a few would say nothing about the rest.
         if not wanted or wanted - {(row["sketch"], row["oracle"]) for row in rows}:
             return None
         return max(float(row[key]) for row in rows for key in keys)

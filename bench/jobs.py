@@ -1,4 +1,4 @@
-"""Our half of the comparison: what is timed for an oracle, on data that needs no generator."""
+"""Our half of the comparison: the timed work of an oracle, on data that need no random generator."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MOST_BYTES = 1 << 28
 
 @lru_cache(maxsize=4)
 def crowd(n: int, d: int) -> npt.NDArray[np.int64]:
-    """The items of n users, in no order, with Zipf(1.1) frequencies."""
+    """The items of n users, unordered, with Zipf(1.1) frequencies."""
     share = np.cumsum(np.arange(1, d + 1) ** -1.1)
-    # Multiples of the golden ratio modulo one are spread evenly: quantiles without a random generator.
+    # Multiples of the golden ratio modulo 1 are spread evenly: quantiles without a random generator.
     places = np.arange(n) * 0.6180339887498949 % 1
     return np.searchsorted(share / share[-1], places, side="right").clip(0, d - 1).astype(np.int64)
 
@@ -44,12 +44,12 @@ class Job:
     epsilon: int = 3
 
     def scheme(self) -> plausibly.Scheme:
-        """A new scheme: nothing is left over from an earlier repetition."""
+        """A new scheme, without caches from earlier repetitions."""
         return plausibly.make(self.oracle, epsilon=self.epsilon, domain_size=self.d)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """What a peer must be told to do the same work: number of hash functions, number of coefficients."""
+        """Parameters with which a peer does the same work: number of hash functions, number of coefficients."""
         scheme = self.scheme()
         own = {field.name for field in fields(scheme)} & {"hashes", "coefficients"}
         return {name: scheme.parameters[name] for name in own}
@@ -68,7 +68,7 @@ class Job:
             return {"seconds": seconds(work)}
 
     def users_within(self, budget: float) -> int:
-        """How many users client and server serve in so many seconds, within what memory allows."""
+        """Number of users that client and server can serve in the given seconds, limited by memory."""
 
         def time_of(n: int) -> float:
             step = self.steps(n)
@@ -77,7 +77,7 @@ class Job:
         return enough(budget, time_of, few=1000, most=self._room())
 
     def steps(self, n: int) -> Sample:
-        """The parts of the job: client and server per user, decoding once; setting up is not among them."""
+        """Times of the steps: client and server per user, and decoding once; without set-up."""
         scheme, items = self.scheme(), crowd(n, self.d)
         scheme.accumulator().add(scheme.privatize(items[:1]))
         held: list[Any] = []
@@ -88,7 +88,7 @@ class Job:
         return {"client_us": 1e6 * client / n, "server_us": 1e6 * server / n, "decode_s": decode}
 
     def server(self, n: int) -> Callable[[], Sample]:
-        """The whole server: collecting n reports and estimating, as something to be repeated."""
+        """A repeatable measurement of the whole server: collecting n reports and estimating."""
         scheme = self.scheme()
         reports = scheme.privatize(crowd(n, self.d))
 
@@ -108,7 +108,7 @@ class Job:
         return answer
 
     def shares(self, n: int) -> Sample:
-        """Which part of the whole job, on one thread, is keystream, is kernels, and is neither."""
+        """Shares of the whole job, on one thread, that are keystream, kernels, and neither."""
         with stopwatch() as inside:
             total = self.whole(n, 1)["seconds"]
         keystream, kernel = inside["keystream"] / total, inside["kernels"] / total
@@ -120,7 +120,7 @@ class Job:
 
 @contextmanager
 def stopwatch() -> Iterator[dict[str, float]]:
-    """The seconds spent in kernels and in AES while inside. Only for one thread: parallel times would add up."""
+    """Seconds spent in kernels and in AES inside the block; for one thread only, since parallel times would add up."""
     spent = {"keystream": 0.0, "kernels": 0.0}
 
     def timed(account: str, work: Callable[..., Any]) -> Callable[..., Any]:

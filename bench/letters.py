@@ -1,10 +1,10 @@
-"""Counts the letters and pairs of letters behind ``plausibly.search.letter_prior`` and prints its tables.
+"""Count the letters and pairs of letters for ``plausibly.search.letter_prior`` and print its tables.
 
 python -m bench.letters
 
-The text is the documentation that comes with this Python: what ``help()`` knows of the language, and the docstrings of
-the modules of the standard library. Every different word counts with the square root of its number, since common words
-say little about how others are spelled.
+The text is the documentation that comes with Python: the topics of ``help()`` and the docstrings of the standard
+library. Every distinct word is weighted by the square root of its count, since common words say little about the
+spelling of others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 
 def words() -> Counter[str]:
-    """Every word with its number."""
+    """Every word with its count."""
     texts = list(topics.values())
     for path in Path(ast.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8", errors="replace"))
@@ -29,14 +29,14 @@ def words() -> Counter[str]:
 
 
 def tables(counted: Counter[str]) -> tuple[list[int], list[str]]:
-    """Letters of a thousand, and for each letter how much more often others follow it than by chance."""
+    """Letters per mille, and for each letter how much more often others follow it than by chance."""
     letters, pairs = np.zeros(26), np.zeros((26, 26))
     for word, number in counted.items():
         codes = np.frombuffer(word.encode(), dtype=np.uint8) - ord("a")
         np.add.at(letters, codes, number**0.5)
         np.add.at(pairs, (codes[:-1], codes[1:]), number**0.5)
     letters /= letters.sum()
-    # What does not occur here may elsewhere: two pairs in 100,000.
+    # Pairs that do not occur here may occur elsewhere: two in 100,000.
     pairs = pairs / pairs.sum() + 2e-5
     ratios = pairs / pairs.sum(axis=1, keepdims=True) / letters
     steps = np.clip(np.rint(2 * np.log2(ratios)), -8, 8).astype(int)

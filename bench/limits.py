@@ -1,4 +1,4 @@
-"""What this machine can do at best, and how near the kernels come: memory, AES, loops in C, NumPy, imports."""
+"""The limits of this machine, and how close the kernels come: memory, AES, loops in C, NumPy, imports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def compiler() -> list[str] | None:
 
 @cache
 def loops() -> ctypes.CDLL | None:
-    """The yardsticks of loops.c, compiled for this machine; None without a compiler."""
+    """The reference loops of loops.c, compiled for this machine; None without a compiler."""
     command = compiler()
     if command is None:
         return None
@@ -80,7 +80,7 @@ def mixing_support(seeds: Any, hashes: Any, d: int, g: int) -> Any:
 
 @contextmanager
 def _team(count: int) -> Iterator[Callable[[Callable[[int], object]], None]]:
-    # Runs work(0), …, work(count - 1), each on a thread of its own.
+    # Run work(0), …, work(count - 1), each on its own thread.
     with ThreadPoolExecutor(count) as pool:
         yield lambda work: list(pool.map(work, range(count))) and None
 
@@ -131,7 +131,7 @@ def measure_limits(repetitions: int) -> dict[str, float]:
 
 
 def client_share(job: Job, repetitions: int) -> dict[str, float]:
-    """The rate at which a client uses up its keystream, by the rate of AES alone; one thread, the same rounds."""
+    """The rate at which a client consumes keystream, relative to AES alone; one thread, in the same rounds."""
     scheme = job.scheme()
     head = scheme.layout.head_bytes
     n = min(2_000_000, _AES_BYTES // head)
@@ -147,7 +147,7 @@ def client_share(job: Job, repetitions: int) -> dict[str, float]:
 
 
 def unary_server(repetitions: int) -> dict[str, float]:
-    """The rate at which OUE's server reads packed reports, by the rate of reading memory; one thread."""
+    """The rate at which OUE's server reads packed reports, relative to reading memory; one thread."""
     scheme = Job("OUE", 1024).scheme()
     n = _READ_BYTES // scheme.report_dtype.itemsize
     one = scheme.privatize(crowd(n // 16, 1024))
@@ -169,7 +169,7 @@ def unary_server(repetitions: int) -> dict[str, float]:
 
 
 def hash_race(repetitions: int, published: Callable[[], Sample] | None) -> dict[str, Any]:
-    """10⁹ hash tests a second of OLH's server at d = 4096, of the loop in C, of the published code; one thread."""
+    """10⁹ hash tests per second at d = 4096: OLH's server, the loop in C, and the published code; one thread."""
     job = Job("OLH", _HASH_DOMAIN)
     scheme = job.scheme()
     reports = scheme.privatize(crowd(_HASH_REPORTS, job.d))
@@ -221,9 +221,9 @@ _IMPORTS = {
 
 
 def import_race(repetitions: int) -> dict[str, float]:
-    """Milliseconds to import, each in a fresh interpreter; the package finds its names when they are first used."""
+    """Milliseconds to import, each in a fresh interpreter; the package resolves its names on first use."""
     with tempfile.TemporaryDirectory() as folder:
-        # Bytecode in a place of its own: an installer compiles packages, but a checkout may be without.
+        # Bytecode in a separate place: an installer compiles packages, but a checkout may lack bytecode.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = folder
 
@@ -241,7 +241,7 @@ def import_race(repetitions: int) -> dict[str, float]:
 
 
 def decode_race(d: int, n: int, epsilons: tuple[int, ...], repetitions: int) -> list[dict[str, Any]]:
-    """Seconds to collect n reports and estimate all d items, against Hadamard response; one thread."""
+    """Seconds to collect n reports and estimate all d items, compared with Hadamard response; one thread."""
     names = [name for name in ("HR", "TLH", "AGR") if name in plausibly.CATALOG]
     rows: list[dict[str, Any]] = []
     for epsilon in epsilons:

@@ -1,4 +1,4 @@
-"""Facts about the machine and the software that a number was measured on."""
+"""Facts about the machine and the software behind the measurements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .limits import compiler
 
 
 def facts() -> dict[str, Any]:
-    """What a reader needs to know to compare the numbers with their own."""
+    """The facts that a reader needs to compare the numbers with their own."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cpu": _found(r"model name\s*:\s*(.+)", "/proc/cpuinfo") or platform.processor() or platform.machine(),
@@ -41,7 +41,7 @@ def facts() -> dict[str, Any]:
 
 
 def load() -> float:
-    """How many processes wanted a core during the last minute."""
+    """Average number of processes that wanted a core during the last minute."""
     return round(os.getloadavg()[0], 2)
 
 

@@ -1,4 +1,4 @@
-"""A process of its own whose peak memory is the answer: ``python -m bench.peak '{"oracle": "OLH", …}'``."""
+"""A separate process that prints its own peak memory: ``python -m bench.peak '{"oracle": "OLH", …}'``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _BATCH_BYTES = 1 << 25
 
 
 def high_water() -> float:
-    """The most memory this process has had resident, in MB."""
-    # Not getrusage where it can be avoided: on Linux its maximum survives exec and may be the parent's.
+    """Peak resident memory of this process, in MB."""
+    # getrusage only as a fallback: on Linux its maximum survives exec and may be the parent's.
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:

@@ -1,8 +1,8 @@
-"""Measures pure-ldp and multi-freq-ldpy. Runs in their own environment: a request a line in, an answer a line out.
+"""Measure pure-ldp and multi-freq-ldpy in their own environment: one request per line in, one answer per line out.
 
-It needs the standard library and the peers only. A request names library, oracle, d, epsilon and the seconds to spend
-on each step; the answer gives microseconds per user and per report, and how many there were. Peers do one user at a
-time, so the cost is linear in their number, and few are enough.
+It needs only the standard library and the peers. A request names the library, oracle, d, epsilon and the seconds to
+spend on each step; the answer gives microseconds per user and per report, and their numbers. Peers process one user at
+a time, so that the cost is linear in the number of users, and few are enough.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PureLdp:
 
     def __init__(self, oracle: str, *, d: int, epsilon: float, parameters: dict[str, Any]) -> None:
         self.oracle, self.d, self.epsilon, self.notes = oracle, d, epsilon, []
-        self.scale = 1.0  # by how much the time of set-up and estimate is to be multiplied
+        self.scale = 1.0  # factor for the time of set-up and estimate
         self.options = {**parameters}
         if oracle == "HM":
             self.d = 1 << (d - 1).bit_length()
@@ -93,7 +93,7 @@ class PureLdp:
         return collecting + (len(reports) * self._counting_later(reports) if self.oracle == "HR" else 0.0)
 
     def _counting_later(self, reports: list[Any]) -> float:
-        # HR's server keeps the reports and counts them when it estimates: what each adds to that is collecting too.
+        # HR's server keeps the reports and counts them when it estimates: that time per report is collecting, too.
         few = self.estimate(reports)
         more = reports * (_MOST // 4 // len(reports) + 1)
         self.server.aggregate_all(more)
@@ -103,13 +103,13 @@ class PureLdp:
         return each
 
     def estimate(self, reports: list[Any]) -> float:
-        self.server.aggregate(reports[0])  # so that there is something to estimate anew
+        self.server.aggregate(reports[0])  # so that the estimate is computed again
         items = range(1, self.d + 1)
         return self.scale * seconds(lambda: self.server.estimate_all(items, suppress_warnings=True))
 
 
 class PureLdpSketch(PureLdp):
-    """Its sketches: Count-Min and Count-Sketch over FLH, and Apple's CMS (over SUE) and HCMS (over one coefficient)."""
+    """Sketches of pure-ldp: Count-Min and Count-Sketch over FLH, Apple's CMS (over SUE) and HCMS (one coefficient)."""
 
     oracles = (
         *(f"{sketch} over FLH by {combine}" for sketch in ("CM", "CS") for combine in ("median", "mean")),
@@ -157,9 +157,9 @@ class PureLdpSketch(PureLdp):
         return library.CMSClient(self.epsilon, functions, cells, is_hadamard=self._hadamard)
 
     def estimate(self, reports: list[Any]) -> float:
-        self.server.aggregate(reports[0])  # so that there is something to estimate anew
+        self.server.aggregate(reports[0])  # so that the estimate is computed again
         for row in getattr(self.server, "estimator_list", ()):
-            row.last_estimated = 0  # in every row, and not in that report's alone
+            row.last_estimated = 0  # in every row, not only in that of the report
         items = range(1, self.options["asked"] + 1)
         whole = seconds(lambda: self.server.estimate_all(items, suppress_warnings=True))
         if self.scale == 1:
@@ -195,8 +195,8 @@ class MultiFreqLdpy:
         return seconds(lambda: self._aggregator(reports, *self._size, self.epsilon, *self._variant))
 
     def collect(self, reports: list[Any]) -> float:
-        # One call counts and estimates: what further reports add is counting. Where that is little, the same reports
-        # are counted several times over.
+        # One call counts and estimates: the extra time of more reports is counting. If that is little, the same reports
+        # are counted several times.
         many, alone = reports, self._aggregate(reports[:1])
         while (together := self._aggregate(many)) < 2 * alone and len(many) < _MOST:
             many = many * 4
@@ -212,14 +212,14 @@ SKETCHES: dict[str, Any] = {"pure-ldp": PureLdpSketch}
 
 
 class Measurement:
-    """One oracle of one library, set up once and measured as often as asked."""
+    """One oracle of one library, set up once and measured repeatedly."""
 
     def __init__(self, request: dict[str, Any]) -> None:
         kinds = SKETCHES if " over " in request["oracle"] else LIBRARIES
         kind = kinds[request["library"]]
         named = {name: request[name] for name in ("d", "epsilon", "parameters")}
         if kind.compiles:
-            kind(request["oracle"], **named).respond(0)  # Numba compiles here, once, and off the clock
+            kind(request["oracle"], **named).respond(0)  # Numba compiles here, once, before the timing
         start = time.perf_counter()
         self.peer = kind(request["oracle"], **named)
         self.setup = (time.perf_counter() - start) * self.peer.scale
@@ -266,7 +266,7 @@ def versions() -> dict[str, str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")  # they warn of small crowds at each estimate
-    # Whatever the libraries print must not be taken for an answer.
+    # Output printed by the libraries must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 

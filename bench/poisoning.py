@@ -1,7 +1,7 @@
-"""How many crafted reports put a string that nobody holds into a search: `python -m bench.poisoning`, ten minutes.
+"""How many crafted reports put a string without users into a search: `python -m bench.poisoning`, 10 minutes.
 
-The attacker knows the scheme, chooses the group of every fake report and sends records that support the target. Fakes
-are shared out over all groups, as many to each as its own users take.
+The attacker knows the scheme, chooses the group of every fake report, and sends records that support the target. Fakes
+are distributed over all groups in proportion to their users.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from plausibly.search.trellis import TRELLIS
 ALPHABET = "abcdefghijklmnopqrstuvwxyz-"
 LENGTH = 12
 TARGETS = ("forged-name", "fake")
-"""Strings that nobody holds: the shorter one is shown whole by every group, so it takes fewer fakes."""
+"""Strings without users: every group reports the shorter one completely, so that it takes fewer fakes."""
 EPSILONS = (1, 3)
 USERS = (20_000, 200_000)
 FRACTIONS = (0.005, 0.01, 0.03, 0.1)
 RUNS = 10
 _POOL = 64
-"""Different records with which one part is fed, over and over."""
+"""Number of distinct records per part, used repeatedly."""
 
 
 def crafted(scheme: Search, target: str, number: int, seed: int) -> Reports:
-    """So many fake reports that support one string wherever the search looks."""
+    """``number`` fake reports that support one string in every part of the search."""
     pools = {i: _supporting(part, scheme.domain.encode([target]), seed) for i, part in enumerate(scheme.parts)}
     return _shared_out(scheme, pools, number)
 
 
 def _shared_out(scheme: Search, pools: dict[int, Reports], number: int) -> Reports:
     weights = np.array([_weight(scheme, group) for group in range(len(scheme.groups))])
-    # Largest remainders, so that their sum is the number.
+    # Largest remainders, so that the counts add up to ``number``.
     ideal = number * weights / weights.sum()
     counts = np.floor(ideal).astype(np.int64)
     counts[np.argsort(counts - ideal, kind="stable")[: number - int(counts.sum())]] += 1
@@ -66,7 +66,7 @@ def _of_group(scheme: Search, group: int, pools: dict[int, Reports], count: int)
 
 
 def _supporting(part: Part, rows: Encoded, seed: int) -> Reports:
-    # Records that an honest client would send most readily for the target: those that support it.
+    # The records that an honest client is most likely to send for the target: those that support it.
     item = part.items(rows)
     drawn = part.scheme.privatize_encoded(np.repeat(item, 8 * _POOL), SeededRandom(seed))
     code = part.scheme.domain.number(item[0])
@@ -77,20 +77,20 @@ def _supporting(part: Part, rows: Encoded, seed: int) -> Reports:
 
 @dataclass
 class Outcome:
-    """What became of a target, over some runs."""
+    """The results for one target over several runs."""
 
     enough: int | None
-    """How many fakes are enough, by the law that `plausibly show` uses, for a string of this length."""
+    """Number of fakes that are enough for a string of this length, by the law that `plausibly show` uses."""
     listed: int = 0
-    """Runs in which it is among the ten strings that come back."""
+    """Number of runs in which the target is in the top 10."""
     significant: int = 0
-    """Those of them in which it is significant at level 0.05."""
+    """Number of those runs in which it is significant at level 0.05."""
     estimates: list[float] = field(default_factory=list)
-    """What it was estimated at in these runs, as a share of the users."""
+    """Its estimates in those runs, as shares of the users."""
 
 
 def crowd(users: int) -> dict[str, int]:
-    """Names of made-up sites, cut at their dot, and how many users visit each."""
+    """Synthetic site names, cut at their dot, with the number of users of each."""
     found: dict[str, int] = {}
     for site, count in zip(sites(), counts(users).tolist(), strict=True):
         name = site.partition(".")[0][:LENGTH]
@@ -100,7 +100,7 @@ def crowd(users: int) -> dict[str, int]:
 
 
 def attacks(epsilon: int, users: int, runs: int) -> dict[tuple[str, float], Outcome]:
-    """What becomes of each target with each number of fakes, as a fraction of the users; other coins in every run."""
+    """Results for each target and each number of fakes, as a fraction of the users; every run has new coins."""
     domain, found = Strings(ALPHABET, LENGTH), {}
     for run in range(runs):
         scheme = plausibly.TRELLIS(epsilon, domain=domain, users=users, hash_seed=run)
@@ -137,7 +137,7 @@ def _look(tally: SearchTally, target: str, users: int, outcome: Outcome) -> None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the table of docs/fakes.md, line by line."""
+    """Print the table of docs/fakes.md, line by line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     runs = parser.parse_args(arguments).runs

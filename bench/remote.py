@@ -1,4 +1,4 @@
-"""The peers as seen from here: a subprocess in their own environment that answers, or the reason why there is none."""
+"""Access to the peers: a subprocess in their own environment, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LIBRARIES = ("pure-ldp", "multi-freq-ldpy")
 
 
 class PeerError(UnavailableError):
-    """A peer could not do what it was asked."""
+    """A peer failed to answer a request."""
 
 
 class Peers:
-    """Asks the worker, one question at a time; while it is not asked, it waits and costs nothing."""
+    """A connection to the worker, with one request at a time; an idle worker costs nothing."""
 
     def __init__(self, python: Path) -> None:
         self.absent = ""
@@ -48,7 +48,7 @@ class Peers:
             self.absent = str(error)
 
     def close(self) -> None:
-        """Ends the worker."""
+        """Stop the worker."""
         if self._worker is not None:
             for pipe in (self._worker.stdin, self._worker.stdout):
                 assert pipe is not None
@@ -57,7 +57,7 @@ class Peers:
         self._complaints.close()
 
     def measurements(self, job: Job | Race, *, seconds: float) -> dict[str, Callable[[], Sample]]:
-        """For each library that has the oracle, what takes one sample of the same job."""
+        """For each library that has the oracle, a function that takes one sample of the same job."""
 
         def measurement(library: str) -> Callable[[], Sample]:
             request = {
@@ -89,11 +89,11 @@ class Peers:
         if not line:
             self._complaints.seek(0)
             said = self._complaints.read().strip().splitlines()
-            raise PeerError(f"their process ended: {said[-1] if said else 'without a word'}")
+            raise PeerError(f"their process ended: {said[-1] if said else 'without a message'}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
 
 def whole_job(sample: Sample, n: int) -> float:
-    """Seconds of set-up, n users and one estimate, from the cost of one user and of one report."""
+    """Seconds of set-up, n users and one estimate, computed from the cost per user and per report."""
     return sample["setup_s"] + n * (sample["client_us"] + sample["server_us"]) / 1e6 + sample["decode_s"]

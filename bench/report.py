@@ -1,4 +1,4 @@
-"""Results in words and tables: the same ones for the terminal and for a Markdown page."""
+"""Results as text and tables, for the terminal and for a Markdown page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OUTSIDE = 0.3
 
 @dataclass(frozen=True)
 class Table:
-    """A title, a header, rows of text, and what to know when reading them."""
+    """A table: title, header, rows of text, and a note."""
 
     title: str
     header: Sequence[str]
@@ -44,7 +44,7 @@ def _wrapped(words: str) -> list[str]:
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """Three digits that count; a dash for what was not measured."""
+    """The number with three significant digits; a dash if it was not measured."""
     if value is None:
         return "–"
     if value and abs(value) < 0.001:
@@ -63,7 +63,7 @@ def _magnitude(value: float) -> int:
 
 
 def text(results: Results) -> str:
-    """Everything, for a terminal; the verdicts come last."""
+    """All results for a terminal, with the verdicts last."""
     parts = [
         *_wrapped(_about(results)),
         "",
@@ -75,7 +75,7 @@ def text(results: Results) -> str:
 
 
 def page(results: Results, pictures: Sequence[Picture]) -> str:
-    """Everything, as a Markdown page; the verdicts come first."""
+    """All results as a Markdown page, with the verdicts first."""
     images = [f"![{picture.caption}]({picture.file})\n\n*{picture.caption}*\n" for picture in pictures]
     findings = [f"* {line}" for line in _findings(results)]
     head = [
@@ -153,7 +153,7 @@ def _findings(results: Results) -> list[str]:
     if facts["load_before"] > facts["cores"] / 4:
         lines.append(
             f"The machine was busy (load average {facts['load_before']} on {facts['cores']} cores): times are too "
-            "long, ratios taken in turns less so."
+            "long; ratios, which are measured in turn, are less affected."
         )
     return lines
 
@@ -171,8 +171,8 @@ def _limits(results: Results) -> Table:
         for name, row in results["clients"].items()
     ]
     note = (
-        "One thread, d = 1,024, ε = 3. Servers read packed reports from memory; clients use up keystream, and their "
-        "time includes making it."
+        "One thread, d = 1,024, ε = 3. Servers read packed reports from memory; clients consume keystream, and their "
+        "time includes generating it."
     )
     return Table("Near the limits of the machine", ("what", "GB/s", "share of the limit"), rows, note)
 
@@ -201,9 +201,9 @@ def _decoding(results: Results) -> Table:
         if name.endswith("_ms")
     ]
     note = (
-        "One thread. Ratios: ours is so many times faster (first rows), or takes so many times HR's time to collect "
+        "One thread. Ratios: our speed relative to the alternative (first rows), or the time relative to HR to collect "
         f"{results['plan']['whole_n']:,} reports and estimate {results['plan']['race_d']:,} items. The package "
-        "finds its names when they are first used; a first scheme takes the time of every name."
+        "resolves its names on first use; making the first scheme takes the time of resolving every name."
     )
     return Table("Decoding, transform, import", ("what", "measured", "ratio"), rows, note)
 
@@ -232,9 +232,7 @@ def _cells(results: Results, d: int) -> Table:
     note = _peer_note([cell["peers"] for cell in cells])
     if cells:
         imported = cells[0]["memory"]["imported_mb"]
-        note = (
-            f"Peak memory is of a whole process, of which {imported:.0f} MB are Python, NumPy and this package. {note}"
-        )
+        note = f"Peak memory of a whole process; {imported:.0f} MB of it are Python, NumPy and this package. {note}"
     return Table(f"Each step at d = {d:,}, ε = 3, all threads", header, rows, note.strip())
 
 
@@ -258,11 +256,11 @@ def _peer_note(rows: Sequence[dict[str, Any]]) -> str:
             users, reports = ([int(row[key]) for row in told] for key in ("users", "collected"))
             parts.append(
                 f"{library} (one thread): {min(users):,} to {max(users):,} users and {min(reports):,} to "
-                f"{max(reports):,} collected reports a repetition."
+                f"{max(reports):,} collected reports per repetition."
             )
         parts += sorted({f"{library}: {note}." for row in told for note in row["notes"]})
     if parts:
-        parts.insert(0, "Ratios are their time by ours, in the same rounds.")
+        parts.insert(0, "Ratios are their time divided by ours, in the same rounds.")
     return " ".join(parts)
 
 
@@ -284,7 +282,9 @@ def _memory(results: Results) -> Table:
         rows.append(
             (row["oracle"], " / ".join(f"{run['n']:,.0f}" for run in runs), _peaks(runs), f"{row['growth']:.2f}×")
         )
-    note = "A process of its own makes and collects the reports in batches; the growth is from the first to the second."
+    note = (
+        "A separate process makes and collects the reports in batches; growth is from the first to the second number."
+    )
     title = f"Peak memory and the number of users, d = {results['plan']['whole_d']:,}"
     return Table(title, ("oracle", "users", "peak MB", "growth"), rows, note)
 
@@ -304,8 +304,8 @@ def _sketches(results: Results) -> Table:
     plan, texts = results["plan"], results["sketch_texts"]
     one, every = texts["one"], texts["all"]
     note = (
-        f"One thread but where it says all; n = {plan['sketch_n']:,}, and every one of d = {plan['sketch_d']:,} items "
-        f"estimated. Medians of so many rounds. Apart, texts of 25 characters, {texts['sketch']} over "
+        f"One thread unless it says all; n = {plan['sketch_n']:,}, and all d = {plan['sketch_d']:,} items estimated. "
+        f"Medians over the given number of rounds. With texts of 25 characters, {texts['sketch']} over "
         f"{texts['oracle']} on Keys(): {number(one['privatize_s'])} s + {number(one['collect_s'])} s, on all threads "
         f"{number(every['privatize_s'])} s + {number(every['collect_s'])} s."
     )
@@ -325,8 +325,10 @@ def _sketch_races(results: Results) -> Table:
     header = ("sketch", "seconds", *names, "pure-ldp s", *names, "ratio ×", "one thread ×")
     plan = results["plan"]
     title = f"Sketches against pure-ldp, n = {plan['sketch_n']:,}, {plan['sketch_asked']:,} items estimated"
-    note = "Seconds on all threads, our steps on one. FLH has 500 hashes, HM one coefficient. Over SUE is their CMS, "
-    note += f"over HM their HCMS. {_peer_note([row['peers'] for row in results['sketch_races']])}"
+    note = (
+        "Seconds on all threads, our steps on one. FLH has 500 hashes, HM one coefficient. CM over SUE is their CMS, "
+    )
+    note += f"CM over HM their HCMS. {_peer_note([row['peers'] for row in results['sketch_races']])}"
     return Table(title, header, rows, note.strip())
 
 

@@ -1,7 +1,7 @@
-"""The benchmark's entry: ``python -m bench.run [--quick]``, or ``make bench``.
+"""Entry point of the benchmark: ``python -m bench.run [--quick]``, or ``make bench``.
 
-Every stage is a list of steps that is known beforehand; a step adds what it measured to one dictionary, which is
-judged, printed, drawn and kept.
+Every stage is a list of steps known beforehand. Each step adds its measurements to one dictionary, which is judged,
+printed, drawn and saved.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is measured."""
+    """The extent of the measurements."""
 
     name: str
     domains: tuple[int, ...] = (128, 1024, 16384, 100_000)
@@ -56,7 +56,7 @@ class Plan:
     sketch_n: int = 1_000_000
     sketch_d: int = 383_467
     sketches: tuple[str, ...] = ("CM", "CS")
-    sketch_oracles: tuple[str, ...] = ()  # none named: all
+    sketch_oracles: tuple[str, ...] = ()  # empty: all
     sketch_repetitions: int = 5
     sketch_asked: int = 10_000  # items, of ours and of the peers
 
@@ -85,7 +85,7 @@ QUICK = Plan(
 
 
 def oracles() -> tuple[str, ...]:
-    """The oracles of the catalogue, in the order of the paper and then of the alphabet."""
+    """The oracles of the catalogue, in the order of the paper and then alphabetically."""
     paper = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
     # What is made of an oracle is none.
     found = [
@@ -98,14 +98,14 @@ def oracles() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Bench:
-    """A plan being carried out."""
+    """A running benchmark."""
 
     plan: Plan
     peers: Peers
     results: Results
 
     def steps(self) -> Iterator[Step]:
-        """Everything that will be measured, in order."""
+        """All measurements in order."""
         plan, results = self.plan, self.results
         many = plan.limit_repetitions
 
@@ -168,7 +168,7 @@ class Bench:
     def _against(
         self, job: Job | Race, n: int, ours: dict[str, Callable[[], Sample]], repetitions: int, slow: int
     ) -> tuple[dict[str, list[Sample]], Results]:
-        # A whole job of n users: ours on all threads and on one, and that of the peers who have it.
+        # A whole job of n users: ours on all threads and on one, and those of the peers that have the oracle.
         theirs = self.peers.measurements(job, seconds=self.plan.whole_peer_seconds)
         taken = in_turns(repetitions, {**ours, **theirs}, dict.fromkeys(theirs, slow))
         for library in theirs.keys() & taken.keys():
@@ -269,13 +269,13 @@ _CURVE_BYTES = 1 << 30
 
 
 def measure(plan: Plan, python: Path) -> Results:
-    """All results of a plan, judged."""
+    """All results of a plan, with verdicts."""
     results: Results = {"plan": asdict(plan), "machine": machine.facts(), "clients": {}}
     results |= {key: [] for key in _LISTS}
     start = time.monotonic()
     peers = Peers(python)
     if peers.absent:
-        print(f"The peers are left out: {peers.absent}. Our half runs all the same.", file=sys.stderr)
+        print(f"The peers are left out: {peers.absent}. Our half runs without them.", file=sys.stderr)
     try:
         steps = list(Bench(plan, peers, results).steps())
         progress = Progress(len(steps))
@@ -294,7 +294,7 @@ def measure(plan: Plan, python: Path) -> Results:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.run", description="Measure every oracle and sketch.")
-    parser.add_argument("--quick", action="store_true", help="one domain size and short measurements: two minutes")
+    parser.add_argument("--quick", action="store_true", help="one domain size and short measurements, 2 minutes")
     parser.add_argument("--peers", type=Path, default=PEERS_PYTHON, help="the Python of the peers' environment")
     parser.add_argument("--output", type=Path, help="folder of the results (default: bench/results/full or quick)")
     options = parser.parse_args(arguments)
@@ -304,14 +304,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def write(results: Results, folder: Path) -> None:
-    """Prints the results and keeps them: numbers, a page, pictures."""
+    """Print the results, and save the numbers, a page and the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     pictures = figures.draw(results, folder)
     (folder / "results.md").write_text(report.page(results, pictures), encoding="utf-8")
     print(report.text(results))
     kept = ("results.md", "results.json", *(picture.file for picture in pictures))
-    print(f"\nKept in {_near(folder)}: {', '.join(kept)}")
+    print(f"\nSaved in {_near(folder)}: {', '.join(kept)}")
 
 
 def _near(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Our half of the comparison of sketches: what is timed for a sketch over an oracle."""
+"""Our half of the comparison of sketches: the timed work of a sketch over an oracle."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SketchJob:
 
     @property
     def label(self) -> str:
-        """How it is called in results."""
+        """Name of the sketch in the results."""
         return f"{self.sketch} over {self.base}"
 
     def scheme(self, *, listed: bool = True) -> plausibly.Scheme:
@@ -52,12 +52,12 @@ class SketchJob:
             return self._run(self.scheme(), crowd(n, self.d))[0]
 
     def collected_texts(self, n: int, thread_count: int | None = None) -> Sample:
-        """The same for texts, which must be hashed to keys first."""
+        """Seconds to privatize texts, which must be hashed to keys first, and to collect the reports."""
         with threads(thread_count):
             return self._run(self.scheme(listed=False), names(n, self.d))[0]
 
     def steps(self, n: int) -> Sample:
-        """The same on one thread, and the estimate of every item by each way to combine the rows."""
+        """The same on one thread, and seconds to estimate every item with each way to combine the rows."""
         with threads(1):
             scheme = self.scheme()
             sample, tally = self._run(scheme, crowd(n, self.d))
@@ -66,7 +66,7 @@ class SketchJob:
         return sample | {"bytes": scheme.report_dtype.itemsize, "state_mb": len(tally.to_bytes()) / 1e6}
 
     def whole(self, n: int, asked: int, combine: str, thread_count: int | None = None) -> Sample:
-        """A whole job: build the scheme, privatize n items, collect, estimate so many items; and its parts."""
+        """A whole job and its parts: build the scheme, privatize n items, collect, estimate the requested items."""
         with threads(thread_count):
             held: list[plausibly.Scheme] = []
             setup = seconds(lambda: held.append(self.scheme()))
@@ -87,7 +87,7 @@ class SketchJob:
 
 @dataclass(frozen=True)
 class Race:
-    """A sketch that a peer has, too: the same work on both sides, down to how many items are asked about."""
+    """A sketch that a peer has as well: both sides do the same work, down to the number of estimated items."""
 
     job: SketchJob
     combine: str
@@ -95,7 +95,7 @@ class Race:
 
     @property
     def oracle(self) -> str:
-        """What the peer is asked for."""
+        """Name of the sketch in a request to the peer."""
         return f"{self.job.label} by {self.combine}"
 
     @property
@@ -108,7 +108,7 @@ class Race:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """What a peer must be told to do the same work."""
+        """Parameters with which a peer does the same work."""
         return {"rows": self.job.rows, "cells": self.job.cells, "asked": self.asked, **dict(self.job.options)}
 
 

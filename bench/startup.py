@@ -1,6 +1,6 @@
-"""How long the program takes to start: ``python -m bench.startup``.
+"""Start-up time of the program: ``python -m bench.startup``.
 
-Processor time of whole processes, user and system, which other programs on the machine disturb less than the clock.
+Measured as processor time of whole processes, user and system, which other programs disturb less than wall time.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plausibly show": (*_PROGRAM, "show", "OLH:epsilon=1,domain_size=1000"),
 }
 GOALS = {"plausibly --version": 0.25, "plausibly --help": 0.25, "plausibly show": 0.6}
-"""Seconds, at most."""
+"""Maximum seconds."""
 
 
 def processor_seconds(command: tuple[str, ...]) -> float:
-    """User and system time of a process and of those that it waits for."""
+    """User and system time of a process and of the processes that it waits for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Bytecode is kept, whatever the environment says: an installed package has it.
+    # Bytecode is written whatever the environment says: an installed package has it.
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Wall-clock measurements, taken in turns, and the line that shows how far they are."""
+"""Wall-clock measurements, taken in turn, and the progress line."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Sample = dict[str, Any]
 
 
 class UnavailableError(Exception):
-    """What was to be measured cannot be had here; the rest goes on without it."""
+    """A measurement is not possible here; the others continue."""
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long the work takes once."""
+    """Seconds of one run of the work."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def enough(budget: float, time_of: Callable[[int], float], *, few: int, most: int) -> int:
-    """How many to measure at once, between few and most, so that they take about so many seconds."""
+    """Number of items to measure at once, within the limits, so that they take about the given seconds."""
     count = min(few, most)
     while (spent := time_of(count)) < budget / 4 and count < most:
         count = min(most, 8 * count)
@@ -35,9 +35,9 @@ def enough(budget: float, time_of: Callable[[int], float], *, few: int, most: in
 def in_turns(
     repetitions: int, measurements: Mapping[str, Callable[[], Sample]], fewer: Mapping[str, int] | None = None
 ) -> dict[str, list[Sample]]:
-    """The samples of each measurement, one of each in every round, so that a disturbance hits all of them alike.
+    """The samples of each measurement, one of each in every round, so that a disturbance affects all of them alike.
 
-    ``fewer`` names the slow ones that are dropped after so many rounds; what proves unavailable is left out.
+    ``fewer`` maps slow measurements to their number of rounds; unavailable measurements are omitted.
     """
     taken: dict[str, list[Sample]] = {name: [] for name in measurements}
     missing = set()
@@ -52,13 +52,13 @@ def in_turns(
 
 
 def medians(samples: Sequence[Sample]) -> Sample:
-    """The median of each quantity; what is not a number is taken from the last sample."""
+    """The median of each quantity; values that are not numbers are taken from the last sample."""
     numbers = {key: isinstance(value, int | float) for key, value in samples[-1].items()}
     return {key: median(sample[key] for sample in samples) if numbers[key] else samples[-1][key] for key in numbers}
 
 
 def paired_ratio(above: Sequence[Sample], below: Sequence[Sample], key: str) -> float | None:
-    """The median over rounds of one measurement divided by the other's of the same round."""
+    """The median over rounds of one measurement divided by the other in the same round."""
     pairs = zip(above, below, strict=False)  # the slow one has fewer rounds
     ratios = [a[key] / b[key] for a, b in pairs if a.get(key) and b.get(key)]
     return median(ratios) if ratios else None
@@ -66,7 +66,7 @@ def paired_ratio(above: Sequence[Sample], below: Sequence[Sample], key: str) -> 
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """The package's bulk work runs on so many threads inside; None means all cores."""
+    """Run the package's bulk work on ``count`` threads inside the block; None means all cores."""
     before = os.environ.pop("PLAUSIBLY_THREADS", None)
     if count is not None:
         os.environ["PLAUSIBLY_THREADS"] = str(count)
@@ -79,7 +79,7 @@ def threads(count: int | None) -> Iterator[None]:
 
 
 class Progress:
-    """One line on the terminal that says what is being measured; where there is no terminal, one line a stage."""
+    """A progress line on the terminal; without a terminal, one line per stage."""
 
     def __init__(self, total: int, stream: TextIO | None = None) -> None:
         self.total, self.done, self.start = total, 0, time.monotonic()
@@ -87,7 +87,7 @@ class Progress:
         self.live, self.stage = self.stream.isatty(), ""
 
     def show(self, stage: str, label: str) -> None:
-        """Announces the next step."""
+        """Announce the next step."""
         if self.live:
             filled = 24 * self.done // max(1, self.total)
             bar = "█" * filled + "·" * (24 - filled)
@@ -99,7 +99,7 @@ class Progress:
         self.done += 1
 
     def close(self) -> None:
-        """Clears the line."""
+        """Clear the line."""
         self._write("\r\033[K" if self.live else f"[{self._clock()}] done\n")
 
     def _clock(self) -> str:
@@ -112,7 +112,7 @@ class Progress:
 
 
 def plain(value: Any) -> Any:
-    """The value with numbers cut to the digits that a measurement has, for JSON."""
+    """The value for JSON, with numbers rounded to the significant digits of a measurement."""
     if isinstance(value, dict):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,9 +1,9 @@
-"""An experiment of one's own: is there anything better between SUE and OUE, or beyond?
+"""Your own experiment: is there a better unary encoding between SUE and OUE, or beyond?
 
     plausibly reproduce examples/own_experiment.py
 
-A unary report gives ε away in two portions, one by the true item's bit and one by all others. SUE halves it, OUE leaves
-nothing to the true bit. Here is every other division, on a crowd that is neither Zipf nor uniform.
+A unary report spends ε in two portions: one on the true item's bit and one on all others. SUE splits it in half, OUE
+spends nothing on the true bit. This experiment tries every other split, on a crowd that is neither Zipf nor uniform.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plausibly.oracles.unary import Unary
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Divided(Unary):
-    """Unary encoding that gives ``percent`` of ε to the true item's bit: 50 is SUE, 0 is OUE."""
+    """Unary encoding that spends ``percent`` of ε on the true item's bit: 50 is SUE, 0 is OUE."""
 
     name = "Divided"
     percent: int
@@ -49,11 +49,11 @@ def divided(epsilon: float, domain_size: int, hash_seed: int, percent: int) -> D
 
 SCHEMES["Divided"] = divided
 
-# --- a crowd: n, d and a seed to the count of each item ---------------------------------------------------------
+# --- a crowd: a function from n, d and a seed to the count of each item -----------------------------------------
 
 
 def half_alike(n: int, d: int, seed: int) -> Any:
-    """Half of all users hold item 0, the others are spread evenly."""
+    """A crowd in which half of all users have item 0, and the others are spread evenly."""
     others = np.bincount(np.arange(n - n // 2) % (d - 1), minlength=d - 1)
     return np.append(n // 2, others).astype(np.int64)
 
@@ -65,7 +65,7 @@ CROWDS["half alike"] = half_alike
 FIGURE = Figure(
     name="own",
     title="Unary encoding between OUE and SUE",
-    about="What part of ε the true item's bit is given: at ε = 3 the less the better, at ε = 1 it hardly matters.",
+    about="The share of ε spent on the true item's bit: at ε = 3, less is better; at ε = 1, it hardly matters.",
     sweeps=[
         Sweep(
             name="share",

@@ -1,4 +1,4 @@
-"""What post-processing does to one simulated histogram: the figure of docs/postprocessing.md.
+"""The effect of post-processing on one simulated histogram: the figure of docs/postprocessing.md.
 
 python examples/postprocessing.py --output docs/postprocessing.png
 """
@@ -21,7 +21,7 @@ ITEMS, USERS = 1024, 100_000
 
 
 def crowd() -> npt.NDArray[np.int64]:
-    """How many users hold each item: Zipf's law with exponent 1.1."""
+    """Number of users who have each item: Zipf's law with exponent 1.1."""
     share = np.arange(1, ITEMS + 1) ** -1.1
     counts = np.floor(share / share.sum() * USERS).astype(np.int64)
     counts[0] += USERS - counts.sum()
@@ -30,7 +30,7 @@ def crowd() -> npt.NDArray[np.int64]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", default="postprocessing.png", help="where to draw (default: postprocessing.png)")
+    parser.add_argument("--output", default="postprocessing.png", help="picture file (default: postprocessing.png)")
     options = parser.parse_args()
     counts = crowd()
     scheme = plausibly.make("OUE", epsilon=1, domain_size=ITEMS)
@@ -60,7 +60,7 @@ def _draw(axes: Axes, name: str, counts: npt.NDArray[np.int64], values: npt.NDAr
     axes.plot(ranks, values, ".", color=STEPS[name], markersize=3, label="estimate")
     axes.plot(ranks, counts, color=TRUTH, linewidth=1.6, label="truth")
     axes.set_xscale("log")
-    # Linear within two standard deviations, so that zero and the negative estimates have their place.
+    # Linear within two standard deviations, so that zero and negative estimates can be shown.
     axes.set_yscale("symlog", linthresh=2 * noise, linscale=1.2)
     axes.set_ylim(-3500, 40_000)
     axes.set_yticks([-2000, -1000, 0, 1000, 2000, 5000, 10_000, 20_000])

@@ -1,4 +1,4 @@
-"""Which addresses are popular, when nobody has a list of them? A table, and the figure of docs/searches.md.
+"""Find popular addresses without a list of candidates: a table, and the figure of docs/searches.md.
 
 python examples/search.py --output docs/search.png
 """
@@ -15,21 +15,21 @@ LENGTH = 24
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--users", type=int, default=URL_CLICKS_N, help=f"how many users (default: {URL_CLICKS_N:,})")
-    parser.add_argument("--output", default="search.png", help="where to draw (default: search.png)")
+    parser.add_argument("--users", type=int, default=URL_CLICKS_N, help=f"number of users (default: {URL_CLICKS_N:,})")
+    parser.add_argument("--output", default="search.png", help="picture file (default: search.png)")
     options = parser.parse_args()
 
-    # Made-up clicks, as skewed as those of a search engine; the server never sees them.
+    # Synthetic clicks, as skewed as those of a search engine; the server never sees them.
     crowd = url_clicks(options.users, LENGTH, seed=7)
     clicks = dict(zip(crowd.strings.tolist(), crowd.counts.tolist(), strict=True))
 
-    # The whole search: every user sends a few bytes once, all strings of up to 24 characters are possible.
+    # The whole search: every user sends a few bytes once, and all strings of up to 24 characters are possible.
     scheme = plausibly.TRELLIS(3, domain=plausibly.Strings(ALPHABET, LENGTH), users=crowd.n)
     tally = scheme.simulate(clicks, plausibly.SeededRandom(7))
     found = tally.search(k=20, level=0.05)
 
     print(
-        f"{crowd.n:,} users, {len(clicks):,} addresses, epsilon = 3: {scheme.report_dtype.itemsize} bytes from each.\n"
+        f"{crowd.n:,} users, {len(clicks):,} addresses, epsilon = 3: {scheme.report_dtype.itemsize} bytes per user.\n"
     )
     _print_table(crowd, found)
     missed = next((address for address in crowd.top(1000) if address not in found.items.tolist()), None)

@@ -13,7 +13,7 @@ import numpy as np
 import plausibly
 
 SITES, USERS, ROWS, WIDTH, RUNS = 20_000, 1_000_000, 32, 1024, 10
-# By their colours: dark for the default, orange for the robust one, green for the peeled one, grey for the minimum.
+# Colours: dark for the default, orange for the robust one, green for peeling, grey for the minimum.
 CHOICES = {
     ("CM", "mean"): ("#4477aa", "-"),
     ("CM", "median"): ("#ee7733", "-"),
@@ -27,7 +27,7 @@ EDGES = np.unique(np.geomspace(1, SITES, 13).astype(int))
 
 
 def crowd() -> np.ndarray:
-    """How many users each site has: Zipf(1.1)."""
+    """Number of users of each site: Zipf(1.1)."""
     weights = np.arange(1, SITES + 1) ** -1.1
     counts = np.floor(USERS * weights / weights.sum()).astype(np.int64)
     counts[0] += USERS - counts.sum()
@@ -35,7 +35,7 @@ def crowd() -> np.ndarray:
 
 
 def errors(truth: np.ndarray) -> tuple[dict[tuple[str, str], np.ndarray], dict[tuple[str, str], float]]:
-    """The errors of every choice in every run, and the share of its 95 % intervals that hold the truth."""
+    """The errors of every choice in every run, and the share of its 95 % intervals that contain the truth."""
     found: dict[tuple[str, str], list[np.ndarray]] = {choice: [] for choice in CHOICES}
     covered: dict[tuple[str, str], list[float]] = {choice: [] for choice in CHOICES}
     for run in range(RUNS):
@@ -66,7 +66,7 @@ def table(found: dict[tuple[str, str], np.ndarray], covered: dict[tuple[str, str
 
 
 def draw(found: dict[tuple[str, str], np.ndarray], path: str) -> None:
-    """The root mean squared error by rank, and how the errors of rare sites are spread."""
+    """Draw the root mean squared error by rank, and the distribution of the errors of rare sites."""
     from matplotlib import pyplot
 
     pyplot.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
@@ -85,11 +85,11 @@ def draw(found: dict[tuple[str, str], np.ndarray], path: str) -> None:
     left.minorticks_off()
     left.legend(frameon=False, fontsize=9, ncols=2, loc="center", bbox_to_anchor=(0.6, 0.68))
     left.set_title("Error by rank", loc="left", fontsize=11)
-    right.set(xlabel="error of the sites of the rarer half, users", ylabel="density per 1,000 users")
+    right.set(xlabel="error of the rarer half of the sites, users", ylabel="density per 1,000 users")
     right.set_xlim(-9000, 5000)
     right.xaxis.set_major_formatter("{x:,.0f}")
     right.axvline(0, color="#222222", linewidth=0.8)
-    right.set_title("How the errors are spread", loc="left", fontsize=11)
+    right.set_title("Distribution of the errors", loc="left", fontsize=11)
     figure.savefig(path, dpi=160)
 
 

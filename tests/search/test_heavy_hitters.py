@@ -77,7 +77,7 @@ def test_a_lost_string_is_explained_up_to_where_it_was_lost(name: str) -> None:
     found = tally_for(name, COMMON).search(k=1)
     lines = found.explain("dd").splitlines()
     assert lines[0] == "dd: not found"
-    assert "not among the 1 kept, the last of which has" in lines[-1]
+    assert "not among the 1 kept, the smallest with" in lines[-1]
     never = found.explain("cccc").splitlines()
     assert never[0] == "cccc: not found"
     assert "not among" in never[-1]
@@ -107,7 +107,7 @@ def test_what_is_settled_after_the_last_step_is_explained_too() -> None:
         "  at the end: number 1 of 1 returned, estimated 55, p-value 0.001",
     ]
     assert found.explain("abcd").splitlines()[-1] == "  first 6 characters, abcd: not among the 0 kept"
-    assert found.explain("abc").splitlines()[-1].endswith("not among the 2 kept, the last of which has 20")
+    assert found.explain("abc").splitlines()[-1].endswith("not among the 2 kept, the smallest with 20")
     assert found.explain("f").splitlines()[-1].endswith("not among the 3 kept"), "they are not ranked by estimates"
     assert replace(found, p_values=np.array([0.0])).explain("c").endswith(", p-value below 1e-99")
     lost = replace(found, items=found.items[:0], values=found.values[:0], variance=None, p_values=None)

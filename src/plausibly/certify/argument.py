@@ -1,4 +1,4 @@
-"""Whether the written proof of docs/adr/0015 covers a client: is it the code that was proved, within its conditions?"""
+"""Check whether the written proof of docs/adr/0015 covers a client: same code, and within the proof's conditions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..core.probability import WORD
 from ..device import Randomizer
 
 PROVED = "d893eccc787a7711bff33076551bd80f358a2cabd6d539a276b69ef01fdec1ef"
-"""SHA-256 of the code that the proof is about. After a change of that code, check the proof first, then edit this."""
+"""SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
-"""The name of statements that define nothing: imports, conditions, assignments to attributes."""
+"""Name of statements that define nothing: imports, conditions, assignments to attributes."""
 _ROOTS = {"public", "perturb", "worst_ratio", _ALWAYS}
-# Exact types: a subclass of int may compare itself as it likes, and send one item in clear.
+# Exact types: a subclass of int could override comparison, and send one item in the clear.
 _PLAIN = (int, bool, str, bytes, type(None))
 
 
@@ -38,7 +38,7 @@ def digest() -> str:
 
 
 def digest_of(source: str) -> str:
-    """The digest of another source of the device."""
+    """The digest of a given source text of the device."""
     lines = [f"{place}\n{text}\n" for place, text in sorted(_reached(source).items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
@@ -48,16 +48,16 @@ def _source() -> str:
     try:
         return inspect.getsource(device)
     except OSError:
-        return ""  # an installation without source files: nothing can be said of its code
+        return ""  # an installation without source files: its code cannot be checked
 
 
 @cache
 def _reached(source: str) -> dict[str, str]:
-    # Every definition that the roots name, and those name, and so on, by its place. Names alone decide, so that this
-    # can only be too much: an attribute of any object counts as every method of that name.
+    # Every definition that the roots refer to, directly or indirectly, by its place. Only names are compared, so that
+    # the result can only be too large: an attribute of any object counts as every method of that name.
     definitions = list(_definitions(source))
     reached: dict[str, str] = {}
-    # Python calls special methods without naming them. What __init__ makes is checked by the conditions.
+    # Python calls special methods without naming them. The conditions check the attributes that __init__ sets.
     special = {name for place, name, _, _ in definitions if "." in place and name.startswith("__")} - {"__init__"}
     names = fresh = _ROOTS | special
     while fresh:
@@ -69,7 +69,7 @@ def _reached(source: str) -> dict[str, str]:
 
 
 def _definitions(source: str) -> Iterator[tuple[str, str, str, ast.AST]]:
-    # Place, name, text and tree of all statements of the module and of its classes; those of a class with its header.
+    # Place, name, text and tree of all statements of the module and its classes; class members include the header.
     lines = source.splitlines()
     module = ast.parse(source)
     classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
@@ -105,7 +105,7 @@ def _names(node: ast.AST) -> set[str]:
     }
 
 
-# --- is what runs what is written? ------------------------------------------------------------------------------
+# --- is the running code the written code? ----------------------------------------------------------------------
 
 
 @cache
@@ -119,9 +119,9 @@ def _written() -> ModuleType:
 
 
 def _as_written() -> bool:
-    # Anything may have been replaced or added since the file was read: a global named range is used for the builtin.
+    # Anything may have been replaced or added since the file was read: a global named range would hide the builtin.
     running, written = _globals_of(device), _globals_of(_written())
-    # Other packages register clients and kinds of domains; that changes none of the others.
+    # Other packages may register clients and kinds of domains; that does not change existing ones.
     for table in ("RANDOMIZERS", "DOMAINS"):
         running[table] = {name: running[table].get(name) for name in written[table]}
     return running.keys() == written.keys() and all(
@@ -131,7 +131,7 @@ def _as_written() -> bool:
 
 
 def _globals_of(module: ModuleType) -> dict[str, Any]:
-    # Without __spec__ and the like, which belong to the import and to no function.
+    # Without __spec__ and the like, which belong to the import system.
     return {name: value for name, value in vars(module).items() if not name.startswith("__")}
 
 
@@ -149,8 +149,8 @@ def _same_class(name: str) -> bool:
     )
 
 
-# What Python itself writes into classes sooner or later: copying and pickling note slot names, debuggers and type
-# hints the rest. No function of a client reads them.
+# Attributes that Python itself adds to classes: copying and pickling record slot names, debuggers and type hints the
+# rest. No function of a client reads them.
 _NOTES = {
     "__slotnames__",
     "__static_attributes__",
@@ -163,7 +163,7 @@ _NOTES = {
 
 
 def _same(running: Any, written: Any) -> bool:
-    # Whether a thing in memory is what the file defines; classes by their names, as each is compared on its own.
+    # Whether an object in memory is what the file defines; classes by name, because each is compared separately.
     if running is written:
         return True
     if type(running) is not type(written):
@@ -196,7 +196,7 @@ _PARTS: dict[type, tuple[str, ...]] = {
 
 
 def _of_device(thing: Any) -> bool:
-    # Only numbers, texts and objects of the device's own classes, none with a method of its own.
+    # Only numbers, texts and objects of the device's classes, none with an instance method of its own.
     kind = type(thing)
     if kind in _PLAIN:
         return True
@@ -216,7 +216,7 @@ def _of_device(thing: Any) -> bool:
 
 
 def _within_conditions(client: Any, items: int) -> bool:
-    # What the proof takes for granted of the numbers that a client was made with.
+    # The proof's assumptions about the parameters of a client.
     condition = _CONDITIONS.get(type(client))
     thresholds = [getattr(client, name) for name in ("keep", "flip") if hasattr(client, name)]
     sound = all(0 < t < WORD for t in thresholds) and items <= getattr(client, "items", items)
@@ -229,7 +229,7 @@ def _rows(client: Any, items: int) -> bool:
 
 def _groups(client: Any, items: int) -> bool:
     parts = [part for group in client.groups for part in group]
-    # Not groups within groups: how many public draws those make depends on the group.
+    # No nested groups: their number of public draws would depend on the group.
     return all(
         _whole(part)
         and type(part.randomizer) is not device.Grouped
@@ -257,7 +257,7 @@ def _extension(part: Any) -> bool:
 
 
 def _items_of(part: Any) -> int:
-    # What a part gives to its oracle is below this.
+    # Upper bound of the items that a part gives to its oracle.
     if type(part) is device.Fold:
         return int(part.blocks * part.block)
     return WORD if getattr(part, "hash_seed", None) is not None else int(part.count())

@@ -1,4 +1,4 @@
-"""What an exact audit found, in words and for machines: the verdict never says more than was run or proved."""
+"""The result of an exact audit, as text and JSON: the verdict never claims more than was run or proved."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from typing import Any
 from ..core.scheme import Scheme
 
 ARGUMENT = "docs/adr/0015"
-"""Where the written proof for the shipped client is."""
+"""Document with the written proof for the released client."""
 
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """What the exact audit found, and for what: ``findings`` says what is wrong, ``covers`` what was run."""
+    """The result of an exact audit: ``findings`` lists all violations, ``covers`` says what was run."""
 
     scheme: Scheme
     enumerated: Scheme
-    """The scheme whose client was run: the one asked about, or it on a domain small enough to enumerate."""
+    """The scheme whose client was run: the audited one, or its copy on a domain small enough to enumerate."""
     worst_ratio: Fraction | float
-    """The largest likelihood ratio of one record under two items; infinite if one of them cannot send it."""
+    """Largest likelihood ratio of one record under two items; infinite if one of them cannot send it."""
     epsilon: Fraction | float
-    """The privacy delivered: an upper bound of the log of that ratio, and of the one the client states."""
+    """Delivered epsilon: an upper bound of the log of that ratio and of the ratio that the client states."""
     attained: bool
-    """Whether some record has the ratio that the client states as its worst: then the bound is tight."""
+    """Whether some record attains the worst ratio that the client states, so that the bound is tight."""
     items: int
-    """The items that were run on all private coins."""
+    """Number of items that were run on all private coins."""
     all_items: int
-    """The items of the scheme's domain; 2^64 for keys."""
+    """Number of items of the scheme's domain; 2^64 for keys."""
     paths: int
     public_outcomes: int
     all_public_outcomes: int
     public_complete: bool
-    """Whether every outcome of the public coins was run, or a sample."""
+    """Whether every outcome of the public coins was run, instead of a sample."""
     argued: bool
     """Whether the client is the one that ``docs/adr/0015`` proves private, on any item and any coin."""
     tapes: int
-    """Reports made by client and bulk path from the same words, many of them words next to a threshold."""
+    """Number of reports that client and bulk path made from the same words, many of them next to a threshold."""
     compared_items: int
-    """The items of those reports."""
+    """Number of items of those reports."""
     compared: Scheme | None
-    """The scheme whose reports those are: the one asked about or a smaller one; None if they are too large to make."""
+    """The scheme of those reports: the audited one or a smaller copy; None if its reports are too large to make."""
     moment_items: int
     """Size of the domain on which mean and variance were computed; 0 if they were not."""
     unbiased: bool | None
-    """Over all coins, with every decoder; None where it rests on ``scheme.unbiased_given``, or is not promised."""
+    """Whether all decoders are unbiased over all coins; None if that rests on ``unbiased_given`` or is not promised."""
     variance_exact: bool | None
-    """Likewise; None also where the estimates have no variance law."""
+    """Whether all variances are the stated ones; None as above, and if the estimates have no variance law."""
     moments_exact: bool
-    """Whether mean and variance were computed in fractions, or to nine digits, as of decoders that are no fractions."""
+    """Whether mean and variance were computed in fractions; otherwise they are right to nine digits."""
     findings: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found wrong in what was run. ``proved`` says whether that is enough."""
+        """Whether no violation was found in what was run. ``proved`` says whether that is enough."""
         return not self.findings
 
     @property
@@ -65,17 +65,17 @@ class Certificate:
 
     @property
     def proved(self) -> bool:
-        """Whether epsilon is certain for the client, on every item and every coin. ``bulk_complete`` is about bulk."""
+        """Whether epsilon is certain for the client on every item and coin; for the bulk path see ``bulk_complete``."""
         return self.holds and (self.complete or self.argued)
 
     @property
     def bulk_complete(self) -> bool:
-        """Whether the reports of the bulk path were compared with the client's on every item."""
+        """Whether the bulk path was compared with the client on every item."""
         return self.compared is self.scheme and self.compared_items == self.all_items
 
     @property
     def covers(self) -> str:
-        """What the client was run on, with all its private coins, in words."""
+        """The items and public outcomes that the client was run on, with all private coins, in words."""
         if self.complete:
             return "every item with every coin"
         if self.enumerated is self.scheme:
@@ -87,7 +87,7 @@ class Certificate:
         return run if self.public_complete else f"{run} with {drawn} public draw{'s' * (drawn != '1')}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate, JSON-ready: numbers that must be exact as text, what is infinite as "infinity"."""
+        """The certificate as JSON values: exact numbers as text, infinite ones as "infinity"."""
         return {
             "verdict": "does not hold" if self.findings else "holds" if self.proved else "nothing wrong found",
             "proved": self.proved,
@@ -124,7 +124,7 @@ class Certificate:
 
     def __str__(self) -> str:
         given = self.scheme.unbiased_given
-        # A condition ("a fresh hash_seed"), or what alone is unbiased ("for the bits").
+        # A condition ("a fresh hash_seed"), or the unbiased part ("for the bits").
         rests = f"{'' if given.startswith('for ') else 'given '}{given}" if given else "not enumerated: too many coins"
         drawn = "" if self.public_complete else " (hash functions, rows or groups)"
         checked = (
@@ -172,20 +172,20 @@ class Certificate:
 
 
 def _of_smaller(items: int, scheme: Scheme) -> str:
-    # The items of a scheme for strings are too many to be of interest.
+    # A scheme for strings has too many items for their number to matter.
     size = scheme.domain.size
     some = f"{items:,}" if size is None else f"all {size:,}" if items == size else f"{items:,} of {size:,}"
     return f"{some} items of a smaller copy of the scheme"
 
 
 def named(scheme: Scheme) -> str:
-    """The scheme in a line: a search with all its parts would fill a page."""
+    """The scheme on one line, shortened if it is long: a search with all its parts would fill a page."""
     text = repr(scheme)
     return text if len(text) <= 200 else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
 
 
 def _rounded_up(epsilon: Fraction | float) -> str:
-    # "<=" must stay true of the digits shown.
+    # "<=" must be true of the digits shown.
     return "infinity" if epsilon == math.inf else f"{math.ceil(epsilon * 10**12) / 10**12:.12g}"
 
 

@@ -1,4 +1,4 @@
-"""The client on all outcomes of its private coins: which items and public outcomes are run, and what comes out."""
+"""Run the client on all outcomes of its private coins, for selected items and public outcomes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _SAMPLED_ITEMS = 64
 _SAMPLED_PUBLICS = 8
 _MOST_PUBLICS = 64
 _CLOSE = 8
-"""How many items, and under how many public outcomes, are looked at closely."""
+"""Number of items, and of public outcomes, that are examined closely."""
 _LIKELIHOODS = 128
 _MOST_RECORD_BYTES = 2**20
 _STEP = 2
-"""What a path costs besides its draws, in draws."""
+"""Cost of a path besides its draws, in draws."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What was run and what it showed."""
+    """The result of running a client."""
 
     enumerated: Scheme
     worst: Fraction | float
@@ -58,22 +58,22 @@ class _Plan:
     publics: list[Public] | None
     """All outcomes of the public coins; None if only a sample is run."""
     sample: int
-    """How many outcomes of the public coins a sample has at least."""
+    """Minimum number of outcomes of the public coins in a sample."""
 
 
 def can_be_run(scheme: Scheme, draws: int) -> bool:
-    """Whether a few reports of a client are within a budget of draws, and their records of a size to handle."""
+    """Whether a few reports of a client fit the budget of draws, and their records are not too large."""
     return scheme.randomizer.words <= draws // 128 and scheme.report_dtype.itemsize <= _MOST_RECORD_BYTES
 
 
 def most_draws(client: Randomizer) -> int:
-    """More draws than an honest report takes: a client that goes on for ever must be stopped somewhere."""
+    """Upper limit of the draws of an honest report, to stop a client that draws for ever."""
     return 2 * client.words + 1024
 
 
 def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
-    """The scheme on the largest domain, of those halved again and again, that fits; None if none does."""
-    # A scheme of few items, or of any, may still have many coins: a sketch has those of its cells.
+    """The scheme on the largest fitting domain, found by repeated halving; None if none fits."""
+    # Even a scheme of few items may have many coins: a sketch has those of its cells.
     size = max(scheme.domain.size or 2, *(2 * n for n in (scheme.randomizer.words, 32)))
     while size > 2:
         size = max(2, size // 2)
@@ -84,7 +84,7 @@ def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
 
 
 def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
-    """The laws of items given public outcomes, as many as the budget of draws allows, compared with each other."""
+    """Compare the laws of items given public outcomes, as many as the budget of draws allows."""
     plan = _plan(scheme, draws)
     client, words = plan.scheme.randomizer, plan.scheme.randomizer.words
     stated = client.worst_ratio()
@@ -107,7 +107,7 @@ def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
         expect(len(shapes) == 1, "the draws depend on the item or on a coin")
         _expect_accepted(plan.scheme, extremes.records, expect)
         outcomes += 1
-        # A sampled hash may send all items to one value: go on until the worst is seen or the budget is spent.
+        # A sampled hash may map all items to one value: continue until the worst ratio is seen or the budget is spent.
         spent = paths * (words + _STEP) >= draws
         if plan.publics is None and outcomes >= plan.sample and (worst >= stated or spent):
             break
@@ -115,7 +115,7 @@ def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
 
 
 def _plan(scheme: Scheme, draws: int) -> _Plan:
-    # Every item of the scheme itself if that can be afforded; else some of its items; else all of a smaller domain.
+    # Every item of the scheme itself if the budget allows; else some of its items; else all of a smaller domain.
     items, price = scheme.domain.code_count, _price(scheme, draws)
     if price * items <= draws:
         publics = public_outcomes(scheme.randomizer, draws // (_cost(scheme, draws) * items))
@@ -155,16 +155,16 @@ def _price(scheme: Scheme, draws: int) -> int:
 
 
 def _public_sample(client: Randomizer) -> Iterator[Public]:
-    # A fixed one, so that the same scheme always gets the same certificate.
+    # A fixed sample, so that the same scheme always gets the same certificate.
     stream, layout = SeededRandom(0).replay(0), Layout(dense=client.words)
     return (client.public(stream.source(layout, i)) for i in range(_MOST_PUBLICS))
 
 
 def _likely(scheme: Scheme, item: int, law: Law, number: int, close: bool) -> bool:
-    # Many records of a law that is looked at closely; else one, another one for every item and public outcome.
+    # Many records of a law under close examination; else one, varying with the item and the public outcome.
     records, dtype = list(law.weights), scheme.report_dtype
     if any(len(record) != dtype.itemsize for record in records):
-        return True  # said otherwise
+        return True  # reported elsewhere
     chosen = records[:: 1 + (len(records) - 1) // _LIKELIHOODS] if close else [records[number % len(records)]]
     for record, bytes_of in zip(np.frombuffer(b"".join(chosen), dtype=dtype), chosen, strict=True):
         try:

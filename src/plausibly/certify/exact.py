@@ -1,4 +1,4 @@
-"""The exact audit: the client on its coins, the bulk path on its words, the estimates on their laws."""
+"""The exact audit: of the client on its coins, the bulk path on its words, and the estimates by their laws."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from .moments import UNCHECKED, moments
 from .tapes import Comparison, compare
 
 DRAWS = 2**20
-"""What an audit may draw unless told otherwise: every item of unary schemes of a thousand can be compared."""
+"""Default budget of draws: enough to compare every item of a unary scheme of 1,000 items."""
 _MOST_DRAWS = 2**48
 
 
 def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
-    """The exact certificate of a scheme: the output law of the client that ships, decided in integers.
+    """The exact certificate of a scheme: the output distribution of the released client, decided in integers.
 
-    For all pairs of the items run, given each public outcome run: no record is more than e^epsilon times as likely
-    under one item as under another, neither draws nor record size depend on the item or on a coin, and the likelihood
-    that the scheme states is the true one. How words become coins, and the bulk path, are compared on tapes full of the
-    words at which a draw changes its mind.
+    It checks, for all pairs of the items run and each public outcome run: no record is more than e^epsilon times as
+    likely under one item as under another, neither draws nor record size depend on the item or on a coin, and the
+    likelihood that the scheme states is the true one. The conversion of words to coins, and the bulk path, are compared
+    on tapes full of words at which the result of a draw changes.
 
-    ``draws`` bounds the coins that the client may draw, about a million a second, for the laws and again for the tapes.
-    Within it every item is run under every public outcome; else every item under some; else some items; else the client
-    on a smaller domain. ``Certificate.covers`` says which. What was not run is claimed only if the client is the one
-    that docs/adr/0015 proves private, and on the whole domain the worst ratio that it states must be below e^epsilon.
+    ``draws`` bounds the coins that the client may draw, about 1,000,000 per second, for the laws and again for the
+    tapes. If the budget allows, every item is run under every public outcome; else every item under some of them; else
+    some items; else the client on a smaller domain. ``Certificate.covers`` says which. The rest is claimed only if the
+    client is the one that docs/adr/0015 proves private and the worst ratio that it states for the whole domain is at
+    most e^epsilon.
     """
     expect_scheme(scheme)
     draws = whole_number("draws", draws, 10_000, _MOST_DRAWS)

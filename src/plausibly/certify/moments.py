@@ -1,4 +1,4 @@
-"""Bias and variance of estimates: sums over all coins of the client."""
+"""Bias and variance of estimates, as sums over all coins of the client."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """Whether estimates are unbiased and have the stated variance; None where that was not checked."""
+    """Whether estimates are unbiased and have the stated variance; None if not checked."""
 
     items: int
-    """Size of the domain that it was checked on; 0 if it was not."""
+    """Size of the checked domain; 0 if nothing was checked."""
     unbiased: bool | None
     variance: bool | None
     exact: bool
-    """Whether all was computed in fractions, or some of it in floating point, to nine digits."""
+    """Whether everything was computed in fractions, instead of partly in floating point to nine digits."""
 
 
 UNCHECKED = Moments(0, None, None, exact=True)
 
 
 def moments(scheme: Scheme) -> Moments:
-    """Mean and variance of estimates over all coins, on the largest domain that can be afforded, with every decoder.
+    """Check mean and variance of estimates over all coins, on the largest affordable domain, with every decoder.
 
-    Is the mean of one report's estimates what its holder counts towards, and their variance the stated one?
+    The mean of one report's estimates must be the user's own contribution, and the variance must be the stated one.
     """
     if scheme.unbiased_given or scheme.domain.size is None or scheme.answers.size is None:
         return UNCHECKED
@@ -73,7 +73,7 @@ def moments(scheme: Scheme) -> Moments:
 
 
 def _every(verdicts: list[bool | None]) -> bool | None:
-    # One that was checked and is wrong is wrong; of those that were not checked nothing is said.
+    # False if any check failed; None if any was not made.
     if False in verdicts:
         return False
     return True if True in verdicts and None not in verdicts else None
@@ -105,7 +105,7 @@ def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> Mom
         means, variances = _mean_and_variance(laws, records, estimates)
     # Reports must add up: then what holds for one user holds for a crowd.
     if not (adds_up and _close(crowd.estimate(**options).values, added)):
-        # Integers that do not are wrong; another decoder need not.
+        # Integer scores that do not add up are wrong; other decoders need not add up.
         return Moments(len(laws), False if exact else None, None, exact=exact)
     held = _held(scheme, len(laws))
     unbiased: bool | None = _equal(means, held, exact)
@@ -124,7 +124,7 @@ def _expected(decoder: Estimator, scores: Numbers, n: int) -> Numbers:
 
 
 def _mean_and_variance(laws: list[Law], records: list[bytes], numbers: Numbers) -> tuple[Numbers, Numbers]:
-    # [holder's item, answer], over the coins of one report.
+    # [user's item, answer], over the coins of one report.
     means, squares = [], []
     for law in laws:
         weights = np.array([law.weights.get(record, 0) for record in records], dtype=object)
@@ -157,7 +157,7 @@ def _close(found: Numbers, expected: Numbers) -> bool:
 
 
 def _holds_in_floating_point(law: VarianceLaw, x: int, size: int) -> bool:
-    # For every item, in the crowd of one user who holds item x.
+    # For every item, in a crowd of one user, who has item x.
     one = np.arange(size) == x
     variances = np.broadcast_to(law.at(1, one, f2=1, **law.context_of(one)), size)
     return all(math.isclose(variances[y], law.of_one(x, y), rel_tol=1e-9) for y in range(size))

@@ -1,4 +1,4 @@
-"""The statistical audit: what wire records give away, at least, whatever made them."""
+"""The statistical audit: a lower bound on what wire records reveal, whatever code made them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class StatisticalAudit:
-    """A lower confidence bound on the epsilon of wire records; above the scheme's epsilon it is a violation."""
+    """A lower confidence bound on the epsilon of wire records; a bound above the scheme's epsilon is a violation."""
 
     scheme: Scheme
     lower_bound: float
@@ -34,11 +34,11 @@ class StatisticalAudit:
 
     @property
     def consistent(self) -> bool:
-        """Whether the reports are compatible with the privacy the scheme promises."""
+        """Whether the reports are compatible with the scheme's epsilon."""
         return self.lower_bound <= float(self.scheme.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding, JSON-ready."""
+        """The result as JSON values."""
         found = {"lower_bound": self.lower_bound, "confidence": self.confidence, "reports": self.reports}
         return {"consistent": self.consistent, **found, "fingerprint": self.scheme.fingerprint()}
 
@@ -51,7 +51,7 @@ class StatisticalAudit:
 def audit_statistically(
     scheme: Scheme, *, reports: int = 20_000, confidence: float = 0.999, rng: RandomLike | None = None
 ) -> StatisticalAudit:
-    """Attacks the bulk path on wire bytes: by how much, at least, does some event tell two items apart?
+    """Attack the bulk path on wire bytes: bound from below how well some event distinguishes two items.
 
     Of the ``reports`` of each of three items, one half chooses the event (one or two bits of the record, or which
     item the stated likelihood favours) and the other half bounds its probabilities (Clopper and Pearson 1934). If
@@ -65,7 +65,7 @@ def audit_statistically(
     items = [scheme.domain.number(code) for code in codes]
     seen = {item: _wire_records(scheme, code, reports, rng) for item, code in zip(items, codes, strict=True)}
     pairs = list(combinations(items, 2))
-    # Each of two bounds, for both orders of each pair, may be the one that is wrong.
+    # Either of two bounds, for both orders of each pair, may be wrong.
     alpha = (1 - confidence) / (4 * len(pairs))
     bound = max(_pair_bound(scheme, pair, seen[pair[0]], seen[pair[1]], alpha) for pair in pairs)
     return StatisticalAudit(scheme, max(0.0, bound), confidence, reports * len(items))
@@ -91,7 +91,7 @@ def _pair_bound(scheme: Scheme, pair: tuple[int, int], a: Reports, b: Reports, a
 
 
 def _events(scheme: Scheme, pair: tuple[int, int], a: Reports, b: Reports) -> Callable[[Reports], Bits]:
-    # The bits, set or not, that tell these reports apart best; any two of them; what the likelihood favours.
+    # The bits, set or not, that best distinguish the reports; any two of them; the item that the likelihood favours.
     count = 8 * scheme.report_dtype.itemsize
     ones = [kernels.column_sums(_bytes(reports), count) for reports in (a, b)]
     zeros = [len(a) - counts for counts in ones]
@@ -102,7 +102,7 @@ def _events(scheme: Scheme, pair: tuple[int, int], a: Reports, b: Reports) -> Ca
         raw = _bytes(reports)
         single = [(raw[:, bit >> 3] >> (bit & 7) & 1 == 1) == (kind < 2) for kind, bit in literals]
         double = [x & y for x, y in combinations(single, 2)]
-        # The bits of a bitmap speak for themselves; those of another record need its public part to be read.
+        # The bits of a bitmap can be read directly; those of another record depend on its public part.
         favoured = [] if scheme.layout.split else _favoured(scheme, pair, reports)
         return np.column_stack([*single, *double, *favoured])
 
@@ -117,7 +117,7 @@ def _favoured(scheme: Scheme, pair: tuple[int, int], reports: Reports) -> list[B
 
 
 def _evidence(likely: Counts, unlikely: Counts) -> npt.NDArray[np.float64]:
-    # Log ratios less three standard errors: rare events have wild ratios.
+    # Log ratios minus three standard errors: the ratios of rare events are unreliable.
     more, less = likely + 0.5, unlikely + 0.5
     evidence: npt.NDArray[np.float64] = np.log(more / less) - 3 * np.sqrt(1 / more + 1 / less)
     return evidence

@@ -1,4 +1,4 @@
-"""Words, coins and the bulk path: client, device and bulk code make the same records of the same words."""
+"""Check that client, device and bulk path make the same records from the same words."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ Words = npt.NDArray[np.uint64]
 _SPREAD_ITEMS = 8
 _SAMPLED_ITEMS = 64
 _ROUNDS = 3
-"""On how many tapes every item is compared: one on which every coin lies, two with many words next to a threshold."""
+"""Number of tapes per item: one on which every coin lies, and two with many words next to a threshold."""
 _TAPES = 256
 _FIRST = 5
 """The first report that is compared: a call that starts in the middle must find its own words."""
 _MOST_WORDS = 2**22
-"""What all tapes together may hold, whatever the budget: they are in memory at once."""
+"""Maximum number of words on all tapes, whatever the budget, because they are in memory at once."""
 _STEP = 10
-"""What a report costs besides its draws, in draws."""
+"""Cost of a report besides its draws, in draws."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared."""
+    """The extent of the comparison."""
 
     scheme: Scheme | None
-    """The scheme itself, or it on a smaller domain; None if its reports are too large to be made at all."""
+    """The scheme itself or its copy on a smaller domain; None if its reports are too large to make."""
     items: int = 0
     tapes: int = 0
 
 
 def compare(scheme: Scheme, draws: int, expect: Expect) -> Comparison:
-    """The records of every item that can be afforded, by client, device and bulk path, of the same words."""
+    """Compare the records that client, device and bulk path make from the same words, for all affordable items."""
     made = scheme if can_be_run(scheme, draws) else cut_until(scheme, lambda small: can_be_run(small, draws))
     if made is None:
         return Comparison(None)
@@ -61,7 +61,7 @@ def _report(client: Randomizer, value: int, source: Source) -> bytes:
 
 
 def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set[int]]:
-    # The number of items, the values of reports, their words, and how many words the client draws.
+    # The number of items, the values of the reports, their words, and the numbers of words that the client draws.
     client, words = scheme.randomizer, scheme.layout.words
     probes = []
     for code in scheme.domain.spread(_SPREAD_ITEMS):
@@ -72,7 +72,7 @@ def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set
     for public in one_of_each_group(client):
         probes.append(Probe(most_draws(client)))
         client.perturb(first, public, probes[-1])
-    # How many reports the budget allows: all items, as often as it takes, or some.
+    # The number of reports that the budget allows: all items in all rounds, or some of them.
     most = min(draws, _MOST_WORDS) // (words + _STEP)
     sampled = min(_SAMPLED_ITEMS, max(_SPREAD_ITEMS, most // 4))
     count = scheme.domain.code_count
@@ -85,7 +85,7 @@ def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set
     highest = max(probe.highest for probe in probes)
     lies = np.uint64(highest) + fresh % np.uint64(WORD - highest) if highest else fresh
     numbers = np.arange(-_FIRST, count - _FIRST)
-    # Item after item, and the kind of words moves on: after all rounds every item has had every kind.
+    # Item after item with the next kind of words, so that after all rounds every item has had every kind.
     lying = ((numbers + numbers // len(items)) % _ROUNDS)[:, None] == 0
     tapes = np.where(lying, lies, critical)
     return len(items), items[numbers % len(items)], tapes, drawn
@@ -93,7 +93,7 @@ def _crafted_tapes(scheme: Scheme, draws: int) -> tuple[int, Encoded, Words, set
 
 @dataclass(frozen=True, kw_only=True)
 class _GivenStream(Stream):
-    """A stream that has given words at its addresses."""
+    """A stream with given words at its addresses."""
 
     layout: Layout
     tapes: Words
@@ -113,7 +113,7 @@ class _GivenStream(Stream):
 
 
 class _GivenRandom(SeededRandom):
-    """A source whose every stream is the given one."""
+    """A source that always returns the given stream."""
 
     def __init__(self, given: Stream) -> None:
         super().__init__(0)

@@ -11,7 +11,7 @@ from .options import ALIKE, Aim, Option
 
 PAPER = "Cormode, Maddock and Maple (VLDB 2021)"
 _THOUSANDS = 4096
-"""Where the paper's "up to hundreds or thousands" ends and its "larger domains" begin, as we read it."""
+"""Number of items up to which a domain counts as the paper's "up to hundreds or thousands", as we read it."""
 
 
 @dataclass(frozen=True)

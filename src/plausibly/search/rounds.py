@@ -118,7 +118,7 @@ class ROUND(Search):
 
     name = "ROUND"
     next_step = (
-        "This is one round of an interactive search: what is found are beginnings of strings, for fresh users to "
+        "This is one round of an interactive search: it finds beginnings of strings, which fresh users "
         "continue in the next round (plausibly.ROUNDS in Python)."
     )
 

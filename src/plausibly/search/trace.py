@@ -42,7 +42,7 @@ class Step:
             return f"number {place + 1:,} of {len(kept):,} kept, estimated {self.values[place]:,.0f}"
         # A search that does not rank by estimates alone has no estimate that would have been enough.
         ranked = kept and bool((self.values[1:] <= self.values[:-1]).all())
-        return f"not among the {len(kept):,} kept" + f", the last of which has {self.cut_off:,.0f}" * bool(ranked)
+        return f"not among the {len(kept):,} kept" + f", the smallest with {self.cut_off:,.0f}" * bool(ranked)
 
     def __repr__(self) -> str:
         numbers = f"{self.users:,} users, {self.candidates:,} candidates, {len(self.kept):,} kept"

@@ -27,7 +27,7 @@ class Picture:
     def __init__(self, found: Traced, others: int) -> None:
         self.found = found
         steps = [step for step in found.trace if step.candidates]
-        # If there are too many steps: the first, the last, and every so many before the last.
+        # If there are too many steps: the first, the last, and evenly spaced ones before the last.
         apart = -(-len(steps) // _MOST_COLUMNS)
         self.steps = [step for x, step in enumerate(steps) if not x or (len(steps) - 1 - x) % apart == 0]
         self.heads = [_head(step) for step in self.steps]
