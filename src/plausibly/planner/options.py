@@ -78,7 +78,7 @@ class Aim:
         return (most is None or costs.report_bytes <= most) and costs.state_bytes <= self.limits.most_memory
 
     def options(self, epsilon: Fraction, n: int, *, complete: bool = True) -> list[Option]:
-        """Options to choose among; unless ``complete``, shared hash functions are left out where they cannot be best."""
+        """Options to choose among; unless ``complete``, shared hash functions are left out if they cannot be best."""
         memory, kinds = self.limits.most_memory, tuple(CATALOG.values())
         found = [self._option(prediction, n) for prediction in _oracles(kinds, self.domain, epsilon, memory, self.skew)]
         if not found:
