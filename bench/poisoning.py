@@ -20,7 +20,7 @@ from plausibly.demo import counts, sites
 from plausibly.planner.fakes import fakes_for_share, raise_of_part
 from plausibly.planner.search_power import nats_per_character, smallest_share
 from plausibly.search.base import Search, SearchTally
-from plausibly.search.parts import Part
+from plausibly.search.string_parts import Part
 from plausibly.search.trellis import TRELLIS
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz-"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .planner import Above, Limits, Plan, Within, plan
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
-    from .search.result import HeavyHitters
+    from .search.heavy_hitters import HeavyHitters
     from .version import __version__ as __version__
 
 _HOME = {
@@ -33,7 +33,7 @@ _HOME = {
     "planner": ("Above", "Limits", "Plan", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),
-    "search.result": ("HeavyHitters",),
+    "search.heavy_hitters": ("HeavyHitters",),
     "version": ("__version__",),
 }
 _FORMER = {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from .core.parts import Digit, Part, PartDecoder, PartEvidence, scaled_up, thinned
     from .core.probability import WORD, floor_exp, keep_threshold
     from .core.randomness import Draws, Layout
-    from .core.scheme import (
-        Component,
+    from .core.records import (
         Reports,
-        Scheme,
         fields_of,
         refuse_beyond,
         refuse_cells,
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
         refuse_unless_histogram,
         unsigned,
     )
+    from .core.scheme import Component, Scheme
     from .core.steps import register as register_step
 
 _HOME = {
@@ -50,10 +49,8 @@ _HOME = {
     "core.parts": ("Digit", "Part", "PartDecoder", "PartEvidence", "scaled_up", "thinned"),
     "core.probability": ("WORD", "floor_exp", "keep_threshold"),
     "core.randomness": ("Draws", "Layout"),
-    "core.scheme": (
-        "Component",
+    "core.records": (
         "Reports",
-        "Scheme",
         "fields_of",
         "refuse_beyond",
         "refuse_cells",
@@ -61,6 +58,7 @@ _HOME = {
         "refuse_unless_histogram",
         "unsigned",
     ),
+    "core.scheme": ("Component", "Scheme"),
     "core.steps": ("register_step",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -17,8 +17,8 @@ from cases import in_turn
 from plausibly.cli import app
 from plausibly.experiments.cells import SOURCES
 from plausibly.experiments.comparison import comparison, scheme_line, sheet_of, summary
-from plausibly.experiments.crowds import CROWDS
 from plausibly.experiments.figure import wanted
+from plausibly.experiments.item_crowds import CROWDS
 from plausibly.experiments.measures import measure
 from plausibly.experiments.results import Results
 

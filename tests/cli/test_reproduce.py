@@ -24,10 +24,10 @@ from plausibly.core.errors import ParameterError
 from plausibly.core.steps import STEPS
 from plausibly.experiments import aol, planning
 from plausibly.experiments.cells import SCHEMES, SOURCES, view
-from plausibly.experiments.crowds import CROWDS
 from plausibly.experiments.experiment import Experiment
 from plausibly.experiments.figure import Figure, wanted
 from plausibly.experiments.findings import Finding, Outcome, Verdict
+from plausibly.experiments.item_crowds import CROWDS
 from plausibly.experiments.loading import load
 from plausibly.experiments.planning import find_folder, plan, verdicts_on
 from plausibly.experiments.results import Results

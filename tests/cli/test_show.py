@@ -12,7 +12,7 @@ from cases import in_turn
 from plausibly import SeededRandom, make
 from plausibly.cli import app
 from plausibly.files import write_reports, write_tally
-from plausibly.files.keys import Key
+from plausibly.files.authentication import Key
 
 WORDS = "OLH:epsilon=1,domain_size=1000"
 

@@ -22,7 +22,7 @@ import plausibly
 from cases import in_turn
 from contract.entries import SCHEMES, each_of, every_scheme, is_linear, items_of, reports_of, tally_of
 from plausibly import Accumulator, Keys, Scheme, SeededRandom, StateError
-from plausibly.core.scheme import RefusedReportsError, exact_sum
+from plausibly.core.records import RefusedReportsError, exact_sum
 
 HEADER = struct.Struct("<4s16sq")
 Cells = npt.NDArray[np.int64]

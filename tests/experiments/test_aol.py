@@ -15,8 +15,8 @@ import pytest
 
 from plausibly.experiments import aol
 from plausibly.experiments.cells import PLAIN, Cell, view
-from plausibly.experiments.crowds import crowd, strings
 from plausibly.experiments.figure import wanted
+from plausibly.experiments.item_crowds import crowd, strings
 from plausibly.experiments.measures import measure
 from plausibly.experiments.planning import on_log
 from reproduction.figures import FIGURES

@@ -10,8 +10,8 @@ import pytest
 from cases import in_turn
 from plausibly.core.errors import ParameterError
 from plausibly.experiments.cells import SOURCES, Cell
-from plausibly.experiments.crowds import CROWDS, crowd
 from plausibly.experiments.csv_files import Held, enter, read_counts, read_values
+from plausibly.experiments.item_crowds import CROWDS, crowd
 from plausibly.files import ValuesError
 
 SECRET = "hiv-clinic"
@@ -104,7 +104,7 @@ def test_a_crowd_is_exactly_the_file_or_drawn_from_it() -> None:
 
 def test_other_counts_under_the_same_name_are_another_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.experiments.csv_files.CROWDS", crowds := dict(CROWDS))
-    monkeypatch.setattr("plausibly.experiments.crowds.CROWDS", crowds)
+    monkeypatch.setattr("plausibly.experiments.item_crowds.CROWDS", crowds)
     keys = []
     for counts in ([3, 1], [3, 2]):
         enter("mine.csv", Held(np.array(counts)))

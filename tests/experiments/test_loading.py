@@ -13,7 +13,7 @@ import reproduction
 from plausibly.core.errors import ParameterError
 from plausibly.experiments import planning
 from plausibly.experiments.cells import SCHEMES, SOURCES, Cell
-from plausibly.experiments.crowds import STRINGS
+from plausibly.experiments.item_crowds import STRINGS
 from plausibly.experiments.loading import load
 from plausibly.experiments.measures import MEASURES
 from plausibly.experiments.planning import find_folder, plan

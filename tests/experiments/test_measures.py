@@ -13,8 +13,8 @@ from cases import in_turn
 from plausibly import SeededRandom
 from plausibly.experiments import measures
 from plausibly.experiments.cells import PLAIN, Cell, View, view
-from plausibly.experiments.crowds import crowd
 from plausibly.experiments.figure import Sweep, line
+from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.measures import MEASURES, Measured, collect, errors, listed_right, measure, optimum, theory
 
 ORACLES = {

@@ -1440,7 +1440,7 @@ STATE = [
         "ranges-off-by-one",
         "the first value beyond any range is counted",
         Edit(
-            "core.scheme:refuse_beyond",
+            "core.records:refuse_beyond",
             "largest >= count",
             "largest > count",
             at="oracles.hadamard_response:refuse_beyond",

@@ -196,7 +196,7 @@ PLANS: list[Plan] = [
         "the same on the device and in bulk: each is what the other does",
         (
             Edit("device:Tag.of", "0, self.text.length)", "0, 1)"),
-            Edit("search.parts:Tag.of", "symbol_keys(rows, ", "symbol_keys(rows[:, :1], "),
+            Edit("search.string_parts:Tag.of", "symbol_keys(rows, ", "symbol_keys(rows[:, :1], "),
         ),
         as_defined,
         "SFP: a device sends another record than defined",
@@ -204,14 +204,14 @@ PLANS: list[Plan] = [
     (
         "tag-without-the-hash-seed",
         "another collection has the same collisions",
-        (Edit("search.parts:Tag.of", "self.hash_seed", "1 + self.hash_seed"),),
+        (Edit("search.string_parts:Tag.of", "self.hash_seed", "1 + self.hash_seed"),),
         SFP,
         BULK,
     ),
     (
         "tag-forgotten",
         "fragments are reported without what keeps them together",
-        (Edit("search.parts:Part.items", "self.tag.of(rows) if self.tag else None", "None"),),
+        (Edit("search.string_parts:Part.items", "self.tag.of(rows) if self.tag else None", "None"),),
         as_defined,
         "SFP: bulk code makes another record than defined",
     ),

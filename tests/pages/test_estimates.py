@@ -21,9 +21,9 @@ from plausibly.core.history import Applied
 from plausibly.files import Collected, Skipped
 from plausibly.files.items import read_lines
 from plausibly.pages import Answer, estimates, write_estimates, write_tree
+from plausibly.pages.answer_page import page
+from plausibly.pages.charts import chart, svg_of, tree
 from plausibly.pages.estimates import check_name, safe_cell
-from plausibly.pages.page import page
-from plausibly.pages.pictures import chart, svg_of, tree
 
 HOSTILE = '</td><script>alert(1)</script>"\' onload=x &amp; x="1.23456"'
 ITEMS = [HOSTILE, "=1+1", "'quoted", "a;b,c\nd", "שלום", "", "-5", "$\\frac$"]

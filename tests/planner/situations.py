@@ -10,7 +10,7 @@ import pytest
 
 import plausibly
 from plausibly import Above, Keys, Limits, Plan, Within
-from plausibly.planner.crowd import OPEN_ITEMS
+from plausibly.planner.skew import OPEN_ITEMS
 
 
 @dataclass(frozen=True)

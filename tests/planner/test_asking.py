@@ -12,7 +12,7 @@ import pytest
 import plausibly
 from cases import in_turn
 from plausibly import Above, Keys, Labels, Limits, ParameterError, Strings, Within, plan
-from plausibly.planner.result import expression
+from plausibly.planner.recommendation import expression
 
 OK: dict[str, Any] = {"domain": 100, "users": 1000, "epsilon": 1}
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -15,7 +15,7 @@ from cases import in_turn
 from planner.situations import SITUATIONS, Situation, crowd, eighths
 from plausibly import Above, Integers, Keys, Limits, ParameterError, Plan, Scheme, Within, make, oracles
 from plausibly.core.domain import Domain
-from plausibly.planner.crowd import meeting
+from plausibly.planner.skew import meeting
 
 WIDTHS = (3, 15, 16, 64, 100, 255, 256, 1000, 1024, 4096, 2**16, 2**20)
 ROWS = (1, 2, 3, 16, 64, 100, 256, 1000, 2**14)

@@ -17,7 +17,7 @@ import plausibly
 from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports_of, sized
 from plausibly import Keys, Labels, Strings, make
-from plausibly.core.scheme import RefusedReportsError
+from plausibly.core.records import RefusedReportsError
 from plausibly.planner.description import Description, fields_of_record
 from plausibly.planner.devices import device_notes
 

@@ -12,7 +12,7 @@ import plausibly
 from cases import in_turn
 from planner.situations import SITUATIONS, Situation, crowd, drawn, eighths
 from plausibly import Above, SeededRandom
-from plausibly.planner.crowd import OPEN_ITEMS, meeting
+from plausibly.planner.skew import OPEN_ITEMS, meeting
 
 _ASKED = 400
 """Keys that nobody holds, and that are asked about."""

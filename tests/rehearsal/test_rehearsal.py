@@ -14,8 +14,8 @@ from cases import case, in_turn
 from plausibly import TRELLIS, DomainError, Keys, Labels, ParameterError, Strings, make
 from plausibly.certify import clopper_pearson
 from plausibly.experiments.csv_files import Labelled, labelled_counts, labelled_values
+from plausibly.rehearsal.expected_errors import predicted_variance, told_from_zero
 from plausibly.rehearsal.files import write
-from plausibly.rehearsal.prediction import predicted_variance, told_from_zero
 from plausibly.rehearsal.repeats import rehearse
 from plausibly.rehearsal.truth import Truth, made_up, truth_of
 

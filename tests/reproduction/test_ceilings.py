@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from plausibly import ParameterError
-from plausibly.experiments.datasets import DATASETS, MAX_LENGTH, URL_CLICKS_N, Crowd
-from plausibly.experiments.metrics import score
+from plausibly.experiments.search_scores import score
+from plausibly.experiments.string_crowds import DATASETS, MAX_LENGTH, URL_CLICKS_N, Crowd
 from reproduction.ceilings import (
     STEP,
     UNHELD,

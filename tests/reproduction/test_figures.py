@@ -10,8 +10,8 @@ from matplotlib.figure import Figure as Canvas
 from invented import rows_of
 from plausibly.experiments import MEASURES
 from plausibly.experiments.cells import Cell
-from plausibly.experiments.crowds import crowd
 from plausibly.experiments.figure import Dots, Panel, Sweep, Table, line, wanted
+from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.plots import draw, draw_panel
 from plausibly.experiments.tables import sheet
 from reproduction.figures import FIGURES

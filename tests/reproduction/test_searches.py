@@ -8,7 +8,7 @@ import pytest
 from plausibly import SeededRandom
 from plausibly.experiments import measures
 from plausibly.experiments.cells import PLAIN, Cell, view
-from plausibly.experiments.crowds import strings
+from plausibly.experiments.item_crowds import strings
 from plausibly.experiments.measures import collect, measure
 from reproduction.ceilings import CEILINGS
 

@@ -12,7 +12,7 @@ from plausibly import SeededRandom, kernels
 from plausibly.catalog import CATALOG, make
 from plausibly.core.errors import StateError
 from plausibly.experiments.cells import Cell
-from plausibly.experiments.crowds import crowd
+from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.measures import theory
 from reproduction.variants import RawCells, SharedSigns, SplitSFP, SplitTH
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly.search.evidence import Evidence, Level, Numbers, Symbols, numbers
-from plausibly.search.folding import block_size
+from plausibly.search.folded_parts import block_size
 from plausibly.search.user_shares import COHORTS, cell_count, level_lengths, shares
 
 Array = npt.NDArray[Any]

@@ -17,7 +17,7 @@ from cases import in_turn
 from plausibly import HeavyHitters, ParameterError, Scheme, SeededRandom, Strings
 from plausibly.core.history import search_by
 from plausibly.search import user_shares
-from plausibly.search.folding import block_size
+from plausibly.search.folded_parts import block_size
 
 LETTERS = Strings("abcd", 6)
 COMMON = {"abcdab": 12_000, "ab": 10_000, "ddcc": 9_000, "dabb": 7_000, "c": 6_500, "": 6_000}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import drawn
-from plausibly.search.folding import block_size
+from plausibly.search.folded_parts import block_size
 from plausibly.search.user_shares import FIRST_CELLS, SIBLINGS, cell_count, level_lengths, shares
 
 

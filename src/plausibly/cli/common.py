@@ -35,7 +35,7 @@ from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.wording import shown, visible
 from ..device import DeviceError
-from ..files.keys import Key, KeyNeededError
+from ..files.authentication import Key, KeyNeededError
 from ..files.tallies import SimulatedError
 
 _PIPED = 110

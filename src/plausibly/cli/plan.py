@@ -16,7 +16,7 @@ from ..core.errors import ParameterError
 from ..files.overwriting import refuse_replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
-from ..planner.result import expression
+from ..planner.recommendation import expression
 from .common import echo_json, exit_on_error, messages, results
 
 

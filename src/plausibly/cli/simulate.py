@@ -14,7 +14,7 @@ from ..core.scheme import Scheme
 from ..core.wording import label_of
 from ..experiments import csv_files
 from ..files.overwriting import refuse_replacing
-from ..rehearsal import picture
+from ..rehearsal import chart
 from ..rehearsal.files import check_name, write
 from ..rehearsal.repeats import rehearse
 from ..rehearsal.result import Rehearsal
@@ -61,7 +61,7 @@ def simulate(
         if out is not None:
             check_name(out)
             refuse_replacing(out, [counts, values, Path(scheme)])
-            if out.suffix in picture.SUFFIXES:
+            if out.suffix in chart.SUFFIXES:
                 need("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(console, scheme, key_file)
         truth = _truth(made, counts, values, column, data or _DATA, users, seed)

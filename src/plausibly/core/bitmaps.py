@@ -7,7 +7,8 @@ import numpy as np
 from .. import kernels
 from .costs import BYTE, REPORT
 from .laws import Cells
-from .scheme import Reports, refuse_beyond
+from .records import refuse_beyond
+from .scheme import Reports
 
 
 def bitmap_dtype(size: int) -> np.dtype[np.void]:

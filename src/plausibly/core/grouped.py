@@ -21,7 +21,8 @@ from .grouped_accumulator import GroupedAccumulator
 from .laws import Cells
 from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
-from .scheme import Component, Encoded, RefusedReportsError, Reports, Scheme, refuse_beyond, refuse_reports, unsigned
+from .records import RefusedReportsError, refuse_beyond, refuse_reports, unsigned
+from .scheme import Component, Encoded, Reports, Scheme
 
 _MOST_SCHEMES = 2**8
 

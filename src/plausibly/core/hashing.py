@@ -16,7 +16,8 @@ from .arguments import whole_number
 from .domain import Domain, Keys, Listable
 from .probability import WORD, floor_exp, keep_threshold
 from .randomness import Draws, Layout
-from .scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, unsigned
+from .records import fields_of, refuse_beyond, unsigned
+from .scheme import Encoded, Reports, Scheme
 
 MAX_HASH_RANGE = 2**16
 """Maximum number of hash values: two bytes on the wire, from 24 bits of hash."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from .. import kernels
 from .laws import Codes, Scores
 from .probability import exp_enclosure
-from .scheme import exact_sum, refuse_cells
+from .records import exact_sum, refuse_cells
 
 MAX_HASH_BITS = 12
 TOLERANCE = Fraction(1, 20)

@@ -16,25 +16,26 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import device, kernels
+from .. import device
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
-from .errors import DomainError, ParameterError, ReportError, StateError
+from .errors import DomainError, ParameterError, ReportError
 from .laws import Cells, Decoder, Estimator, law_of
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
+from .records import RefusedReportsError, refuse_cells
+from .records import Reports as Reports  # schemes take both from here
 from .support import Support
 from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 
-Reports = npt.NDArray[np.void]
 
 _CHUNK_BYTES = 1 << 22
 """Keystream per task: below 4 MB, two threads lose more time than they save."""
@@ -556,58 +557,3 @@ def expect_scheme(given: object) -> None:
     """Raise unless this is a scheme."""
     if not isinstance(given, Scheme):
         raise ParameterError(f"scheme: expected a Scheme, got {type(given).__name__}")
-
-
-def unsigned(count: int) -> str:
-    """The smallest little-endian unsigned dtype that holds every number below ``count``."""
-    return f"<u{device.field_bytes(count)}"
-
-
-def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:
-    """The fields of the records in order, as writable views."""
-    return tuple(reports[name] for name in reports.dtype.names or ())
-
-
-def refuse_beyond(numbers: npt.NDArray[Any], count: int, expected: str, *, least: int = 0) -> None:
-    """Raise if a number in a field of the reports is not in [least, count)."""
-    if not len(numbers):
-        return
-    smallest, largest = kernels.extremes(numbers)
-    if smallest < least or largest >= count:
-        # The positions are computed only if some are wrong.
-        wrong: npt.NDArray[np.bool_] = (numbers < least) | (numbers > count - 1)
-        refuse_reports(wrong.reshape(len(wrong), -1).max(axis=1), expected)
-
-
-class RefusedReportsError(ReportError):
-    """Some reports of a batch cannot come from the scheme; the message names the first by position."""
-
-    def __init__(self, wrong: npt.NDArray[np.bool_], expected: str) -> None:
-        self.wrong, self.expected = wrong, expected
-        super().__init__(wrong, expected)
-
-    def __str__(self) -> str:
-        first, count = int(np.flatnonzero(self.wrong)[0]), int(self.wrong.sum())
-        return f"report {first}: expected {self.expected}, got something else ({count} in all)"
-
-
-def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
-    """Raise if any report is marked wrong, and name the first by position."""
-    if wrong.any():
-        raise RefusedReportsError(wrong, expected)
-
-
-def refuse_cells(wrong: bool) -> None:
-    """Raise if the cells were found impossible."""
-    if wrong:
-        raise StateError("accumulator: expected cells that its reports can make, got others")
-
-
-def exact_sum(cells: Cells) -> int:
-    """The sum of up to 2^32 cells, in two halves, so that forged cells cannot wrap around to the right total."""
-    return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum(dtype=np.uint64))
-
-
-def refuse_unless_histogram(cells: Cells, n: int) -> None:
-    """Raise unless each of n reports has been counted in exactly one cell."""
-    refuse_cells(int(cells.min()) < 0 or exact_sum(cells) != n)

@@ -13,7 +13,7 @@ from ..core.atomic import held, sweep
 from ..core.errors import StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
-from ..files.keys import Key
+from ..files.authentication import Key
 from ..files.openers import Source
 from ..files.tallies import Collected, SimulatedError
 from .folding import fold, merge

@@ -14,7 +14,7 @@ from ..core.accumulator import Accumulator, ChangedError
 from ..core.errors import ReportError, StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
-from ..files.keys import Key
+from ..files.authentication import Key
 from ..files.openers import Source
 from ..files.reports import DamagedError, ReportFile
 from ..files.tallies import Collected, normal

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.atomic import held, sweep
 from ..core.errors import ParameterError, StateError
-from ..files.keys import Key
+from ..files.authentication import Key
 from ..files.tallies import Collected, SimulatedError
 from .folding import merge
 from .running import Progress

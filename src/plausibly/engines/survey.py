@@ -11,7 +11,7 @@ from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import thread_count
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
-from ..files.keys import Key
+from ..files.authentication import Key
 from ..files.openers import Source
 from ..files.reports import DamagedError, ReportFile
 from ..files.tallies import Collected, SimulatedError, without

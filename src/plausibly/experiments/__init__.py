@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cells import PLAIN, SCHEMES, Cell, View, view
-    from .crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .csv_files import read_counts, read_values
-    from .datasets import ALPHABET, DATASETS, MAX_LENGTH, MODEL_CLICKS_D, SHAPES, URL_CLICKS_N, Crowd, url_clicks
     from .experiment import Citation, Experiment
     from .figure import Dots, Figure, Line, Panel, Row, Sweep, Table, line, wanted
     from .findings import (
@@ -31,18 +29,20 @@ if TYPE_CHECKING:
         number,
         verdict,
     )
+    from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .loading import load
     from .measures import MEASURES, Measured, Metrics, measure
-    from .metrics import Score, false_items, score
     from .results import Results, held
     from .runner import run
+    from .search_scores import Score, false_items, score
     from .sheets import Sheet
+    from .string_crowds import ALPHABET, DATASETS, MAX_LENGTH, MODEL_CLICKS_D, SHAPES, URL_CLICKS_N, Crowd, url_clicks
 
 _HOME = {
     "cells": ("PLAIN", "SCHEMES", "Cell", "View", "view"),
-    "crowds": ("CROWDS", "STRINGS", "crowd", "domain_of", "strings"),
+    "item_crowds": ("CROWDS", "STRINGS", "crowd", "domain_of", "strings"),
     "csv_files": ("read_counts", "read_values"),
-    "datasets": (
+    "string_crowds": (
         "ALPHABET",
         "DATASETS",
         "MAX_LENGTH",
@@ -69,7 +69,7 @@ _HOME = {
     ),
     "loading": ("load",),
     "measures": ("MEASURES", "Measured", "Metrics", "measure"),
-    "metrics": ("Score", "false_items", "score"),
+    "search_scores": ("Score", "false_items", "score"),
     "results": ("Results", "held"),
     "runner": ("run",),
     "sheets": ("Sheet",),

@@ -15,7 +15,7 @@ from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from .crowds import domain_of
+from .item_crowds import domain_of
 
 
 def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int) -> Scheme:

@@ -20,8 +20,8 @@ from ..core.steps import find_step
 from ..core.wording import nearest, shown
 from . import report
 from .cells import View, view
-from .crowds import CROWDS
 from .figure import Figure, Line, Panel, Row, Sweep, wanted
+from .item_crowds import CROWDS
 from .plots import draw
 from .results import Results
 from .sheets import Sheet

@@ -19,7 +19,7 @@ from ..files.csv_rows import CsvRows
 from ..files.text import Source, ValuesError
 from ..files.values import values
 from .cells import SOURCES
-from .crowds import CROWDS, Counts, resampled
+from .item_crowds import CROWDS, Counts, resampled
 
 _MOST = 2**31 - 1
 """Maximum number of users in a crowd."""

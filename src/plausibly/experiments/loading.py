@@ -18,9 +18,9 @@ from typing import Any
 from ..core.errors import ParameterError
 from ..core.steps import STEPS
 from .cells import SCHEMES, SOURCES
-from .crowds import CROWDS, STRINGS
 from .experiment import Experiment
 from .figure import Figure
+from .item_crowds import CROWDS, STRINGS
 from .measures import MEASURES
 
 _DECLARED = ("FIGURE", "FIGURES", "EXPERIMENT")

@@ -18,9 +18,9 @@ from ..core.randomness import SeededRandom
 from ..core.scheme import Encoded, Scheme
 from ..search.base import SearchTally
 from .cells import Cell, View
-from .crowds import Counts, crowd, strings
-from .datasets import Crowd
-from .metrics import score
+from .item_crowds import Counts, crowd, strings
+from .search_scores import score
+from .string_crowds import Crowd
 
 Metrics = dict[str, float]
 Floats = npt.NDArray[np.float64]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..core.errors import ParameterError
 from . import aol, report
-from .datasets import MODEL_CLICKS_D
 from .experiment import Experiment
 from .figure import Figure, Row, Sweep, wanted
 from .findings import Finding, Verdict, judged
@@ -18,6 +17,7 @@ from .loading import load, load_all
 from .plots import draw
 from .results import Results
 from .runner import Setup
+from .string_crowds import MODEL_CLICKS_D
 from .tables import sheet
 
 FOLDER = "reproduction"

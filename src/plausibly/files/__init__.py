@@ -1,7 +1,7 @@
 """Files of values, reports (Parquet) and tallies, checked on reading and written atomically: docs/files.md."""
 
 from ..core.skipped import Skipped
-from .keys import Key, KeyNeededError
+from .authentication import Key, KeyNeededError
 from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports

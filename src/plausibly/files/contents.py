@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.scheme import Scheme
 from ..core.wording import plural
-from .keys import Key
+from .authentication import Key
 from .reports import ReportFile
 from .tallies import Collected
 

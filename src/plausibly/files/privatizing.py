@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
-from .keys import Key
+from .authentication import Key
 from .reports import report_writer
 from .values import Values
 

@@ -28,7 +28,7 @@ from ..core.errors import ParameterError, ReportError, StateError
 from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
 from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
-from .keys import NOT_AUTHENTICATED, Key, KeyNeededError
+from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
 from .openers import BinaryFile, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, records

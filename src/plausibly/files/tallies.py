@@ -23,7 +23,7 @@ from ..core.atomic import replacing
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
-from .keys import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
+from .authentication import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
 
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")

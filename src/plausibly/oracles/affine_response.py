@@ -21,18 +21,8 @@ from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.probability import WORD, EpsilonLike, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import (
-    EXAMPLE_DOMAINS,
-    Encoded,
-    OracleMaker,
-    Reports,
-    Scheme,
-    exact_sum,
-    fields_of,
-    refuse_beyond,
-    refuse_cells,
-    unsigned,
-)
+from ..core.records import exact_sum, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.scheme import EXAMPLE_DOMAINS, Encoded, OracleMaker, Reports, Scheme
 from ..core.support import AtMost, Support
 from ..device import field_multiply, projective_point
 

@@ -15,7 +15,8 @@ from ..core.costs import REPORT
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Subsets, Support
 
 

@@ -19,17 +19,8 @@ from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws
-from ..core.scheme import (
-    EXAMPLE_SEED,
-    Encoded,
-    OracleMaker,
-    Reports,
-    Scheme,
-    fields_of,
-    refuse_beyond,
-    refuse_unless_histogram,
-    unsigned,
-)
+from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.scheme import EXAMPLE_SEED, Encoded, OracleMaker, Reports, Scheme
 from ..core.support import Found, Items, Support
 
 _MOST_HASHED = 1 << 28

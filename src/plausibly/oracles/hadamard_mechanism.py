@@ -20,7 +20,8 @@ from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
 from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.records import fields_of, refuse_beyond, refuse_cells, unsigned
+from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
 

@@ -18,7 +18,8 @@ from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
 from ..core.probability import WORD, floor_exp, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
+from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Blocks, Support
 from ..core.wording import nearest, shown
 

@@ -16,7 +16,8 @@ from ..core.costs import HASHED, REPORT, TEST
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws
-from ..core.scheme import Encoded, Reports, refuse_cells
+from ..core.records import refuse_cells
+from ..core.scheme import Encoded, Reports
 
 _NO_SEEDS = np.zeros(0, dtype=np.uint64)
 

@@ -19,7 +19,8 @@ from ..core.domain import Domain, Integers
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
 from ..core.randomness import Draws, Layout
-from ..core.scheme import Encoded, Reports, Scheme, exact_sum, refuse_cells, refuse_reports
+from ..core.records import exact_sum, refuse_cells, refuse_reports
+from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Subsets, Support
 
 _AT_ONCE = 1 << 12

@@ -28,16 +28,8 @@ from ..core.linear_hashing import (
 )
 from ..core.probability import WORD, EpsilonLike, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import (
-    EXAMPLE_DOMAINS,
-    Encoded,
-    OracleMaker,
-    Reports,
-    Scheme,
-    fields_of,
-    refuse_beyond,
-    unsigned,
-)
+from ..core.records import fields_of, refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_DOMAINS, Encoded, OracleMaker, Reports, Scheme
 from ..core.support import Everything, Support
 
 _EACH = 8

@@ -16,7 +16,7 @@ from ..core.history import Kind, joined, without
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
 from ..core.wording import count_text, decimal
-from ..search.result import HeavyHitters
+from ..search.heavy_hitters import HeavyHitters
 
 VERSION = 1
 _MANY = 1000

@@ -15,9 +15,9 @@ from typing import Any
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest
+from .answer_page import page
 from .answers import Answer, plain_items
-from .page import page
-from .pictures import chart, save, tree
+from .charts import chart, save, tree
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
 """First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that

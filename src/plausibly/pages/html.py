@@ -32,7 +32,7 @@ def tag(name: str, /, *children: str, **attributes: str) -> Html:
 
 
 def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
-    """A whole page in the common style; ``style`` and ``policy`` are appended to the defaults."""
+    """A complete HTML document in the common style; ``style`` and ``policy`` are appended to the defaults."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

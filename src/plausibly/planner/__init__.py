@@ -3,7 +3,7 @@
 from .description import Description
 from .fakes import fakes_of
 from .planning import plan
-from .result import Choice, Plan
+from .recommendation import Choice, Plan
 from .targets import Above, Limits, Within
 
 __all__ = ["Above", "Choice", "Description", "Limits", "Plan", "Within", "fakes_of", "plan"]

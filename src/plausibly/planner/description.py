@@ -19,12 +19,12 @@ from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
-from .crowd import in_words
 from .devices import LARGE_EPSILON, large
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction
-from .result import smallest_found
+from .recommendation import smallest_found
 from .search_power import nats_per_character, smallest_share, typical_length
+from .skew import in_words
 from .targets import two_sided
 
 USERS = (10**4, 10**5, 10**6, 10**7)

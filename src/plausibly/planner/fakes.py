@@ -19,7 +19,7 @@ from .. import kernels
 from ..core.laws import CountMean, Estimator
 from ..core.scheme import Scheme
 from ..search.base import Search
-from ..search.parts import Part
+from ..search.string_parts import Part
 from ..sketches.rows import RowSketch
 
 __all__ = ["Fakes", "fakes_for_share", "fakes_of", "raise_of_part"]

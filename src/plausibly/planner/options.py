@@ -14,8 +14,8 @@ from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from .candidates import Kinds, hashed, oracles
-from .crowd import Skew
 from .prediction import Prediction
+from .skew import Skew
 from .targets import Above, Limits, Target, Within, one_sided, two_sided
 
 ALIKE = 1.05
@@ -78,7 +78,7 @@ class Aim:
         return (most is None or costs.report_bytes <= most) and costs.state_bytes <= self.limits.most_memory
 
     def options(self, epsilon: Fraction, n: int, *, complete: bool = True) -> list[Option]:
-        """All schemes; unless ``complete``, without schemes with shared hash functions if these cannot be best."""
+        """Options to choose among; unless ``complete``, shared hash functions are left out if they cannot be best."""
         memory, kinds = self.limits.most_memory, tuple(CATALOG.values())
         found = [self._option(prediction, n) for prediction in _oracles(kinds, self.domain, epsilon, memory, self.skew)]
         if not found:

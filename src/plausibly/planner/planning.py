@@ -13,12 +13,12 @@ from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, shown
-from .crowd import Skew, checked_skew
 from .devices import device_notes
 from .options import Aim, Option, cheapest
 from .reasons import notes, why_first, why_not
-from .result import Choice, Plan, smallest_found
+from .recommendation import Choice, Plan, smallest_found
 from .search_plan import planned_search
+from .skew import Skew, checked_skew
 from .solving import MOST_USERS, fewest_users, least_epsilon
 from .targets import Above, Limits, Target, Within
 

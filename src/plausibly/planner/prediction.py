@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ..core.laws import VarianceLaw, law_of
 from ..core.scheme import Scheme
-from .crowd import OPEN_ITEMS, Skew, meeting
+from .skew import OPEN_ITEMS, Skew, meeting
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from .devices import device_notes
 from .options import Aim
 from .prediction import Prediction
 from .reasons import PAPER
-from .result import Choice, Plan, smallest_found
+from .recommendation import Choice, Plan, smallest_found
 from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typical_length
 from .solving import fewest_users, least_epsilon
 from .targets import Within

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError
-from . import picture
+from . import chart
 from .result import Rehearsal
 
-SUFFIXES = (*picture.SUFFIXES, ".csv", ".json")
+SUFFIXES = (*chart.SUFFIXES, ".csv", ".json")
 
 
 def check_name(path: Path) -> None:
@@ -26,8 +26,8 @@ def write(found: Rehearsal, path: Path) -> None:
     """Write or replace the file, completely or not at all."""
     check_name(path)
     with replacing(path) as unfinished:
-        if path.suffix in picture.SUFFIXES:
-            picture.draw(found, unfinished, path.suffix[1:])
+        if path.suffix in chart.SUFFIXES:
+            chart.draw(found, unfinished, path.suffix[1:])
         elif path.suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:

@@ -18,10 +18,10 @@ from ..core.estimates import Estimates
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from ..core.steps import find_step
-from ..experiments.datasets import Crowd
-from ..experiments.metrics import score
+from ..experiments.search_scores import score
+from ..experiments.string_crowds import Crowd
 from ..search.base import SearchTally
-from .prediction import LEVEL, predicted_variance, told_from_zero
+from .expected_errors import LEVEL, predicted_variance, told_from_zero
 from .result import Found, Item, Rehearsal, plain
 from .truth import Truth
 

@@ -13,9 +13,9 @@ from ..core.domain import Domain, Strings, named
 from ..core.errors import DomainError, ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
-from ..experiments.crowds import CROWDS, STRINGS, Counts, crowd, resampled
 from ..experiments.csv_files import Labelled
-from ..experiments.datasets import MAX_LENGTH
+from ..experiments.item_crowds import CROWDS, STRINGS, Counts, crowd, resampled
+from ..experiments.string_crowds import MAX_LENGTH
 
 _NAMED = 1024
 """Number of items of a made-up crowd without strings, for a scheme that takes any text."""

@@ -19,8 +19,8 @@ from ..core.parts import PartDecoder
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.scheme import EXAMPLE_DOMAINS, EXAMPLE_SEED, OracleMaker, Scheme, expect_maker, required
 from ..core.wording import nearest, shown
-from .parts import Part
-from .result import HeavyHitters
+from .heavy_hitters import HeavyHitters
+from .string_parts import Part
 
 _SMALL: dict[str, Any] = {"start": 1, "step": 1, "fragment": 1, "hash_bits": 1, "hash_seed": EXAMPLE_SEED}
 """Parameters of small examples."""

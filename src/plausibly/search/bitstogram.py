@@ -15,9 +15,9 @@ from ..core.grouped import weights_of
 from ..core.scheme import Scheme
 from .base import Search, SearchTally
 from .fragments import fragment_parts, tagged_estimates
-from .parts import Part, Tag
+from .heavy_hitters import HeavyHitters
 from .prefixes import Choices, conclude, prefix_part
-from .result import HeavyHitters
+from .string_parts import Part, Tag
 from .trace import Step
 
 

@@ -460,7 +460,7 @@ class _Settling:
         return np.array(order, dtype=np.int64)
 
     def _explain(self, best: int, left: npt.NDArray[np.bool_]) -> None:
-        """Subtract a string's count from the cells that it shares with the strings that are left."""
+        """Subtract the count of a decoded string from the cells that it shares with others."""
         shared_somewhere = np.zeros(len(left), dtype=bool)
         for i, (cells, values) in enumerate(zip(self._cells, self._values, strict=True)):
             shared = (cells == cells[:, best, None]) & (left & (self.whole <= i))

@@ -10,8 +10,8 @@ from ..core.errors import ParameterError
 from ..core.laws import Floats
 from ..core.scheme import Encoded, Scheme
 from .base import SearchTally
-from .parts import Part, Tag
 from .prefixes import MOST_CANDIDATES, Choices, extensions, inner_pads
+from .string_parts import Part, Tag
 
 
 def fragment_parts(oracle: Scheme, strings: Strings, size: int, tag: Tag) -> tuple[Part, ...]:

@@ -11,9 +11,9 @@ from typing import Any
 from ..core.grouped import weights_of
 from ..core.scheme import Scheme
 from .base import Search, SearchTally, levels_of
-from .parts import Part
+from .heavy_hitters import HeavyHitters
 from .prefixes import Choices, extend, prefix_part
-from .result import HeavyHitters
+from .string_parts import Part
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -17,8 +17,8 @@ from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.wording import shown
 from .base import SearchTally
-from .parts import Part
-from .result import HeavyHitters
+from .heavy_hitters import HeavyHitters
+from .string_parts import Part
 from .trace import Step
 
 MOST_CANDIDATES = 1 << 24

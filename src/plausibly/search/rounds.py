@@ -22,10 +22,10 @@ from ..core.probability import EpsilonLike
 from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
 from .base import Search, SearchTally, levels_of
+from .heavy_hitters import HeavyHitters
 from .multiple_testing import adjusted, least_score
-from .parts import Part, as_bytes, content_keys
 from .prefixes import Choices, inner_pads
-from .result import HeavyHitters
+from .string_parts import Part, as_bytes, content_keys
 from .trace import Step
 
 _MOST_PREFIXES = 2**20

@@ -25,13 +25,13 @@ from .base import PrefixLevel, Search, SearchTally, levels_of
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
-from .folding import Fold, FoldedStrings, block_size
+from .folded_parts import Fold, FoldedStrings, block_size
+from .heavy_hitters import HeavyHitters
 from .letter_prior import ordinary_text
 from .multiple_testing import significance_level
-from .parts import Part
 from .prefixes import prefix_part
-from .result import HeavyHitters
 from .significance import adjusted_p_values
+from .string_parts import Part
 from .trace import Step
 
 MOST_FOUND = 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .folding import block_size
+from .folded_parts import block_size
 
 FIRST_CELLS = 1 << 22
 """Largest number of prefixes at the first level, all of which are decoded."""
@@ -77,7 +77,7 @@ def cell_count(level: int, symbols: int, step: int) -> int:
 
 
 def longest(symbols: int, most: int) -> int:
-    """The largest exponent with symbols^exponent at most ``most``, but at least 1."""
+    """Longest prefix of which there are at most ``most``, at least 1 symbol."""
     exponent, product = 1, symbols * symbols
     while product <= most:
         exponent, product = exponent + 1, product * symbols

@@ -20,7 +20,8 @@ from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, pure
 from ..core.probability import WORD, EpsilonLike, keep_threshold
 from ..core.randomness import Draws, Layout
-from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, refuse_beyond, unsigned
+from ..core.records import refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme
 from ..core.wording import shown
 from .regression import Regression
 from .rows import expect_oracle

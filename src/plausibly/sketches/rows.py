@@ -22,17 +22,8 @@ from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
-from ..core.scheme import (
-    EXAMPLE_SEED,
-    Component,
-    Encoded,
-    OracleMaker,
-    Reports,
-    Scheme,
-    expect_maker,
-    refuse_beyond,
-    unsigned,
-)
+from ..core.records import refuse_beyond, unsigned
+from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, expect_maker
 from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows

@@ -10,7 +10,7 @@ from ..core.errors import StateError
 from ..core.estimates import chart_size
 from ..core.history import Kind, without
 from ..core.wording import decimal
-from ..search.picture import Picture
+from ..search.tree_picture import Picture
 from .answers import Answer
 
 if TYPE_CHECKING:

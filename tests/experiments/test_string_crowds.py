@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from plausibly import ParameterError
-from plausibly.experiments.datasets import (
+from plausibly.experiments.names import ENDINGS, PREFIXES, SITES, SUBDOMAINS, SYLLABLES, WORDS
+from plausibly.experiments.string_crowds import (
     ALPHABET,
     DATASETS,
     MAX_LENGTH,
@@ -20,7 +21,6 @@ from plausibly.experiments.datasets import (
     Crowd,
     url_probabilities,
 )
-from plausibly.experiments.names import ENDINGS, PREFIXES, SITES, SUBDOMAINS, SYLLABLES, WORDS
 
 N = 20_000
 

@@ -11,7 +11,7 @@ import pytest
 import naive
 import plausibly
 from plausibly import Keys, ParameterError, Strings
-from plausibly.search.parts import Part, Tag
+from plausibly.search.string_parts import Part, Tag
 from search.planted import search_for
 
 WORDS = ["", "a", "b", "ab", "aab", "bbb"]

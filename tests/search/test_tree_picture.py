@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from plausibly import HeavyHitters
-from plausibly.search.picture import Picture, _count
 from plausibly.search.trace import Step
 from plausibly.search.tree import MOST_TIPS, tree_of
+from plausibly.search.tree_picture import Picture, _count
 
 ROOT = Path(__file__).resolve().parents[2]
 

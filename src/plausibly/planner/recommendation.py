@@ -13,8 +13,8 @@ from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
-from .crowd import Skew, in_words
 from .prediction import Prediction
+from .skew import Skew, in_words
 from .targets import Limits, Target, one_sided, share_of, two_sided
 
 _WIDTH = 110

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.arguments import whole_number
 from ..core.errors import ParameterError
 from ..core.wording import label_of
-from .picture import Picture
 from .trace import Traced
+from .tree_picture import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

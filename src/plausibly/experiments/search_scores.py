@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.arguments import whole_number
-from .datasets import Crowd
+from .string_crowds import Crowd
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
     any k of them are a full answer, and recall is capped at 1. In a crowd of fewer than k strings, all of them are
     wanted. A string given twice counts once; an empty answer scores 0.
 
-    >>> from plausibly.experiments.datasets import DATASETS
+    >>> from plausibly.experiments.string_crowds import DATASETS
     >>> crowd = DATASETS["url-clicks"](100_000, 64, 0)
     >>> score(["google.com", "yahoo.com", "example.com", "ebay.com"], crowd, 4)
     Score(precision=0.75, recall=0.75, f1=0.75)

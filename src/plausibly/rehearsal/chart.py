@@ -11,7 +11,7 @@ from ..core.errors import ParameterError
 from ..core.wording import label_of
 from ..experiments.plots import GRID, INK, STYLE
 from ..planner.targets import two_sided
-from .prediction import LEVEL
+from .expected_errors import LEVEL
 from .result import Rehearsal
 
 SUFFIXES = (".png", ".svg")

@@ -15,7 +15,7 @@ from ..core.history import History
 from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw
 from ..core.parts import PartEvidence, thinned
 from ..core.scheme import Encoded
-from .parts import Part, as_bytes, content_keys
+from .string_parts import Part, as_bytes, content_keys
 
 Places = npt.NDArray[np.int64]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from plausibly import ParameterError
-from plausibly.experiments.datasets import Crowd
-from plausibly.experiments.metrics import Score, false_items, score
+from plausibly.experiments.search_scores import Score, false_items, score
+from plausibly.experiments.string_crowds import Crowd
 
 COUNTS = {"a": 100, "b": 80, "c": 40, "d": 40, "e": 40, "f": 10, "g": 9, "h": 1}
 TRUTH = Crowd("by hand", np.array(list(COUNTS)), np.array(list(COUNTS.values())))

@@ -34,8 +34,8 @@ from plausibly.files import (
     write_reports,
     write_tally,
 )
+from plausibly.files.authentication import LONGEST, SHORTEST
 from plausibly.files.contents import holding
-from plausibly.files.keys import LONGEST, SHORTEST
 from plausibly.files.overwriting import refuse_replacing
 from plausibly.pages import Answer, write_estimates
 

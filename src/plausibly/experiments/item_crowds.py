@@ -17,7 +17,7 @@ from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.wording import nearest, shown
 from . import aol
-from .datasets import DATASETS, MAX_LENGTH, Crowd, url_clicks
+from .string_crowds import DATASETS, MAX_LENGTH, Crowd, url_clicks
 
 Counts = npt.NDArray[np.int64]
 Recipe = Callable[[int, int, int], Counts]

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from ..core.wording import plural, visible
 from .answers import Answer
+from .charts import chart, svg_of, tree
 from .html import Html, document, picture, tag
-from .pictures import chart, svg_of, tree
 
 MOST_ROWS = 1000
 

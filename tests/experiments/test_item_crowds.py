@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plausibly.experiments.crowds import CROWDS, LETTERS, crowd, domain_of, strings
-from plausibly.experiments.datasets import url_clicks
+from plausibly.experiments.item_crowds import CROWDS, LETTERS, crowd, domain_of, strings
+from plausibly.experiments.string_crowds import url_clicks
 
 
 @pytest.mark.full
