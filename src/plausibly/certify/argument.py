@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "d893eccc787a7711bff33076551bd80f358a2cabd6d539a276b69ef01fdec1ef"
+PROVED = "94a8a39586454134f7f3219a0c4fa05dfe0386a2b6fa7bd39e875abdfd0983d2"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
