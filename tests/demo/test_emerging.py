@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import plausibly
-from plausibly.demo.emerging import Known, growing
+from plausibly.demo.emerging import Known, emerging_estimates
 from plausibly.files import ReportFile, write_reports
 
 KNOWN = Known(["ant", "bee", "cow"], np.array([600, 300, 100]))
@@ -17,7 +17,9 @@ def test_estimates_grow_with_the_first_reports_of_a_file(tmp_path: Path) -> None
     scheme = plausibly.make("TLH", epsilon=1, domain=list(KNOWN.items))
     reports = scheme.privatize(np.repeat(KNOWN.items, KNOWN.counts), plausibly.SeededRandom(1))
     write_reports(tmp_path / "r.parquet", scheme, reports)
-    for size, found in zip((10, 200, 1000), growing(ReportFile(tmp_path / "r.parquet"), [10, 200, 1000]), strict=True):
+    for size, found in zip(
+        (10, 200, 1000), emerging_estimates(ReportFile(tmp_path / "r.parquet"), [10, 200, 1000]), strict=True
+    ):
         tally = scheme.accumulator()
         tally.add(reports[:size])
         assert found.n == size

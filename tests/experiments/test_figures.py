@@ -13,7 +13,7 @@ from plausibly.experiments.cells import PLAIN, Cell
 from plausibly.experiments.figure import Dots, Figure, Panel, Sweep, Table, line, wanted
 from plausibly.experiments.plots import draw_panel
 from plausibly.experiments.results import Results
-from plausibly.experiments.tables import sheet
+from plausibly.experiments.tables import table_of
 
 OPTIMUM = "optimum in large domains"
 
@@ -28,7 +28,7 @@ def test_tables_may_be_sorted_and_show_standard_deviations() -> None:
         f1 = {"DE": 0.2, "OUE": 0.4, "SUE": 0.9}[one.scheme] + cell.repeat / 10
         results.add(cell, {}, {"plain": {"f1": f1}})
     figure = Figure(name="f", title="f", sweeps=[sweep], table=table)
-    made = sheet(figure, table, list(figure.rows(results)))
+    made = table_of(figure, table, list(figure.rows(results)))
     assert made.lines == (("better", "0.50 (0.10)"), ("worse", "0.30 (0.10)"))
     assert made.caption == "n = 10, epsilon = 1"  # strings are not counted
 

@@ -15,7 +15,16 @@ from plausibly.experiments import measures
 from plausibly.experiments.cells import PLAIN, Cell, View, view
 from plausibly.experiments.figure import Sweep, line
 from plausibly.experiments.item_crowds import crowd
-from plausibly.experiments.measures import MEASURES, Measured, collect, errors, listed_right, measure, optimum, theory
+from plausibly.experiments.measures import (
+    MEASURES,
+    Measured,
+    errors,
+    listed_right,
+    measure,
+    measured_tally,
+    optimum,
+    theory,
+)
 
 ORACLES = {
     name: Cell(name, {"hashes": 50} if name == "FLH" else {}, n=3000, d=64)
@@ -28,7 +37,7 @@ SKETCH = Cell("CM", {"oracle": {"scheme": "OUE"}, "width": 16, "rows": 4}, n=300
 def test_collecting_is_simulating_told_apart(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "_CHUNK_BYTES", 5000)  # several times a report or more
     scheme, truth = cell.make(), crowd("uniform", 3000, cell.d, 0)
-    tally, seconds = collect(scheme, truth, 7)
+    tally, seconds = measured_tally(scheme, truth, 7)
     assert tally.to_bytes() == scheme.simulate(truth, SeededRandom(7)).to_bytes()
     assert seconds["client_seconds"] > 0
     assert seconds["server_seconds"] > 0
@@ -143,7 +152,7 @@ def test_a_repeat_is_the_mean_of_its_rounds() -> None:
     truth = crowd("uniform", 500, 8, 0)
     alone = []
     for number in range(3):
-        tally, _ = collect(cell.make(number), truth, cell.seed("noise", number))
+        tally, _ = measured_tally(cell.make(number), truth, cell.seed("noise", number))
         alone.append(errors(tally.estimate().values, truth)["mse"])
     assert len(set(alone)) == 3
     _, views = measure(cell, [PLAIN])

@@ -15,11 +15,11 @@ import pytest
 from plausibly.experiments.experiment import Citation
 from plausibly.experiments.figure import Figure, Panel, Sweep, Table, line, wanted
 from plausibly.experiments.findings import Finding, Outcome, Verdict
-from plausibly.experiments.plots import draw
-from plausibly.experiments.report import Heading, Part, markdown, page, tag
+from plausibly.experiments.plots import draw_plots
+from plausibly.experiments.report import Heading, Part, report_markdown, report_page, tag
 from plausibly.experiments.results import Results
 from plausibly.experiments.sheets import Sheet
-from plausibly.experiments.tables import sheet
+from plausibly.experiments.tables import table_of
 from reproduction.figures import FIGURES
 
 HOSTILE = "<script>alert(1)</script>\"' onload=x &amp; </style>]]>"
@@ -87,7 +87,7 @@ JUDGED = [
 def test_every_figure_has_its_picture_claims_parameters_and_command() -> None:
     figures = [small("fig1", about="What is seen."), small("fig2")]
     parts = [Part(figure, f"plausibly reproduce {figure.name}", SVG) for figure in figures]
-    read = Reader(page(parts, JUDGED, measured(*figures), heading=PAPER))
+    read = Reader(report_page(parts, JUDGED, measured(*figures), heading=PAPER))
     for words in ("What is seen.", "plausibly reproduce fig2", "DE, OUE", "One is best.", "3 against 2.", "A defect."):
         assert words in read.text
     for words in ("✓ reproduced", "✗ not reproduced", "↺ reversed", "○ not measured"):
@@ -101,7 +101,9 @@ def test_every_figure_has_its_picture_claims_parameters_and_command() -> None:
 
 def test_links_lead_to_something_and_names_are_there_once() -> None:
     figures = [small("fig1"), small("fig2")]
-    read = Reader(page([Part(figure, "x", SVG) for figure in figures], JUDGED, measured(*figures), heading=PAPER))
+    read = Reader(
+        report_page([Part(figure, "x", SVG) for figure in figures], JUDGED, measured(*figures), heading=PAPER)
+    )
     names = read.all("id")
     assert len(set(names)) == len(names)
     inside = [link[1:] for link in read.all("href") if link.startswith("#")]
@@ -110,7 +112,7 @@ def test_links_lead_to_something_and_names_are_there_once() -> None:
 
 
 def test_nothing_is_asked_from_elsewhere() -> None:
-    text = page([Part(small(), "x", SVG)], JUDGED, measured(small()), heading=PAPER)
+    text = report_page([Part(small(), "x", SVG)], JUDGED, measured(small()), heading=PAPER)
     read = Reader(text)
     assert all(source.startswith("data:image/svg+xml,") for source in read.all("src"))
     assert {link for link in read.all("href") if not link.startswith("#")} == {
@@ -132,7 +134,7 @@ def test_no_text_becomes_markup() -> None:
     results = measured(figure)
     next(iter(results.machines.values())).update(cpu=HOSTILE)
     read = Reader(
-        page(
+        report_page(
             [Part(figure, HOSTILE, SVG.replace("0.00025", "&lt;b&gt;"), table)],
             judged,
             results,
@@ -145,7 +147,7 @@ def test_no_text_becomes_markup() -> None:
 
 
 def test_pictures_are_the_same_to_the_eye() -> None:
-    (source,) = Reader(page([Part(small(), "x", SVG)], [], measured(small()), heading=PAPER)).all("src")
+    (source,) = Reader(report_page([Part(small(), "x", SVG)], [], measured(small()), heading=PAPER)).all("src")
     picture = ElementTree.fromstring(unquote(source.partition(",")[2]))
     (text,) = picture
     assert (text.text, text.attrib) == ("0.00025", {"x": "1.23"})
@@ -155,8 +157,8 @@ def test_pictures_are_the_same_to_the_eye() -> None:
 def test_a_drawn_picture_stays_whole(tmp_path: Path) -> None:
     figure = small()
     rows = list(figure.rows(results := measured(figure)))
-    drawing = draw(figure, rows, tmp_path)[1].read_text(encoding="utf-8")
-    (source,) = Reader(page([Part(figure, "x", drawing)], [], results, heading=PAPER)).all("src")
+    drawing = draw_plots(figure, rows, tmp_path)[1].read_text(encoding="utf-8")
+    (source,) = Reader(report_page([Part(figure, "x", drawing)], [], results, heading=PAPER)).all("src")
     inside = unquote(source.partition(",")[2])
     texts = [[each.text for each in ElementTree.fromstring(svg).iter() if each.text] for svg in (drawing, inside)]
     assert [t.strip() for t in texts[1] if t.strip()] == [
@@ -170,8 +172,8 @@ def test_tables_and_quick_runs_and_experiments_of_ones_own_are_told() -> None:
     table = Table(sweeps=["by-epsilon"], said={"DE": ["direct"]}, columns=columns)
     figure = small("mine", panels=[], table=table)
     results = measured(figure)
-    part = Part(figure, "plausibly reproduce mine.py", None, sheet(figure, table, list(figure.rows(results))))
-    read = Reader(page([part], [], results, heading=Heading("Mine"), quick=True))
+    part = Part(figure, "plausibly reproduce mine.py", None, table_of(figure, table, list(figure.rows(results))))
+    read = Reader(report_page([part], [], results, heading=Heading("Mine"), quick=True))
     assert "direct" in read.text
     assert "A quick run" in read.text
     assert "The paper:" not in read.text
@@ -179,12 +181,12 @@ def test_tables_and_quick_runs_and_experiments_of_ones_own_are_told() -> None:
 
 
 def test_the_same_rows_give_the_same_page() -> None:
-    first, again = (page([Part(small(), "x", SVG)], JUDGED, measured(small()), heading=PAPER) for _ in range(2))
+    first, again = (report_page([Part(small(), "x", SVG)], JUDGED, measured(small()), heading=PAPER) for _ in range(2))
     assert first == again
 
 
 def test_without_a_measurement_there_is_a_page() -> None:
-    assert "How it was measured" in Reader(page([Part(small(), "x")], [], Results(), heading=PAPER)).text
+    assert "How it was measured" in Reader(report_page([Part(small(), "x")], [], Results(), heading=PAPER)).text
 
 
 def test_what_is_markup_stays_so() -> None:
@@ -196,12 +198,12 @@ def test_the_heaviest_figure_is_light(tmp_path: Path) -> None:
     # The page of all figures is to stay below 4 MB; the others are half as heavy, as many panels as this one has.
     figure = max(FIGURES.values(), key=lambda one: len(one.panels))
     results = measured(figure)
-    drawing = draw(figure, list(figure.rows(results)), tmp_path)[1].read_text(encoding="utf-8")
-    assert len(page([Part(figure, "x", drawing)], [], results, heading=PAPER).encode()) < 300_000
+    drawing = draw_plots(figure, list(figure.rows(results)), tmp_path)[1].read_text(encoding="utf-8")
+    assert len(report_page([Part(figure, "x", drawing)], [], results, heading=PAPER).encode()) < 300_000
 
 
 def test_claims_name_their_sections() -> None:
     one, two = finding("one", "fig1"), Finding("two", "9", "It is so.", ("fig1",), lambda rows: verdict)
     verdict = Verdict(Outcome.REPRODUCED, "")
-    assert "1 claims of section 7: 1 reproduced." in markdown([(one, verdict)])
-    assert "2 claims of sections 7 to 9: 2 reproduced." in markdown([(one, verdict), (two, verdict)])
+    assert "1 claims of section 7: 1 reproduced." in report_markdown([(one, verdict)])
+    assert "2 claims of sections 7 to 9: 2 reproduced." in report_markdown([(one, verdict), (two, verdict)])

@@ -15,7 +15,7 @@ from plausibly import TRELLIS, DomainError, Keys, Labels, ParameterError, String
 from plausibly.certify import clopper_pearson
 from plausibly.experiments.csv_files import Labelled, labelled_counts, labelled_values
 from plausibly.rehearsal.expected_errors import predicted_variance, told_from_zero
-from plausibly.rehearsal.files import write
+from plausibly.rehearsal.files import write_rehearsal
 from plausibly.rehearsal.repeats import rehearse
 from plausibly.rehearsal.truth import Truth, made_up, truth_of
 
@@ -209,18 +209,18 @@ def test_files_are_written_whole_and_as_their_name_says(tmp_path: Path) -> None:
         make("DE", epsilon=1, domain=["$a$", "b,c"]), Truth("x", np.array(["$a$", "b,c"]), np.array([9, 1]), True)
     )
     for name in ("r.svg", "r.csv", "r.json"):
-        write(found, tmp_path / name)
+        write_rehearsal(found, tmp_path / name)
     assert "<svg" in (tmp_path / "r.svg").read_text(encoding="utf-8")
     assert (tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()[2].startswith('"b,c",1,')
     assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == found.to_dict()
     before = (tmp_path / "r.svg").read_bytes()
-    write(found, tmp_path / "r.svg")
+    write_rehearsal(found, tmp_path / "r.svg")
     assert (tmp_path / "r.svg").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "r.json", "r.svg"]
     with pytest.raises(ParameterError, match=r"ends in .png"):
-        write(found, tmp_path / "r.pdf")
+        write_rehearsal(found, tmp_path / "r.pdf")
     with pytest.raises(ParameterError, match="no folder"):
-        write(found, tmp_path / "none" / "r.csv")
+        write_rehearsal(found, tmp_path / "none" / "r.csv")
 
 
 def test_items_of_a_table_are_no_formulas() -> None:

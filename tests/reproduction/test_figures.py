@@ -12,8 +12,8 @@ from plausibly.experiments import MEASURES
 from plausibly.experiments.cells import Cell
 from plausibly.experiments.figure import Dots, Panel, Sweep, Table, line, wanted
 from plausibly.experiments.item_crowds import crowd
-from plausibly.experiments.plots import draw, draw_panel
-from plausibly.experiments.tables import sheet
+from plausibly.experiments.plots import draw_panel, draw_plots
+from plausibly.experiments.tables import table_of
 from reproduction.figures import FIGURES
 from reproduction.figures.shapes import published_t
 from reproduction.figures.sketches import CLICKED, CLICKS
@@ -111,16 +111,16 @@ def test_tables_say_words_and_means_of_what_was_measured() -> None:
     figure = FIGURES["table1"]
     assert figure.table is not None
     assert figure.table.said.keys() == {one.label for one in figure.sweeps[0].lines}
-    made = sheet(figure, figure.table, rows_of(figure))
+    made = table_of(figure, figure.table, rows_of(figure))
     assert [cells[0] for cells in made.lines] == list(figure.table.said)
     # Half a second and a quarter; errors are too small to be seen.
     assert made.lines[2] == ("OUE", "E/(E − 1)²", "0.000", "0.000", "nd", "750.0", "d", "3")
     columns = {"word": None, "errors": lambda mean: f"{mean['mse'] * mean['epsilon']:g}"}
     own = Table(sweeps=["costs"], said={"OUE": ["unary"]}, columns=columns)
-    assert sheet(figure, own, rows_of(figure)).lines == (("OUE", "unary", "3"),)  # the mean of 1 to 5
+    assert table_of(figure, own, rows_of(figure)).lines == (("OUE", "unary", "3"),)  # the mean of 1 to 5
     assert made.caption == "n = 100,000, d = 1,024, epsilon = 3"
     assert all(len(cells) == len(made.header) for cells in made.lines)
-    assert sheet(figure, figure.table, []).lines == ()
+    assert table_of(figure, figure.table, []).lines == ()
 
 
 def test_the_papers_searches() -> None:
@@ -209,7 +209,7 @@ def test_every_declared_line_is_drawn_from_rows_alone(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.panels])
 def test_every_figure_is_drawn(name: str, tmp_path: Path) -> None:
     figure = FIGURES[name].quick()
-    picture, drawing = draw(figure, rows_of(figure), tmp_path)
+    picture, drawing = draw_plots(figure, rows_of(figure), tmp_path)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert figure.title in drawing.read_text(encoding="utf-8")
 
@@ -229,5 +229,5 @@ def test_lines_of_a_panel_are_told_apart() -> None:
 def test_the_same_rows_give_the_same_drawing_and_none_an_empty_one(tmp_path: Path) -> None:
     figure = FIGURES["fig2"].quick()
     rows = rows_of(figure)
-    first, again, empty = (draw(figure, given, tmp_path)[1].read_bytes() for given in (rows, rows, []))
+    first, again, empty = (draw_plots(figure, given, tmp_path)[1].read_bytes() for given in (rows, rows, []))
     assert first == again != empty

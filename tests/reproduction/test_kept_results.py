@@ -13,7 +13,7 @@ import pytest
 from plausibly.experiments.agreement import agreement
 from plausibly.experiments.figure import Row, wanted
 from plausibly.experiments.findings import Outcome, judged
-from plausibly.experiments.report import markdown
+from plausibly.experiments.report import report_markdown
 from plausibly.experiments.results import Results
 from reproduction.figures import FIGURES
 from reproduction.findings import FINDINGS
@@ -33,7 +33,7 @@ def rows() -> dict[str, list[Row]]:
 def test_pages_tell_what_the_rows_say() -> None:
     verdicts = list(judged(FINDINGS, rows()))
     assert all(verdict.outcome is not Outcome.OPEN for _, verdict in verdicts)
-    assert (KEPT / "findings.md").read_text(encoding="utf-8") == markdown(verdicts)
+    assert (KEPT / "findings.md").read_text(encoding="utf-8") == report_markdown(verdicts)
     report = (KEPT / "report.html").read_text(encoding="utf-8")
     assert all(escape(verdict.numbers[1:]) in report for _, verdict in verdicts)
 

@@ -9,7 +9,7 @@ from plausibly import SeededRandom
 from plausibly.experiments import measures
 from plausibly.experiments.cells import PLAIN, Cell, view
 from plausibly.experiments.item_crowds import strings
-from plausibly.experiments.measures import collect, measure
+from plausibly.experiments.measures import measure, measured_tally
 from reproduction.ceilings import CEILINGS
 
 STRINGS = {"data": "zipf-1.3/6", "n": 20_000, "d": 0}
@@ -53,7 +53,7 @@ def test_collecting_strings_is_simulating_told_apart(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(measures, "_CHUNK_BYTES", 5000)
     cell, truth = Cell("PEM", OVER, **STRINGS), strings("url-clicks/6", 3000, 0)
     scheme = cell.make()
-    tally, _ = collect(scheme, truth.counts, 7, scheme.domain.encode(truth.strings))
+    tally, _ = measured_tally(scheme, truth.counts, 7, scheme.domain.encode(truth.strings))
     whole = scheme.accumulator()
     whole.add(scheme.privatize(np.repeat(truth.strings, truth.counts), SeededRandom(7)))
     assert tally.to_bytes() == whole.to_bytes()

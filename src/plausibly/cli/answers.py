@@ -17,8 +17,8 @@ from ..pages.estimates import write_estimates, write_tree
 from .common import print_table
 
 
-def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
-    """Write the requested files, and print any warnings."""
+def write_answer(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
+    """Write an answer to the requested files, and print any warnings on the terminal."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for path in paths:
@@ -29,8 +29,8 @@ def write_all(console: Console, answer: Answer, paths: Sequence[Path], trees: Se
         console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
 
 
-def show(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None:
-    """Print the table, and below it the number of reports, the privacy and any remarks."""
+def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) -> None:
+    """Print an answer on the terminal: its table, then the number of reports, the privacy and any remarks."""
     if answer.source.simulated:
         console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
     first, *others = answer.header()

@@ -52,18 +52,18 @@ Advance = Callable[[int, int | None], None]
 
 
 def messages() -> Console:
-    """The console for messages to people: standard error."""
+    """The console of every command for messages to people: standard error."""
     return Console(stderr=True)
 
 
 def results(piped: int = _PIPED) -> Console:
-    """The console for results: standard output, as wide as the terminal, or ``piped`` columns without one."""
+    """The console of every command for results: standard output, as wide as the terminal or ``piped`` columns."""
     console = Console()
     return console if console.is_terminal else Console(width=piped)
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table of items and numbers. If the terminal is too narrow, wrap long items; never truncate a number."""
+    """Print a command's table. If the terminal is too narrow, wrap long items; never truncate a number."""
     for place, column in enumerate(table.columns):
         texts = [Text.from_markup(str(each)) for each in (column.header, *column.cells)]
         longest = max(text.cell_len for text in texts)
@@ -75,7 +75,7 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def echo_json(result: object) -> None:
-    """Print a result for machines: one JSON value on standard output, and nothing else."""
+    """Print a command's result for machines: one JSON value on standard output, and nothing else."""
     # Escape non-ASCII characters unless the stream is UTF-8: escapes are valid JSON in any encoding.
     whole = getattr(sys.stdout, "encoding", "utf-8").lower().replace("-", "") == "utf8"
     typer.echo(json.dumps(result, indent=2, ensure_ascii=not whole, allow_nan=False))
@@ -111,7 +111,7 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
 
 
 def with_options(message: str) -> str:
-    """The message with arguments of Python functions written as options of the command line.
+    """The message of a command, with arguments of Python functions written as options of the command line.
 
     >>> with_options('line 3: no value; missing="skip" skips it')
     'line 3: no value; --missing skip skips it'
@@ -121,7 +121,7 @@ def with_options(message: str) -> str:
 
 @contextmanager
 def progress(console: Console, doing: str, unit: str = "reports") -> Iterator[Advance]:
-    """A progress bar with rate and time left, on a terminal only; a spinner if the total is unknown."""
+    """A command's progress bar with rate and time left, on a terminal only; a spinner if the total is unknown."""
     columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), _Rate(unit), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=None)
@@ -149,7 +149,7 @@ KeyFile = Annotated[
 
 
 def key_of(console: Console, path: Path | None) -> Key | None:
-    """The key in a file, or None without one. Print a warning if every user can read or change the file."""
+    """The key in a command's key file, or None without one. Print a warning if every user can read or change it."""
     if path is None:
         return None
     with warnings.catch_warnings(record=True) as caught:
@@ -160,7 +160,7 @@ def key_of(console: Console, path: Path | None) -> Key | None:
     return key
 
 
-def need(module: str, what: str, install: str) -> None:
-    """Raise an error with the install command unless the module is installed, before any work is done."""
+def need_module(module: str, what: str, install: str) -> None:
+    """Fail with the install command unless the module that a command needs is installed, before any work is done."""
     if find_spec(module) is None:
         raise StateError(f"{what} need {install.partition(' ')[0]}: pip install {install}")

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ..core.errors import ParameterError
 from ..experiments import csv_files
-from ..experiments.comparison import comparison, written
+from ..experiments.comparison import comparison, write_comparison
 from ..experiments.figure import wanted
 from ..experiments.results import held
 from ..experiments.runner import run
@@ -85,7 +85,7 @@ def compare(
         need_regression(wanted([figure]))
         with held(out / "rows.jsonl") as results:
             run(wanted([figure]), results, jobs=jobs, console=console, setup=setup)
-            report, lines, sheet = written(figure, results, out, command)
+            report, lines, sheet = write_comparison(figure, results, out, command)
     if as_json:
         echo_json(lines)
         return

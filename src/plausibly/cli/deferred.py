@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 
 class Deferred(TyperCommand):
-    """A command's entry in the list of commands: its name and summary. ``load`` imports the command itself.
+    """A deferred command in the list of commands: its name and summary. ``load`` imports the command itself.
 
     The command `name` is the function `name` of the module `name` beside this one.
     """
@@ -22,7 +22,7 @@ class Deferred(TyperCommand):
         super().__init__(name, help=summary, rich_help_panel=panel)
 
     def load(self) -> Any:
-        """Import the module of the command, and return the command with its options."""
+        """Import the module of the deferred command, and return the command with its options."""
         alone = typer.Typer(add_completion=False)
         alone.command(self.name)(getattr(_imported(f"{__package__}.{self.name}"), str(self.name)))
         return typer.main.get_command(alone)

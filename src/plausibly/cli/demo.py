@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..demo import story
-from .common import echo_json, exit_on_error, messages, need, results
+from .common import echo_json, exit_on_error, messages, need_module, results
 
 
 def demo(
@@ -34,8 +34,8 @@ def demo(
     Example: plausibly demo
     """
     with exit_on_error(messages()):
-        need("pyarrow", "files of reports", "pyarrow")
-        need("matplotlib", "pictures", "matplotlib")
+        need_module("pyarrow", "files of reports", "pyarrow")
+        need_module("matplotlib", "pictures", "matplotlib")
         tale = story.Story(out, users, seed)
         tale.begin()
     with redirect_stdout(sys.stderr if as_json else sys.stdout):

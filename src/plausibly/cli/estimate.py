@@ -18,7 +18,7 @@ from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
-from .answers import show, write_all
+from .answers import show_answer, write_answer
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LARGEST = 20
@@ -78,11 +78,11 @@ def estimate(
             made = made if top is None else made.top(top)
             largest = max(1, len(made)) if show_all or top is not None else _LARGEST
             answer = Answer(made, source, level, largest)
-            write_all(console, answer, out or ())
+            write_answer(console, answer, out or ())
     if as_json:
         echo_json(answer.to_dict())
     else:
-        show(results(), answer, out or ())
+        show_answer(results(), answer, out or ())
 
 
 def _asked(

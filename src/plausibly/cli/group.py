@@ -17,7 +17,7 @@ from .summaries import SUMMARIES
 
 
 class Commands(TyperGroup):
-    """All commands of the program. A command is imported only when it is called."""
+    """The group of all commands of the program. A command is imported only when it is called."""
 
     def __init__(self, **options: Any) -> None:
         listed = {
@@ -28,12 +28,12 @@ class Commands(TyperGroup):
         super().__init__(**options | {"commands": listed})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The name, the loaded command and its arguments."""
+        """The name, the loaded command of the group, and its arguments."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Deferred) else command, rest
 
     def main(self, *given: Any, **options: Any) -> Any:
-        """Run a command. Escape characters that a stream cannot encode; exit with a message if writing fails."""
+        """Run a command of the group. Escape characters that a stream cannot encode; exit if writing fails."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")

@@ -133,7 +133,7 @@ def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: 
 
 
 def spelled_out(alphabet: str) -> str:
-    """The characters of an alphabet. a-z, A-Z, 0-9 and parts of them are ranges; other hyphens stand for themselves.
+    """The characters of a planned alphabet. a-z, A-Z, 0-9 and parts of them are ranges; other hyphens are literal.
 
     >>> spelled_out("a-f0-3.-/")
     'abcdef0123.-/'

@@ -15,10 +15,10 @@ from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
 from ..experiments.findings import Outcome
-from ..experiments.planning import Plan, plan, written
+from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
-from .common import KEPT, echo_json, exit_on_error, messages, need
+from .common import KEPT, echo_json, exit_on_error, messages, need_module
 
 _COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
 
@@ -80,7 +80,7 @@ def reproduce(
         out = out or Path("reproduced-quick" if quick else "reproduced")
         with held(rows or out / "rows.jsonl") as results:
             run(cells, results, jobs=jobs, console=console, setup=asked.setup)
-            report, verdicts = written(asked, results, out)
+            report, verdicts = write_plan(asked, results, out)
     if as_json:
         found = [
             {"finding": finding.name, "outcome": verdict.outcome.value, "numbers": verdict.numbers}
@@ -98,14 +98,14 @@ def reproduce(
 
 
 def need_pictures() -> None:
-    """Fail early if matplotlib is needed and missing."""
-    need("matplotlib", "pictures", "matplotlib")
+    """Fail before reproducing figures if matplotlib is missing."""
+    need_module("matplotlib", "pictures", "matplotlib")
 
 
 def need_regression(cells: Iterable[Cell]) -> None:
-    """Fail early if scikit-learn is needed and missing."""
+    """Fail before reproducing cells that need scikit-learn if it is missing."""
     if any(cell.extra for cell in cells):
-        need("sklearn", "Bloom filters", "scikit-learn scipy")
+        need_module("sklearn", "Bloom filters", "scikit-learn scipy")
 
 
 def _listed(asked: Plan) -> Table:

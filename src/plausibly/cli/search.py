@@ -15,7 +15,7 @@ from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..search.base import SearchTally
-from .answers import show, write_all
+from .answers import show_answer, write_answer
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LEVEL = 0.05
@@ -69,13 +69,13 @@ def search(
             assert isinstance(source.tally, SearchTally)
             found = source.tally.search(**options)
             answer = Answer(found, source, significance=options.get("level"), largest=top)
-            write_all(console, answer, out or (), tree or ())
+            write_answer(console, answer, out or (), tree or ())
         told_why = [found.explain(string) for string in strings]
     if as_json:
         echo_json(answer.to_dict() | {"explained": dict(zip(explain or (), told_why, strict=True))})
         return
     printed = results()
-    show(printed, answer, [*(out or ()), *(tree or ())])
+    show_answer(printed, answer, [*(out or ()), *(tree or ())])
     if source.tally.scheme.next_step:
         printed.print(source.tally.scheme.next_step, highlight=False)
     for words in told_why:

@@ -15,11 +15,11 @@ from ..core.wording import label_of
 from ..experiments import csv_files
 from ..files.overwriting import refuse_replacing
 from ..rehearsal import chart
-from ..rehearsal.files import check_name, write
+from ..rehearsal.files import check_name, write_rehearsal
 from ..rehearsal.repeats import rehearse
 from ..rehearsal.result import Rehearsal
 from ..rehearsal.truth import Truth, made_up, truth_of
-from .common import KeyFile, echo_json, exit_on_error, messages, need, print_table, progress, results
+from .common import KeyFile, echo_json, exit_on_error, messages, need_module, print_table, progress, results
 from .naming import scheme_or_file
 
 _DATA, _USERS = "zipf-1.1", 100_000
@@ -62,13 +62,13 @@ def simulate(
             check_name(out)
             refuse_replacing(out, [counts, values, Path(scheme)])
             if out.suffix in chart.SUFFIXES:
-                need("matplotlib", "pictures", "matplotlib")
+                need_module("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(console, scheme, key_file)
         truth = _truth(made, counts, values, column, data or _DATA, users, seed)
         with progress(console, "Simulating", "collections") as advance:
             found = rehearse(made, truth, repeats=repeats, seed=seed, top=top, postprocess=postprocess, advance=advance)
         if out is not None:
-            write(found, out)
+            write_rehearsal(found, out)
     if as_json:
         echo_json(found.to_dict())
     else:

@@ -34,13 +34,13 @@ _ORDER = 7_368_787
 
 
 def sites() -> list[str]:
-    """All addresses, the most popular first."""
+    """All made-up site addresses of the demo data, the most popular first."""
     names = [f"{a}-{b}.example{t}" for t, b, a in product(_TOPICS, _SECOND.split(), _FIRST.split())][:SITES]
     return [names[i * _STRIDE % SITES] for i in range(SITES)]
 
 
 def counts(users: int) -> Counts:
-    """Number of users of each site, the most popular first."""
+    """Number of made-up users of each site in the demo data, the most popular first."""
     whole_number("users", users, 1000, MOST_USERS)
     share = np.arange(1, SITES + 1) ** -SKEW
     found: Counts = np.floor(share / share.sum() * users).astype(np.int64)
@@ -49,14 +49,14 @@ def counts(users: int) -> Counts:
 
 
 def visits(users: int) -> Counts:
-    """The site of each user, as its rank from 0, in no particular order."""
+    """The demo data: the site of each made-up user, as its rank from 0, in no particular order."""
     ranks = np.repeat(np.arange(SITES), counts(users))
     step = _ORDER if users % _ORDER else _ORDER + 2
     return ranks[np.arange(users) * step % users]
 
 
 def write_visits(path: str | Path, users: int) -> None:
-    """Write a CSV file with the columns user and site, one line for each user."""
+    """Write the demo data as a CSV file with the columns user and site, one line for each user."""
     names = sites()
     with replacing(Path(path)) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -65,6 +65,6 @@ def write_visits(path: str | Path, users: int) -> None:
 
 
 def write_sites(path: str | Path) -> None:
-    """Write a text file of all sites in alphabetical order, which does not reveal their popularity."""
+    """Write all sites of the demo data in alphabetical order, which does not reveal their popularity."""
     with replacing(Path(path)) as unfinished:
         unfinished.write_text("".join(f"{site}\n" for site in sorted(sites())), encoding="utf-8")

@@ -38,24 +38,24 @@ _ROWS = 10
 
 @dataclass(frozen=True)
 class Known:
-    """The truth about a made-up crowd: its items, the most common first, with their numbers of users."""
+    """The truth beside the emerging histogram: items, the most common first, with their numbers of users."""
 
     items: Sequence[str]
     counts: Counts
 
     def count(self, item: object) -> int:
-        """Number of users who have the item."""
+        """Number of users who truly have the item, to show beside the emerging estimates."""
         return int(self.counts[self.items.index(str(item))]) if item in self.items else 0
 
     def covered(self, estimates: Estimates, level: float = 0.95) -> int:
-        """Number of intervals that contain the truth."""
+        """Number of intervals of the demo's estimates that contain the truth."""
         truth = np.array([self.count(item) for item in estimates.items])
         low, high = estimates.interval(level)
         return int(((low <= truth) & (truth <= high)).sum())
 
 
-def growing(file: ReportFile, sizes: Sequence[int]) -> list[Estimates]:
-    """Estimates from the first reports of a file, one for each size, smallest first."""
+def emerging_estimates(file: ReportFile, sizes: Sequence[int]) -> list[Estimates]:
+    """Emerging estimates: from the first reports of a file, one for each size, smallest first."""
     tally, left, found = file.scheme.accumulator(), list(sizes), []
     for reports in file:
         while left and len(tally) + len(reports) >= left[0]:
@@ -69,8 +69,10 @@ def growing(file: ReportFile, sizes: Sequence[int]) -> list[Estimates]:
     return found
 
 
-def draw(path: Path, known: Known, emerging: Sequence[Estimates], found: Estimates, titles: tuple[str, str]) -> None:
-    """Above, histograms from more and more reports; below, intervals of listed and of found items, and the truth."""
+def draw_emerging(
+    path: Path, known: Known, emerging: Sequence[Estimates], found: Estimates, titles: tuple[str, str]
+) -> None:
+    """Draw emerging histograms above; below, the intervals of listed and of found items beside the truth."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -17,7 +17,7 @@ from ..files.tallies import Collected
 from ..pages.html import Html, document, picture, tag
 from ..search.base import SearchTally
 from . import data
-from .emerging import Known, draw, growing
+from .emerging import Known, draw_emerging, emerging_estimates
 
 LISTED, UNLISTED = "1", "3"
 """The epsilons of the two collections."""
@@ -51,14 +51,14 @@ class Ending:
     page: Path
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole ending, ready for JSON."""
+        """The whole ending of the story, ready for JSON."""
         rows = [dict(zip(self.header, line, strict=True)) for line in self.lines]
         return {"rows": rows, "remarks": list(self.remarks), "picture": str(self.picture), "page": str(self.page)}
 
 
 @dataclass(frozen=True)
 class Story:
-    """A demo with made-up users in a folder; without a seed, the noise is fresh."""
+    """The story of a demo with made-up users in a folder; without a seed, the noise is fresh."""
 
     folder: Path
     users: int
@@ -66,11 +66,11 @@ class Story:
 
     @cached_property
     def known(self) -> Known:
-        """The truth."""
+        """The truth behind the demo's story."""
         return Known(data.sites(), data.counts(self.users))
 
     def begin(self) -> None:
-        """Make the folder and remove the files of an earlier demo. A folder with other files is refused."""
+        """Begin the story: make its folder without the files of an earlier demo. Refuse a folder with other files."""
         assert self.known
         self.folder.mkdir(parents=True, exist_ok=True)
         others = {path.name for path in self.folder.iterdir()} - set(_FILES)
@@ -82,7 +82,7 @@ class Story:
             (self.folder / name).unlink(missing_ok=True)
 
     def steps(self) -> tuple[Step, ...]:
-        """The commands in order."""
+        """The commands of the story in order."""
         visited = self._path("visits.csv")
         sample = ["sample", visited, "--users", str(self.users), "--sites", self._path("sites.txt")]
         listed = ["--labels", self._path("sites.txt"), "--epsilon", LISTED]
@@ -101,16 +101,16 @@ class Story:
         )
 
     def end(self) -> Ending:
-        """Look up the truth, draw the picture and write the page."""
+        """End the story: look up the truth, draw the picture and write the page."""
         with ReportFile(self.folder / "listed.parquet") as file:
             sizes = [10**k for k in range(3, 9) if 10**k < self.users]
-            emerging = growing(file, [*sizes[-3:], self.users])
+            emerging = emerging_estimates(file, [*sizes[-3:], self.users])
         tally = Collected.read(self.folder / "found.tally").tally
         assert isinstance(tally, SearchTally)
         found = tally.search(k=_SHOWN, level=0.05)
         titles = f"Asked about 1,000 listed sites, ε = {LISTED}", f"Found without a list, ε = {UNLISTED}"
         for name in ("demo.png", "demo.svg"):
-            draw(self.folder / name, self.known, emerging, found, titles)
+            draw_emerging(self.folder / name, self.known, emerging, found, titles)
         lines = tuple(self._lines(emerging[-1], found))
         ending = Ending(
             ("site", "true", "listed, 95 % interval", "found, 95 % interval"),

@@ -26,12 +26,12 @@ class Place:
 
     @property
     def agrees(self) -> bool:
-        """Whether the ratio is within 5 % or three standard errors of 1, whichever is wider."""
+        """Whether error and law agree: the ratio is within 5 % or three standard errors of 1, whichever is wider."""
         return abs(self.ratio - 1) <= max(TOLERANCE, 3 * self.error)
 
 
 def agreement(rows: Iterable[Row]) -> list[Place]:
-    """Every setting that has a law and more than one repeat, listed once even if several figures show it."""
+    """The agreement of every setting that has a law and more than one repeat; settings shared by figures count once."""
     settings: dict[str, Row] = {}
     values: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:

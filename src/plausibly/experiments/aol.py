@@ -34,7 +34,7 @@ _PLACES = 5
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The clicked addresses, most frequent first, with the number of malformed rows."""
+    """The clicked addresses of a search log, most frequent first, with the number of malformed rows."""
 
     addresses: tuple[str, ...]
     counts: npt.NDArray[np.int64]
@@ -44,31 +44,31 @@ class Log:
 
     @property
     def n(self) -> int:
-        """Number of clicks."""
+        """Number of clicks in the search log."""
         return int(self.counts.sum())
 
     @property
     def d(self) -> int:
-        """Number of distinct addresses."""
+        """Number of distinct addresses in the search log."""
         return len(self.counts)
 
     @property
     def seed(self) -> int:
-        """A 31-bit digest of the log, used as the data seed: measurements on different logs get different keys."""
+        """A 31-bit digest of the search log, used as the data seed: different logs get different keys."""
         digest = hashlib.sha256(self.counts.astype("<i8").tobytes())
         digest.update("\n".join(self.addresses).encode())
         return int.from_bytes(digest.digest()[:4], "big") >> 1
 
 
 def use(path: Path) -> Log:
-    """Read the log at this path and use it for the data named ``aol``, in this process and its children."""
+    """Read the search log at this path and use it for the data named ``aol``, in this process and its children."""
     found = _log(path.resolve())
     os.environ[VARIABLE] = str(path.resolve())
     return found
 
 
 def log() -> Log:
-    """The log selected with ``use``."""
+    """The search log selected with ``aol.use``."""
     if VARIABLE not in os.environ:
         raise ParameterError(f"data aol: expected the path of your search log in the environment variable {VARIABLE}")
     return _log(Path(os.environ[VARIABLE]))
@@ -79,7 +79,7 @@ def _log(path: Path) -> Log:
     clicks: Counter[str] = Counter()
     malformed = 0
     places: list[str] = []
-    for file in files(path):
+    for file in log_files(path):
         for line, address in enumerate(_addresses(file), 1):
             if address:
                 clicks[address] += 1
@@ -95,8 +95,8 @@ def _log(path: Path) -> Log:
     return Log(addresses, np.array(counts, dtype=np.int64), malformed, tuple(places))
 
 
-def files(path: Path) -> list[Path]:
-    """The file itself, or a folder's .txt, .tsv and .gz files; a .gz next to its uncompressed copy is skipped."""
+def log_files(path: Path) -> list[Path]:
+    """The files of a search log: the path itself, or a folder's .txt, .tsv and .gz files, each without its .gz copy."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -107,7 +107,7 @@ def files(path: Path) -> list[Path]:
 
 
 def stripped(url: str) -> str:
-    """The address without its scheme, leading ``www.`` and trailing slashes; letter case and domain are kept.
+    """A search log's address without scheme, leading ``www.`` and trailing slashes; case and domain are kept.
 
     >>> stripped("http://www.example.com/"), stripped("https://example.org/Path")
     ('example.com', 'example.org/Path')

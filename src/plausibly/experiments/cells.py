@@ -36,7 +36,7 @@ Names of post-processing steps are prefixed with a plus sign.
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One measurement: a scheme with its parameters, a crowd, epsilon, and the number of the repeat.
+    """One cell: a measurement of a scheme with its parameters, a crowd, epsilon, and the number of the repeat.
 
     A repeat is the mean of ``rounds`` collections from the same crowd: one collection has few errors in a small domain.
 
@@ -69,16 +69,16 @@ class Cell:
 
     @property
     def extra(self) -> str:
-        """The optional extra of the package that the scheme needs, if any."""
+        """The optional extra of the package that the cell's scheme needs, if any."""
         return CATALOG[self.scheme].extra if self.scheme in CATALOG else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings that the measurement depends on, as JSON values."""
+        """All settings of the cell, as JSON values."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def key(self) -> str:
-        """Unique name of the measurement: the same in every process, on every machine and for every figure."""
+        """Unique name of the cell: the same in every process, on every machine and for every figure."""
         own = {"sources": self.sources} if self.sources else {}
         return hashlib.sha256(canonical(self.to_dict() | own).encode()).hexdigest()[:32]
 
@@ -95,7 +95,7 @@ class Cell:
         return int.from_bytes(hashlib.sha256(f"{purpose} {number} {self.key}".encode()).digest()[:8], "big")
 
     def make(self, number: int = 0) -> Scheme:
-        """The scheme; if it has public hash functions, every cell and round gets different ones."""
+        """The scheme of the cell; if it has public hash functions, every cell and round gets different ones."""
         own: dict[str, Any] = {"epsilon": self.epsilon, "hash_seed": self.seed("hashes", number)}
         own |= {"domain_size": self.d} if self.d else {"domain": domain_of(self.data), "users": self.n}
         return _made(self.scheme, own, self.parameters)
@@ -109,7 +109,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class View:
-    """One way to read a tally: options of ``estimate`` and the post-processing steps that follow.
+    """One way to read the tally of a cell: options of ``estimate`` and the post-processing steps that follow.
 
     A dotted option such as ``oracle.decoder`` applies to the oracle inside a sketch.
     """
@@ -119,7 +119,7 @@ class View:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The options as keyword arguments of ``estimate``."""
+        """The options of a cell's view as keyword arguments of ``estimate``."""
         given: dict[str, Any] = {}
         for name, value in self.options:
             whole, _, part = name.partition(".")
@@ -131,7 +131,7 @@ class View:
 
     @property
     def key(self) -> str:
-        """Key of the view's measurements: its text, and the digests of user-defined steps."""
+        """Key of the view in the measurements of a cell: its text, and the digests of user-defined steps."""
         return " ".join([str(self), *(SOURCES[f"+{step}"] for step in self.steps if f"+{step}" in SOURCES)])
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ PLAIN = View()
 
 
 def view(*steps: str, **options: Any) -> View:
-    """The view with these steps and options.
+    """The view of a cell with these steps and options.
 
     >>> str(view("norm-sub", combine="median")), str(view())
     ('combine=median, norm-sub', 'plain')
@@ -158,7 +158,7 @@ def view(*steps: str, **options: Any) -> View:
 
 
 def canonical(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, ASCII only; raises for values that JSON cannot express."""
+    """Canonical JSON for the keys of cells: sorted, no spaces, ASCII; raises for values that JSON cannot express."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

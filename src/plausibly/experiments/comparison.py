@@ -22,7 +22,7 @@ from . import report
 from .cells import View, view
 from .figure import Figure, Line, Panel, Row, Sweep, wanted
 from .item_crowds import CROWDS
-from .plots import draw
+from .plots import draw_plots
 from .results import Results
 from .sheets import Sheet
 
@@ -30,7 +30,7 @@ _SHOWN = ("mse", "k_mse", "f1", "mse_theory", "report_bytes", "client_seconds", 
 
 
 def scheme_line(text: str) -> Line:
-    """The line of a scheme given as text: name, parameters after a colon, post-processing steps after plus signs.
+    """A scheme to compare, given as text: name, parameters after a colon, post-processing steps after plus signs.
 
     Names that are not parameters of the scheme are options of ``estimate``; dotted names belong to a sketch's oracle.
 
@@ -55,7 +55,7 @@ def scheme_line(text: str) -> Line:
 def comparison(
     schemes: Sequence[str], *, data: str, n: int, d: int, epsilons: Sequence[float], repeats: int = 5
 ) -> Figure:
-    """A figure of the schemes' errors and of the F1 score of the 10 most common items, over ε if several are given."""
+    """The figure that compares schemes by their errors and the F1 score of the top 10, over ε if several are given."""
     if len(set(schemes)) < len(schemes) or not schemes:
         raise ParameterError("schemes: expected one or more, each given once")
     if data not in CROWDS:
@@ -86,21 +86,23 @@ def comparison(
     return figure
 
 
-def written(figure: Figure, results: Results, folder: Path, command: str) -> tuple[Path, list[dict[str, Any]], Sheet]:
-    """Draw the figure and write the table and the report. The report's path, the summary and the table are returned."""
+def write_comparison(
+    figure: Figure, results: Results, folder: Path, command: str
+) -> tuple[Path, list[dict[str, Any]], Sheet]:
+    """Draw and write a comparison. The report's path, the summary and the table are returned."""
     rows = list(figure.rows(results))
-    _, drawing = draw(figure, rows, folder)
+    _, drawing = draw_plots(figure, rows, folder)
     lines = summary(rows)
     sheet = sheet_of(figure.title, lines)
     (folder / f"{figure.name}.md").write_text(sheet.markdown(), encoding="utf-8")
     part = report.Part(figure, command, drawing.read_text(encoding="utf-8"), sheet)
     path = folder / "report.html"
-    path.write_text(report.page([part], [], results, heading=report.Heading(figure.title)), encoding="utf-8")
+    path.write_text(report.report_page([part], [], results, heading=report.Heading(figure.title)), encoding="utf-8")
     return path, lines, sheet
 
 
 def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each scheme and ε, the means of the main metrics over the repeats, and the standard error of the MSE."""
+    """The comparison in numbers: for each scheme and ε, means of the main metrics and the standard error of the MSE."""
     found: dict[tuple[str, float], dict[str, list[float]]] = {}
     for row in rows:
         found.setdefault((row["label"], row["epsilon"]), {}).setdefault(row["metric"], []).append(row["value"])
@@ -109,7 +111,7 @@ def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def sheet_of(title: str, lines: Sequence[Mapping[str, Any]]) -> Sheet:
-    """The summary as a table."""
+    """The summary of a comparison as a table."""
     header = ("scheme", "ε", "MSE", "± %", "RMSE", "theory", "k-MSE", "F1", "bytes", "client", "server")
     return Sheet(title, header, tuple(tuple(_cells(line)) for line in lines), _CAPTION)
 

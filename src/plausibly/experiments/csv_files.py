@@ -27,7 +27,7 @@ _MOST = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A crowd with given counts, most common first. For another n, that many users are drawn from them.
+    """A crowd from a CSV file with given counts, most common first. For another n, that many users are drawn from them.
 
     With a larger d, the last items have count 0; with a smaller d, users are drawn from the most common items.
     """
@@ -36,21 +36,21 @@ class Held:
 
     @property
     def n(self) -> int:
-        """Number of users."""
+        """Number of users in the CSV file."""
         return int(self.counts.sum())
 
     @property
     def d(self) -> int:
-        """Number of items."""
+        """Number of items in the CSV file."""
         return len(self.counts)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the counts."""
+        """Digest of the counts in the CSV file."""
         return hashlib.sha256(self.counts.tobytes()).hexdigest()[:12]
 
     def __call__(self, n: int, d: int, seed: int) -> Counts:
-        """True count of each of the d items; the counts sum to n."""
+        """True count of each of d items of the CSV file; the counts sum to n."""
         kept = self.counts[:d]
         if n != int(kept.sum()):
             kept = resampled(kept, n, f"held {self.digest} {n} {d}", seed)
@@ -58,7 +58,7 @@ class Held:
 
 
 def enter(name: str, crowd: Held) -> None:
-    """Register the crowd as data of that name. Measurements are keyed by its counts, not by the name alone."""
+    """Register the crowd of a CSV file as data of that name. Measurements are keyed by counts, not the name alone."""
     if not isinstance(CROWDS.get(name, crowd), Held):
         raise ParameterError(f"{name}: this is the name of a built-in crowd; rename yours")
     CROWDS[name], SOURCES[name] = crowd, crowd.digest
@@ -66,7 +66,7 @@ def enter(name: str, crowd: Held) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Counts by item, in the order of the file, with the line where each item first occurs."""
+    """Counts by item, in the order of the CSV file, with the line where each item first occurs."""
 
     name: str
     items: tuple[str, ...]
@@ -75,17 +75,17 @@ class Labelled:
 
 
 def read_values(path: str | Path, column: str | None = None) -> Held:
-    """The crowd of a file with one user's value in each row; ``column`` may be omitted if there is only one."""
+    """The crowd of a CSV file with one user's value in each row; ``column`` may be omitted if there is only one."""
     return _held(labelled_values(path, column))
 
 
 def read_counts(path: str | Path) -> Held:
-    """The crowd of a file with the columns ``item`` and ``count``; other columns are ignored."""
+    """The crowd of a CSV file with the columns ``item`` and ``count``; other columns are ignored."""
     return _held(labelled_counts(path))
 
 
 def labelled_values(path: str | Path, column: str | None = None) -> Labelled:
-    """Like ``read_values``, but with the names of the items."""
+    """The crowd of a CSV file as from ``read_values``, but with the names of the items."""
     found: Counter[str] = Counter()
     lines: dict[str, int] = {}
     for chunk in values(path, column=column, format="csv"):
@@ -97,7 +97,7 @@ def labelled_values(path: str | Path, column: str | None = None) -> Labelled:
 
 
 def labelled_counts(path: str | Path) -> Labelled:
-    """Like ``read_counts``, but with the names of the items."""
+    """The crowd of a CSV file as from ``read_counts``, but with the names of the items."""
     found: dict[str, int] = {}
     lines: dict[str, int] = {}
     rows = CsvRows(Source(path), ["item", "count"])

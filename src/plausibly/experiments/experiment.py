@@ -21,7 +21,7 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Figures, and the findings that are checked on their rows.
+    """An experiment: figures, and the findings that are checked on their rows.
 
     A file or package declares it as ``EXPERIMENT``; without findings, ``FIGURE`` or ``FIGURES`` is enough.
     """
@@ -46,11 +46,11 @@ class Experiment:
                 raise ParameterError(f"expected a different name for each figure, got {name} twice")
 
     def find(self, name: str) -> Figure | None:
-        """The figure with this name, or None."""
+        """The figure of the experiment with this name, or None."""
         return next((figure for figure in self.figures if figure.name == name), None)
 
     def figure(self, name: str) -> Figure:
-        """The figure or panel with this name: ``fig1`` or ``fig1a``."""
+        """The figure or panel of the experiment with this name: ``fig1`` or ``fig1a``."""
         if (figure := self.find(name)) is not None:
             return figure
         whole = self.find(name[:-1])

@@ -27,7 +27,7 @@ _LARGE = 10_000
 
 @dataclass(frozen=True)
 class Line:
-    """A line in the legend: the scheme with its parameters, and the view that reads its tally.
+    """A line of a figure: the scheme with its parameters, and the view that reads its tally.
 
     A parameter is a plain value or a function of epsilon that returns one, also inside a sketch's oracle. ``ours``
     marks lines that are not in the paper.
@@ -41,7 +41,7 @@ class Line:
 
 
 def line(label: str, scheme: str = "", *, view: View = PLAIN, ours: bool = False, **parameters: Any) -> Line:
-    """The line of a scheme; ``scheme`` defaults to the label."""
+    """The line of a scheme in a figure; ``scheme`` defaults to the label."""
     return Line(label, scheme or label, parameters, view, ours)
 
 
@@ -62,7 +62,7 @@ class Sweep:
     """Minimum number of squared errors averaged in a repeat; small domains are measured in several rounds."""
 
     def cells(self) -> Iterator[tuple[Line, Cell]]:
-        """Every measurement with its line."""
+        """Every measurement that the figure needs of the sweep, with its line."""
         fixed = {name: getattr(self, name) for name in ("data", "n", "d", "epsilon", "data_seed")}
         for one in self.lines:
             for values in product(*self.vary.values()):
@@ -75,7 +75,7 @@ class Sweep:
                     yield one, Cell(one.scheme, resolved, **place, repeat=repeat, rounds=rounds)
 
     def quick(self) -> Sweep:
-        """A faster version of the sweep: fewer repeats, points and users, and smaller domains."""
+        """A faster sweep for a quick figure: fewer repeats, points and users, and smaller domains."""
         vary = {name: _thinned(_all_smaller(name, values), _QUICK_POINTS) for name, values in self.vary.items()}
         few = min(self.repeats, _QUICK_REPEATS)
         return replace(self, vary=vary, n=_smaller("n", self.n), d=_smaller("d", self.d), repeats=few, errors=1)
@@ -169,7 +169,7 @@ class Figure:
 
     @property
     def letters(self) -> Mapping[str, Panel | Dots]:
-        """The panels by letter; empty if there is only one."""
+        """The panels of the figure by letter; empty if there is only one."""
         return dict(zip(ascii_lowercase, self.panels, strict=False)) if len(self.panels) > 1 else {}
 
     def panel(self, letter: str) -> Figure:
@@ -183,7 +183,7 @@ class Figure:
         return replace(self, sweeps=[sweep.quick() for sweep in self.sweeps])
 
     def rows(self, results: Results) -> Iterator[Row]:
-        """One tidy row for each cell, view and metric that has been measured."""
+        """The rows of the figure: one for each cell, view and metric that has been measured."""
         missing = results.missing(wanted([self]))
         for sweep in self.sweeps:
             for one, cell in sweep.cells():

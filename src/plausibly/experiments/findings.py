@@ -39,7 +39,7 @@ class Mean:
     error: float = 0.0
 
     def below(self, other: Mean) -> bool:
-        """Whether this mean is lower by more than three standard errors of the difference.
+        """Whether a finding may call this mean lower: by more than three standard errors of the difference.
 
         With five repeats each, chance alone produces this once in 120 times.
         """
@@ -71,7 +71,7 @@ class Curves:
             self._rows.setdefault((row["figure"], row["sweep"], row["metric"]), []).append(row)
 
     def curve(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Curve:
-        """The line with this label, over the setting that the sweep is named after; ``fixed`` selects rows by value."""
+        """The curve for a finding: the line with this label over the sweep's setting; ``fixed`` selects rows."""
         x = _PLACES.get(sweep, sweep)
         groups: dict[Any, list[float]] = {}
         for row in self._rows.get((figure, sweep, metric), ()):
@@ -82,12 +82,12 @@ class Curves:
         return {place: _mean(groups[place]) for place in sorted(groups, key=lambda key: (key is None, key))}
 
     def level(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Mean:
-        """The mean of a line with a single point, or of the one point selected by ``fixed``."""
+        """The mean that a finding reads from a line with a single point, or from the point selected by ``fixed``."""
         (mean,) = self.curve(figure, sweep, label, metric, **fixed).values()
         return mean
 
     def labels(self, figure: str, sweep: str) -> list[str]:
-        """Labels of all lines."""
+        """Labels of all lines that a finding can read."""
         found = [
             row["label"] for (one, two, _), rows in self._rows.items() if (one, two) == (figure, sweep) for row in rows
         ]
@@ -122,7 +122,7 @@ class Findings(list[Finding]):
 
 
 def verdict(holds: bool, numbers: str, why: str = "") -> Verdict:
-    """A verdict of "reproduced" or "not reproduced"."""
+    """The verdict on a finding: "reproduced" or "not reproduced"."""
     return Verdict(Outcome.REPRODUCED if holds else Outcome.NOT_REPRODUCED, numbers, why)
 
 
@@ -139,7 +139,7 @@ def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> It
 
 
 def number(value: float) -> str:
-    """The number with three significant digits and thousands separators."""
+    """A number in a finding, with three significant digits and thousands separators."""
     text = (
         f"{value / 1e6:.3g} million" if abs(value) >= 1e6 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     )

@@ -31,7 +31,7 @@ _ZIPF_DRAWS = 5_000_000
 
 
 def crowd(data: str, n: int, d: int, seed: int) -> Counts:
-    """True count of each of the d items; the counts sum to n."""
+    """The crowd of this name: the true count of each of the d items; the counts sum to n."""
     if data not in CROWDS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(data, CROWDS)}")
     counts = CROWDS[data](n, d, seed)
@@ -41,7 +41,7 @@ def crowd(data: str, n: int, d: int, seed: int) -> Counts:
 
 
 def strings(data: str, n: int, seed: int) -> Crowd:
-    """True count of each string as the domain of the data represents it; the counts sum to n."""
+    """The crowd of strings of this name: the true count of each string in its domain; the counts sum to n."""
     name, domain = data.rpartition("/")[0], domain_of(data)
     if name not in STRINGS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(name, STRINGS)}, each with a length: url-clicks/6")
@@ -52,7 +52,7 @@ def strings(data: str, n: int, seed: int) -> Crowd:
 
 
 def domain_of(data: str) -> Strings:
-    """Domain of the data's strings: at most as many characters as the number after the slash."""
+    """Domain of the strings of a crowd: at most as many characters as the number after the slash."""
     length = data.rpartition("/")[2]
     if not length.isdecimal():
         raise ParameterError(f"data: expected a name and a length, such as url-clicks/6, got {shown(data)}")
@@ -68,12 +68,12 @@ def zipf(exponent: float, n: int, d: int, seed: int) -> Counts:
 
 
 def uniform(n: int, d: int, seed: int) -> Counts:
-    """n users, each with one of the d items, all equally probable."""
+    """A crowd of n users, each with one of the d items, all equally probable."""
     return _generator(f"uniform {n} {d}", seed).multinomial(n, np.full(d, 1 / d)).astype(np.int64)
 
 
 def clicks(n: int, d: int, seed: int) -> Counts:
-    """Counts of the clicked addresses of ``datasets.url_clicks``, most common first.
+    """The crowd of items from ``url_clicks``: counts of the clicked addresses, most common first.
 
     If there are fewer than d addresses, the last items have count 0; if more, n users are drawn from the d most common.
     """
@@ -84,12 +84,12 @@ def clicks(n: int, d: int, seed: int) -> Counts:
 
 
 def resampled(counts: Counts, n: int, name: str, seed: int) -> Counts:
-    """Counts of n users drawn from a crowd with these counts; ``name`` and ``seed`` select the generator."""
+    """The crowd of n users drawn from item counts; ``name`` and ``seed`` select the generator."""
     return _generator(name, seed).multinomial(n, counts / counts.sum()).astype(np.int64)
 
 
 def logged(n: int, d: int, seed: int) -> Counts:
-    """Counts of the clicked addresses of the user's own log (``aol.use``), most common first.
+    """The crowd of items from the user's own log (``aol.use``): counts of clicked addresses, most common first.
 
     If n is not the number of its clicks, or there are more than d addresses, n users are drawn from the d most common.
     """
@@ -100,7 +100,7 @@ def logged(n: int, d: int, seed: int) -> Counts:
 
 
 def logged_strings(n: int, length: int, seed: int) -> Crowd:
-    """The addresses of the user's own log, cut to ``length`` characters."""
+    """The crowd of addresses from the user's own log, cut to ``length`` characters."""
     log = aol.log()
     counts = log.counts if n == log.n else resampled(log.counts, n, f"aol/ {n}", seed)
     held = np.flatnonzero(counts)

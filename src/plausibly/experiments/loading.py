@@ -27,7 +27,7 @@ _DECLARED = ("FIGURE", "FIGURES", "EXPERIMENT")
 
 
 def load(path: Path) -> Experiment:
-    """The experiment declared by a file or by a folder with an ``__init__.py``.
+    """Load the experiment declared by a file or by a folder with an ``__init__.py``.
 
     Everything that it registers is keyed by its source code as well as by name, so that a changed scheme is measured
     again. Comments and the declared figures do not count as source code. A published experiment is keyed by names only.

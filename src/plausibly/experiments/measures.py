@@ -44,7 +44,7 @@ _strings = lru_cache(maxsize=1)(strings)
 
 
 def measure(cell: Cell, views: Iterable[View]) -> Measured:
-    """The metrics of the collection and of each view's answers; times are processor seconds."""
+    """Measure a cell: the metrics of the collection and of each view's answers; times are processor seconds."""
     asked = list(views)
     one_round = MEASURES.get(cell.scheme, _measure_round)
     rounds = [one_round(cell, asked, number) for number in range(cell.rounds)]
@@ -57,7 +57,7 @@ def _measure_round(cell: Cell, views: Sequence[View], number: int) -> Measured:
         return _measure_search(cell, views, number)
     truth = _counts(cell.data, cell.n, cell.d, cell.data_seed)
     scheme = cell.make(number)
-    tally, metrics = collect(scheme, truth, cell.seed("noise", number))
+    tally, metrics = measured_tally(scheme, truth, cell.seed("noise", number))
     metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
     return metrics, {view.key: _estimated(tally, truth, view, metrics) | optimum(cell) for view in views}
 
@@ -69,14 +69,18 @@ def _averaged(rounds: list[Metrics]) -> Metrics:
 def _measure_search(cell: Cell, views: Sequence[View], number: int) -> Measured:
     truth = _strings(cell.data, cell.n, cell.data_seed)
     scheme = cell.make(number)
-    tally, metrics = collect(scheme, truth.counts, cell.seed("noise", number), scheme.domain.encode(truth.strings))
+    tally, metrics = measured_tally(
+        scheme, truth.counts, cell.seed("noise", number), scheme.domain.encode(truth.strings)
+    )
     metrics |= {"report_bytes": scheme.report_dtype.itemsize, "state_bytes": len(tally.to_bytes())}
     assert isinstance(tally, SearchTally)
     return metrics, {view.key: _searched(tally, truth, view, metrics) for view in views}
 
 
-def collect(scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None) -> tuple[Accumulator, Metrics]:
-    """The tally of all users' reports, and the processor seconds of the clients and the server.
+def measured_tally(
+    scheme: Scheme, truth: Counts, seed: int, items: Encoded | None = None
+) -> tuple[Accumulator, Metrics]:
+    """The tally of a measured collection, and the processor seconds of the clients and the server.
 
     The tally equals that of ``scheme.simulate(truth, SeededRandom(seed))``, which does not time the two sides
     separately. ``items`` are the encoded items that ``truth`` counts; by default, the integers from 0.
@@ -117,7 +121,7 @@ def _searched(tally: SearchTally, truth: Crowd, view: View, collected: Metrics) 
 
 
 def errors(values: Floats, truth: Counts) -> Metrics:
-    """Mean squared errors of the counts over all items and over the top 50, of the estimates as they are and clipped.
+    """The measured mean squared errors of counts over all items and the top 50, as they are and clipped.
 
     Clipped estimates are rounded, and negative ones are set to zero, as in the paper's program.
     """
@@ -134,7 +138,7 @@ def errors(values: Floats, truth: Counts) -> Metrics:
 
 
 def listed_right(values: Floats, truth: Counts) -> float:
-    """F1 score of the 10 items with the highest estimates as a list of the 10 most common items.
+    """The measured F1 score of the 10 items with the highest estimates as a list of the 10 most common items.
 
     Any item that ties for the tenth place counts as correct. If fewer than 10 items occur at all, the list is that
     short. The list has as many items as there are correct ones, so that precision, recall and F1 are equal.
@@ -147,7 +151,7 @@ def listed_right(values: Floats, truth: Counts) -> float:
 
 
 def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | None:
-    """Mean variance over all items by the scheme's law, given the true counts; None if it has no law."""
+    """The measure that theory predicts: mean variance by the scheme's law, given the true counts; None without one."""
     law = choose_estimator(scheme.estimator, options).law
     if law is None:
         return None
@@ -156,5 +160,5 @@ def theory(scheme: Scheme, truth: Counts, options: dict[str, Any]) -> float | No
 
 
 def optimum(cell: Cell) -> Metrics:
-    """The least possible mean squared error in a large domain, n·V* with V* = 4e^ε/(e^ε − 1)²."""
+    """Lower bound of the measured mean squared error in a large domain, n·V* with V* = 4e^ε/(e^ε − 1)²."""
     return {"mse_optimum": cell.n * 4 * exp(cell.epsilon) / (exp(cell.epsilon) - 1) ** 2}

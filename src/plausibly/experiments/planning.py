@@ -14,11 +14,11 @@ from .experiment import Experiment
 from .figure import Figure, Row, Sweep, wanted
 from .findings import Finding, Verdict, judged
 from .loading import load, load_all
-from .plots import draw
+from .plots import draw_plots
 from .results import Results
 from .runner import Setup
 from .string_crowds import MODEL_CLICKS_D
-from .tables import sheet
+from .tables import table_of
 
 FOLDER = "reproduction"
 """The package with the paper's experiments, in the root of the repository."""
@@ -28,7 +28,7 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Plan:
-    """Figures to measure, the command that measures each, and their experiments."""
+    """A plan: figures to measure, the command that measures each, and their experiments."""
 
     figures: Sequence[Figure]
     commands: Mapping[str, str]
@@ -39,7 +39,7 @@ class Plan:
 
     @property
     def setup(self) -> Setup:
-        """Function that every worker process calls first."""
+        """Function that every worker process of the plan calls first."""
         return partial(load_all, list(self.experiments))
 
     def on_log(self, path: Path) -> Plan:
@@ -55,7 +55,7 @@ class Plan:
         return replace(self, figures=[figure.quick() for figure in self.figures], commands=commands, is_quick=True)
 
     def heading(self) -> report.Heading:
-        """Heading of the report: that of the first experiment with a title, else the titles of the figures."""
+        """Heading of the plan's report: that of the first experiment with a title, else the titles of the figures."""
         titled = [experiment for experiment in self.experiments.values() if experiment.title]
         if not titled:
             return report.Heading(" · ".join(figure.title for figure in self.figures))
@@ -63,7 +63,7 @@ class Plan:
 
 
 def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
-    """The figures with these names: figures and panels of the paper (``fig1a``), or files that end in ``.py``.
+    """The plan for figures with these names: figures and panels of the paper (``fig1a``), or files that end in ``.py``.
 
     No names select all figures of the paper. ``folder`` is the package with the paper's experiments (``find_folder``).
     """
@@ -91,7 +91,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
 
 
 def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
-    """The package with the paper's experiments: the given folder, else the one in a clone of the repository.
+    """The package of experiments to plan from: the given folder, else the paper's in a clone of the repository.
 
     The clone is the current directory, or the source of an editable installation.
     """
@@ -110,7 +110,7 @@ def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
 
 
 def on_log(figure: Figure) -> Figure:
-    """The figure with the user's search log (``aol.use``) in place of the synthetic clicks."""
+    """The planned figure with the user's search log (``aol.use``) in place of the synthetic clicks."""
     found = aol.log()
 
     def moved(sweep: Sweep) -> Sweep:
@@ -123,28 +123,28 @@ def on_log(figure: Figure) -> Figure:
     return replace(figure, sweeps=[moved(sweep) for sweep in figure.sweeps])
 
 
-def written(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tuple[Finding, Verdict]]]:
-    """Draw all figures and write all tables and the report. The report's path and the verdicts are returned."""
+def write_plan(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tuple[Finding, Verdict]]]:
+    """Write the plan's figures, tables and report. The report's path and the verdicts are returned."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
     for figure in asked.figures:
         rows = list(figure.rows(results))
-        svg = draw(figure, rows, folder)[1].read_text(encoding="utf-8") if figure.panels else None
-        table = sheet(figure, figure.table, rows) if figure.table is not None else None
+        svg = draw_plots(figure, rows, folder)[1].read_text(encoding="utf-8") if figure.panels else None
+        table = table_of(figure, figure.table, rows) if figure.table is not None else None
         if table is not None:
             (folder / f"{figure.name}.md").write_text(table.markdown(), encoding="utf-8")
         parts.append(report.Part(figure, asked.commands[figure.name], svg, table))
     verdicts = verdicts_on(asked, results)
     if verdicts:
-        (folder / "findings.md").write_text(report.markdown(verdicts, quick=asked.is_quick), encoding="utf-8")
+        (folder / "findings.md").write_text(report.report_markdown(verdicts, quick=asked.is_quick), encoding="utf-8")
     path = folder / "report.html"
-    page = report.page(parts, verdicts, results, heading=asked.heading(), quick=asked.is_quick)
+    page = report.report_page(parts, verdicts, results, heading=asked.heading(), quick=asked.is_quick)
     path.write_text(page, encoding="utf-8")
     return path, verdicts
 
 
 def verdicts_on(asked: Plan, results: Results) -> list[tuple[Finding, Verdict]]:
-    """The verdicts on all findings about the plan's figures; other figures they need must be in the results already."""
+    """The verdicts on all findings about the planned figures; other figures they need must be in the results."""
     names = {figure.name for figure in asked.figures}
     verdicts: list[tuple[Finding, Verdict]] = []
     for experiment in asked.experiments.values():

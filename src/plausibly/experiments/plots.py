@@ -65,8 +65,8 @@ _AT_THE_AXIS = 12
 _NAMES = {"epsilon": "ε"}
 
 
-def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Draw all panels into one PNG and one SVG file."""
+def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Draw the plots of all panels into one PNG and one SVG file."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -101,7 +101,7 @@ def draw(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
-    """Draw means over the repeats with one standard error, and return the drawn lines by their names in the legend."""
+    """Plot means over the repeats with one standard error, and return the plotted lines by name in the legend."""
     if isinstance(panel, Dots):
         return _draw_dots(axes, panel, rows, letter)
     own = [row for row in rows if row["sweep"] in panel.sweeps]

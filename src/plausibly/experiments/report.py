@@ -33,7 +33,7 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Part:
-    """A figure on the page: the command that measures it, and its plot (SVG), its table, or both."""
+    """A figure in the report: the command that measures it, and its plot (SVG), its table, or both."""
 
     figure: Figure
     command: str
@@ -43,15 +43,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Heading:
-    """Heading of the page: a title, a paragraph, and the publication it is about."""
+    """Heading of the report: a title, a paragraph, and the publication it is about."""
 
     title: str
     about: str = ""
     citation: Citation | None = None
 
 
-def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: Heading, quick: bool = False) -> str:
-    """The page as HTML; the same figures and results give the same text."""
+def report_page(
+    parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: Heading, quick: bool = False
+) -> str:
+    """The report as an HTML page; the same figures and results give the same text."""
     return document(
         heading.title,
         _header(heading, verdicts, quick=quick),
@@ -67,8 +69,8 @@ def page(parts: Sequence[Part], verdicts: Judged, results: Results, *, heading: 
     )
 
 
-def markdown(verdicts: Judged, *, quick: bool = False) -> str:
-    """The findings as Markdown: claim, verdict, numbers and explanation."""
+def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
+    """The report on findings as Markdown: claim, verdict, numbers and explanation."""
     counted = Counter(verdict.outcome for _, verdict in verdicts)
     told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
     of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})

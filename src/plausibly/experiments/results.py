@@ -61,7 +61,7 @@ class Results:
                 raise StateError(f"{path}, line {number}: expected a measurement, got something else") from None
 
     def missing(self, wanted: Mapping[Cell, Iterable[View]]) -> dict[Cell, list[View]]:
-        """The wanted cells and views that have not been measured."""
+        """The wanted cells and views that are not in the results."""
         absent = {
             cell: [view for view in views if (cell.key, view.key) not in self._estimated]
             for cell, views in wanted.items()
@@ -69,11 +69,11 @@ class Results:
         return {cell: views for cell, views in absent.items() if views}
 
     def metrics(self, cell: Cell, view: View) -> Metrics:
-        """The metrics of a measured cell and view."""
+        """The metrics of a measured cell and view in the results."""
         return self._collected[cell.key] | self._estimated[cell.key, view.key]
 
     def add(self, cell: Cell, metrics: Metrics, views: Mapping[str, Metrics]) -> None:
-        """Write one measurement, completely or not at all."""
+        """Write one measurement to the results file, completely or not at all."""
         machine = machine_facts()
         name = hashlib.sha256(canonical(machine).encode()).hexdigest()[:12]
         if name not in self.machines:
@@ -122,7 +122,7 @@ def _begins(text: bytes, begun: str) -> bool:
 
 @contextmanager
 def held(path: Path) -> Iterator[Results]:
-    """The results of a file, locked against other processes; fails if another process holds the lock."""
+    """The results in a file, locked against other processes; fails if another process holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         if fcntl is not None:
@@ -136,7 +136,7 @@ def held(path: Path) -> Iterator[Results]:
 
 @cache
 def machine_facts() -> dict[str, Any]:
-    """Facts about the machine, needed to compare times."""
+    """Facts about the machine for the results, needed to compare times."""
     found = re.search(r"model name\s*:\s*(.+)", _text("/proc/cpuinfo"))
     memory = re.search(r"MemTotal:\s+(\d+)", _text("/proc/meminfo"))
     return {

@@ -33,7 +33,7 @@ def run(
     console: Console,
     setup: Setup | None = None,
 ) -> None:
-    """Measure the missing cells, and add each to the results as soon as it is done."""
+    """Run all missing cells in several processes, and add each to the results as soon as it is done."""
     missing = results.missing(cells)
     columns = [TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
     unseen = not missing or not console.is_terminal

@@ -19,7 +19,7 @@ class Score:
 
 
 def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
-    """Precision, recall and F1 of an answer to "which are the k most frequent strings?".
+    """Score a search: precision, recall and F1 of its answer to "which are the k most frequent strings?".
 
     Every string at least as frequent as the k-th is right. With a tie at the k-th place, more than k strings are right;
     any k of them are a full answer, and recall is capped at 1. In a crowd of fewer than k strings, all of them are
@@ -41,7 +41,7 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
 
 
 def false_items(found: Sequence[str], truth: Crowd, k: int) -> list[str]:
-    """Found strings that have fewer than a quarter of the users of the k-th most frequent string.
+    """The wrong answers of a search: strings with less than a quarter of the k-th most frequent string's users.
 
     Near misses are not false; invented strings and wrong endings, which no user has, are.
     """

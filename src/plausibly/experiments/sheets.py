@@ -9,7 +9,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table for the terminal and for pages; the first column holds text, the others numbers."""
+    """A sheet: a table for the terminal and for pages; the first column holds text, the others numbers."""
 
     title: str
     header: tuple[str, ...]
@@ -17,7 +17,7 @@ class Sheet:
     caption: str = ""
 
     def table(self) -> Table:
-        """The table as a rich renderable."""
+        """The sheet as a rich table."""
         table = Table(title=self.title, caption=self.caption or None)
         for i, name in enumerate(self.header):
             table.add_column(name, justify="right" if i else "left", no_wrap=not i)
@@ -26,7 +26,7 @@ class Sheet:
         return table
 
     def markdown(self) -> str:
-        """The table as a page of Markdown."""
+        """The sheet as a page of Markdown."""
         rule = ["---", *["---:"] * (len(self.header) - 1)]
         lines = ["| " + " | ".join(cells) + " |" for cells in (self.header, rule, *self.lines)]
         return "\n".join([f"# {self.title}", "", *lines, "", *[self.caption, ""] * bool(self.caption)])

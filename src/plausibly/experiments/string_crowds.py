@@ -47,7 +47,7 @@ MODEL_CLICKS_D = 382_586
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Distinct strings with the number of users who have each, most frequent first; all counts are positive."""
+    """A crowd: distinct strings with the number of users who have each, most frequent first; counts are positive."""
 
     name: str
     strings: Strings
@@ -55,25 +55,25 @@ class Crowd:
 
     @property
     def n(self) -> int:
-        """Number of users."""
+        """Number of users in the crowd of strings."""
         return int(self.counts.sum())
 
     def holders(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
-        """All users in random order, each given by the index of their string in ``strings``."""
+        """All users of the crowd in random order, each given by the index of their string in ``strings``."""
         places = np.repeat(np.arange(len(self.strings), dtype=np.int32), self.counts)
         rng.shuffle(places)
         return places
 
     def users(self, rng: np.random.Generator) -> Strings:
-        """The string of each user, in random order."""
+        """The string of each user in the crowd, in random order."""
         return self.strings[self.holders(rng)]
 
     def truncated(self, length: int) -> Crowd:
-        """The same users with strings cut to ``length`` characters; strings that become equal are merged."""
+        """The same crowd with strings cut to ``length`` characters; strings that become equal are merged."""
         return _crowd(self.name, self.strings.tolist(), self.counts, length)
 
     def top(self, k: int) -> list[str]:
-        """The k most frequent strings; ties are broken by their order in the crowd."""
+        """The k most frequent strings of the crowd; ties are broken by their order."""
         most: list[str] = self.strings[:k].tolist()
         return most
 
@@ -82,7 +82,7 @@ Recipe = Callable[[int, int, int], Crowd]
 
 
 def url_clicks(n: int, length: int, seed: int) -> Crowd:
-    """Clicked addresses that resemble a web search log of 2006.
+    """A crowd of clicked addresses, strings that resemble a web search log of 2006.
 
     The probabilities imitate the log's: a measured head, then a tail proportional to r^−1.3. The first names are
     well-known sites; the others are composed of words, subdomains and paths, so that many share their first characters.
@@ -98,7 +98,7 @@ def url_clicks(n: int, length: int, seed: int) -> Crowd:
 
 
 def url_probabilities() -> Floats:
-    """Probability of each rank of ``url-clicks``, in order. It nearly doubles where the tail begins."""
+    """Probability of each rank in the crowd ``url-clicks``, in order. It nearly doubles where the tail begins."""
     ranks, head = zip(*_URL_HEAD, strict=True)
     last = ranks[-1]
     first = np.exp(np.interp(np.log(np.arange(1, last + 1)), np.log(ranks), np.log(head)))
@@ -129,7 +129,7 @@ _URL_RANKS = 3_702_189
 
 
 def zipf(exponent: float, n: int, length: int, seed: int) -> Crowd:
-    """100,000 pronounceable strings of 3 to 20 characters; rank r has a probability proportional to r^−exponent."""
+    """A crowd of 100,000 pronounceable strings of 3 to 20 characters; the probability of rank r is ∝ r^−exponent."""
     name = f"zipf-{exponent}"
     rng = _generator(name, seed)
     strings = _distinct(partial(_pronounceable, rng, lengths=np.arange(3, 21)), 100_000)
@@ -137,7 +137,7 @@ def zipf(exponent: float, n: int, length: int, seed: int) -> Crowd:
 
 
 def flat_head(n: int, length: int, seed: int) -> Crowd:
-    """10 equally probable strings (0.004 each) above 100,000 others.
+    """A crowd with 10 equally probable strings (0.004 each) above 100,000 others.
 
     The others follow a power law of exponent 1 that starts at rank 500, so that the most probable of them has 1/11 of
     the probability of a head string.
@@ -149,21 +149,21 @@ def flat_head(n: int, length: int, seed: int) -> Crowd:
 
 
 def skewed_letters(n: int, length: int, seed: int) -> Crowd:
-    """50,000 full-length strings of independent characters with English letter frequencies; Zipf 1.1."""
+    """A crowd of 50,000 full-length strings of independent characters with English letter frequencies; Zipf 1.1."""
     rng = _generator("skewed-letters", seed)
     strings = _letters(rng, np.full(50_000, MAX_LENGTH), _LETTER_WEIGHTS).tolist()
     return _drawn("skewed-letters", strings, _power_law(50_000, 1.1), n, length, rng)
 
 
 def uniform_letters(n: int, length: int, seed: int) -> Crowd:
-    """50,000 full-length strings of uniform characters, where no prior can help; Zipf 1.1."""
+    """A crowd of 50,000 full-length strings of uniform characters, where no prior can help; Zipf 1.1."""
     rng = _generator("uniform-letters", seed)
     strings = _letters(rng, np.full(50_000, MAX_LENGTH)).tolist()
     return _drawn("uniform-letters", strings, _power_law(50_000, 1.1), n, length, rng)
 
 
 def short_strings(n: int, length: int, seed: int) -> Crowd:
-    """20,000 strings, 90 % of them drawn with 1 to 5 characters; Zipf 1.1."""
+    """A crowd of 20,000 strings, 90 % of them drawn with 1 to 5 characters; Zipf 1.1."""
     rng = _generator("short-strings", seed)
     weights = np.array([0.05, 0.15, 0.25, 0.25, 0.2, 0.05, 0.03, 0.02])
 
@@ -174,7 +174,7 @@ def short_strings(n: int, length: int, seed: int) -> Crowd:
 
 
 def shared_prefixes(n: int, length: int, seed: int) -> Crowd:
-    """50,000 strings that begin with one of 40 common prefixes; Zipf 1.1.
+    """A crowd of 50,000 strings that begin with one of 40 common prefixes; Zipf 1.1.
 
     The 10 most probable strings share 3 prefixes of 4 characters.
     """
@@ -194,7 +194,7 @@ def shared_prefixes(n: int, length: int, seed: int) -> Crowd:
 
 
 def uniform(n: int, length: int, seed: int) -> Crowd:
-    """1,000,000 equally probable strings of 6 to 16 uniform characters: there are no heavy hitters."""
+    """A crowd of 1,000,000 equally probable strings of 6 to 16 uniform characters: there are no heavy hitters."""
     rng = _generator("uniform", seed)
     own, *keys = rng.integers(2**64, size=17, dtype=np.uint64)
     ranks, counts = np.unique(rng.integers(10**6, size=_users(n), dtype=np.uint64), return_counts=True)

@@ -12,8 +12,8 @@ from .sheets import Sheet
 _SETTING = ("n", "d", "epsilon")
 
 
-def sheet(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
-    """The table with a row for each measured line; numbers are means over the repeats."""
+def table_of(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
+    """The table of a figure, with a row for each measured line; numbers are means over the repeats."""
     own = [row for row in rows if row["sweep"] in table.sweeps]
     found = _found(own)
     labels = [label for label in table.said if label in found]

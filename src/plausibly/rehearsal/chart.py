@@ -20,8 +20,8 @@ _MOST = 60
 """Maximum number of items in a picture."""
 
 
-def draw(found: Rehearsal, path: Path, kind: str) -> None:
-    """Write the picture as PNG or SVG."""
+def draw_chart(found: Rehearsal, path: Path, kind: str) -> None:
+    """Draw the chart of a rehearsal as PNG or SVG."""
     if len(found.top) > _MOST:
         raise ParameterError(f"top: expected at most {_MOST} items in a picture, got {len(found.top)}")
     import matplotlib as mpl

@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def predicted_variance(scheme: Scheme, truth: Truth) -> Floats | None:
-    """The predicted variance of each item's estimate; None without a law."""
+    """The expected squared error of each item's estimate: its variance by the law; None without a law."""
     law = scheme.estimator().law
     if law is None:
         return None
@@ -27,7 +27,7 @@ def predicted_variance(scheme: Scheme, truth: Truth) -> Floats | None:
 
 
 def told_from_zero(scheme: Scheme, truth: Truth) -> int | None:
-    """The smallest count that is reliably detectable: its 95 % interval is above zero in 95 % of collections."""
+    """The smallest count detectable despite expected errors: its 95 % interval is above zero in 95 % of cases."""
     law, n = scheme.estimator().law, truth.n
     if law is None:
         return None

@@ -14,7 +14,7 @@ SUFFIXES = (*chart.SUFFIXES, ".csv", ".json")
 
 
 def check_name(path: Path) -> None:
-    """Fail early if the suffix is unknown or the folder does not exist."""
+    """Fail early if a rehearsal cannot be written to this file: unknown suffix or missing folder."""
     if path.suffix not in SUFFIXES:
         raise ParameterError(
             f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}"
@@ -22,12 +22,12 @@ def check_name(path: Path) -> None:
     folder_of(path)
 
 
-def write(found: Rehearsal, path: Path) -> None:
-    """Write or replace the file, completely or not at all."""
+def write_rehearsal(found: Rehearsal, path: Path) -> None:
+    """Write a rehearsal to a file, or replace the file, completely or not at all."""
     check_name(path)
     with replacing(path) as unfinished:
         if path.suffix in chart.SUFFIXES:
-            chart.draw(found, unfinished, path.suffix[1:])
+            chart.draw_chart(found, unfinished, path.suffix[1:])
         elif path.suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:

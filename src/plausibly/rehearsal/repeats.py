@@ -41,7 +41,7 @@ def rehearse(
     postprocess: str | None = None,
     advance: Advance = lambda done, total: None,
 ) -> Rehearsal:
-    """Repeat the collection; the same seed gives the same numbers."""
+    """Run all repeats of a rehearsal; the same seed gives the same numbers."""
     repeats = whole_number("repeats", repeats, 1, MOST_REPEATS)
     top = whole_number("top", top, 1, 10_000)
     if postprocess is not None:

@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Item:
-    """Results for one item. A value is None without a variance law or an interval."""
+    """The result of a rehearsal for one item. A value is None without a variance law or an interval."""
 
     item: Any
     count: int
@@ -36,7 +36,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Found:
-    """Mean scores of a search for the k most common strings."""
+    """The result of rehearsed searches for the k most common strings: mean scores."""
 
     f1: float
     precision: float
@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rehearsal:
-    """Results of all repeats: for each of the most common items, and for all items together."""
+    """The result of a rehearsal: for each of the most common items, and for all items together."""
 
     scheme: Scheme
     truth: Truth
@@ -69,12 +69,12 @@ class Rehearsal:
 
     @property
     def fixed_hashes(self) -> bool:
-        """Whether hash functions shared by all users contribute the same error in all repeats."""
+        """Whether the result has the same error from shared hash functions in all repeats of the rehearsal."""
         law = self.scheme.estimator().law
         return law is not None and bool(law.collision or law.per_pair or law.per_fellow)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Facts about all items together, as names and sentences."""
+        """The result of the rehearsal for all items together, as names and sentences."""
         n, items, k = self.truth.n, len(self.truth.counts), len(self.top)
         found = [("RMSE", f"{self.rmse:,.1f} users ({percent(self.rmse / n)}) over all {items:,} items")]
         if self.predicted_rmse is None:
@@ -105,7 +105,7 @@ class Rehearsal:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole result, ready for JSON."""
+        """The whole result of the rehearsal, ready for JSON."""
         return {
             "scheme": self.scheme.name,
             "fingerprint": self.scheme.fingerprint(),
@@ -128,7 +128,7 @@ class Rehearsal:
         }
 
     def to_csv(self) -> str:
-        """The items as CSV text, one line each."""
+        """The result of the rehearsal as CSV text, one line for each item."""
         lines = [asdict(each) | {"item": safe_cell(plain(each.item))} for each in self.top]
         text = io.StringIO()
         table = csv.DictWriter(text, list(lines[0]), lineterminator="\n")

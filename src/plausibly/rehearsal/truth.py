@@ -36,26 +36,26 @@ class Truth:
 
     @property
     def n(self) -> int:
-        """Number of users."""
+        """Number of users in the true counts."""
         return int(self.counts.sum())
 
     @property
     def f2(self) -> float:
-        """The sum of the squared counts."""
+        """The sum of the squared true counts."""
         return float((self.counts.astype(np.float64) ** 2).sum())
 
     def top(self, k: int) -> npt.NDArray[np.intp]:
-        """Positions of the k most common items, the most common first."""
+        """Positions of the k largest true counts, largest first."""
         return np.argsort(-self.counts, kind="stable")[:k]
 
     def drawn(self, users: int, seed: int) -> Truth:
-        """A crowd of ``users``, drawn from these with replacement."""
+        """True counts of a crowd of ``users``, drawn from these with replacement."""
         counts = resampled(self.counts, users, f"rehearsal {self.name} {users}", seed)
         return Truth(self.name, self.items, counts, self.complete, self.others)
 
 
 def truth_of(scheme: Scheme, found: Labelled) -> Truth:
-    """The counts of a file as the scheme sees them. Values that no client could report are refused by line."""
+    """The true counts of a file as the scheme sees them. Values that no client could report are refused by line."""
     held = found.counts > 0
     if not 1 <= int(found.counts.sum()) <= _MOST:
         raise DomainError(f"{found.name}: expected 1 to {_MOST:,} users, got {int(found.counts.sum()):,}")
@@ -72,7 +72,7 @@ def truth_of(scheme: Scheme, found: Labelled) -> Truth:
 
 
 def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
-    """A made-up crowd as the scheme sees it: of its whole domain, or of strings if that cannot be listed."""
+    """True counts of a made-up crowd as the scheme sees it: of its domain, or of strings if that cannot be listed."""
     domain = scheme.domain
     if domain.size is not None:
         return Truth(data, _all_items(domain), crowd(data, users, domain.size, seed), complete=True)
