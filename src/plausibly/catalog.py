@@ -49,7 +49,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
         """Load the schemes of other packages into the catalogue, once."""
         if not self._loaded:
             self._loaded = True  # set first: a plug-in may ask for a scheme while it loads
-            self.failures = plugins.load(self._take)
+            self.failures = plugins.load_plugins(self._take)
 
     def _take(self, found: object) -> None:
         # A module registers its schemes while it is loaded.

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import REPORT, transform
+from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
-from ..core.galois import tables
+from ..core.galois import field_tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.probability import WORD, EpsilonLike, exp_enclosure, keep_threshold
@@ -162,7 +162,7 @@ class AGR(Scheme):
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         if self.w > 1:
-            kernels.stretched_histogram(fields_of(reports), self.w, *tables(self.t), cells)
+            kernels.stretched_histogram(fields_of(reports), self.w, *field_tables(self.t), cells)
         else:
             kernels.histogram(fields_of(reports), cells)
 
@@ -202,7 +202,7 @@ class AGR(Scheme):
                     yield from ({"hash_bits": t, "dimension": m, "window": x} for x in windows)
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + n * self.w * REPORT + transform(self.cell_shape)
+        return n * REPORT + n * self.w * REPORT + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         most, whole = self.w << self.t * (self.m - 1), self.size == self.g**self.m

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import PLACE, REPORT, transform
+from ..core.costs import PLACE, REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
@@ -157,7 +157,7 @@ class HM(Scheme):
         yield from ()  # TLH has the same variance, and a matrix takes fewer bytes than t rows
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+        return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Everything()  # rows of zeros

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.costs import REPORT, transform
+from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
@@ -194,7 +194,7 @@ class HR(Scheme):
         yield {"domain": Integers(max(2, cells - blocks)), "variant": "block"}
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + transform(self.cell_shape)
+        return n * REPORT + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Blocks(self.blocks, self.size)  # at the first position of a block all codes are +1

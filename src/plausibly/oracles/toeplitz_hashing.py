@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import CANDIDATE, PLACE, REPORT, transform
+from ..core.costs import CANDIDATE, PLACE, REPORT, transform_seconds
 from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
@@ -21,7 +21,7 @@ from ..core.linear_hashing import (
     MAX_HASH_BITS,
     TOLERANCE,
     best_window,
-    excess,
+    excess_variance,
     refuse_unless_scattered,
     supports,
     window_weights,
@@ -81,7 +81,7 @@ class TLH(Scheme):
         if self.hash_bits is not None:
             return self.hash_bits
         for t in range(1, MAX_HASH_BITS):
-            if excess(self.epsilon, t, best_window(self.epsilon, t)) <= TOLERANCE:
+            if excess_variance(self.epsilon, t, best_window(self.epsilon, t)) <= TOLERANCE:
                 return t
         return MAX_HASH_BITS
 
@@ -182,7 +182,7 @@ class TLH(Scheme):
     def seconds(self, n: int, asked: int) -> float:
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
-        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+        return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Everything()  # a matrix of zeros
