@@ -168,7 +168,7 @@ class Accumulator(ABC):
         return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
-        """The exact integers behind the estimates: the number of reports that support an item, or the sum of signs."""
+        """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
         estimator = choose_estimator(self.scheme.estimator, options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
