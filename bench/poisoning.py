@@ -1,4 +1,4 @@
-"""How many crafted reports put a string without users into a search: `python -m bench.poisoning`, 10 minutes.
+"""The number of crafted reports that put a string without users into a search: `python -m bench.poisoning`, 10 minutes.
 
 The attacker knows the scheme, chooses the group of every fake report, and sends records that support the target. Fakes
 are distributed over all groups in proportion to their users.

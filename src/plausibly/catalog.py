@@ -46,7 +46,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
         return f"<catalogue of {', '.join(self)}>"
 
     def load_plugins(self) -> None:
-        """Load the schemes of other packages, once."""
+        """Load the schemes of other packages into the catalogue, once."""
         if not self._loaded:
             self._loaded = True  # set first: a plug-in may ask for a scheme while it loads
             self.failures = plugins.load(self._take)
@@ -57,7 +57,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
             self.add(found)
 
     def add(self, kind: object) -> None:
-        """Register a scheme under its name. Raises if another scheme has it."""
+        """Add a scheme to the catalogue under its name. Raises if another scheme has it."""
         if not _is_scheme(kind):
             raise ParameterError(f"expected a subclass of Scheme with a name, got {shown(kind)}")
         taken = self._kinds.get(kind.name, kind)
@@ -79,13 +79,13 @@ _MOST_BRACKETS = 2**20
 
 
 def register(kind: Kind) -> Kind:
-    """Register a scheme for ``make``, ``from_json`` and ``CATALOG``; a decorator for its class."""
+    """Register a scheme in the catalogue for ``make``, ``from_json`` and ``CATALOG``; a decorator for its class."""
     _CATALOG.add(kind)
     return kind
 
 
 def make(name: str, **parameters: Any) -> Scheme:
-    """The scheme of that name: ``make("OLH", epsilon=1.0, domain_size=1024)``.
+    """The scheme of that name in the catalogue: ``make("OLH", epsilon=1.0, domain_size=1024)``.
 
     The domain is ``domain_size=d`` for the integers 0 to d-1; or ``domain=[...]`` for a list of labels, where
     ``other=True`` adds one more item for every text that is not in the list; or ``domain=Keys()`` for any text, with
@@ -104,17 +104,17 @@ def make(name: str, **parameters: Any) -> Scheme:
 
 
 def examples(kind: type[Scheme]) -> dict[str, Scheme]:
-    """Small example schemes of a kind, over oracles of the catalogue if it reports through others."""
+    """Small example schemes of a kind in the catalogue, over oracles of the catalogue if it reports through others."""
     return kind.examples(None if required(kind) <= {"epsilon"} else example_oracle)
 
 
 def example_oracle(epsilon: EpsilonLike, domain: Domain) -> Scheme:
-    """A small oracle over a domain, which decodes all items at once or given items."""
+    """A small oracle of the catalogue over a domain, which decodes all items at once or given items."""
     return CATALOG["FLH" if domain.size is None else "TLH"].example(epsilon, domain)
 
 
 def from_json(text: str) -> Scheme:
-    """The scheme that ``to_json`` wrote; derived fields are computed again and must agree."""
+    """The scheme of the catalogue that ``to_json`` wrote; derived fields are computed again and must agree."""
     try:
         expect_few_brackets(text, _MOST_BRACKETS)
         given = json.loads(text, object_pairs_hook=_without_repeats)

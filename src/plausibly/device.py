@@ -66,7 +66,7 @@ class DeviceError(ValueError):
 
 
 class Source(Protocol):
-    """Whatever the two primitives are drawn from."""
+    """A source of the two primitives."""
 
     def bernoulli(self, threshold: int) -> bool:
         """True with probability threshold / 2^64."""
@@ -114,7 +114,7 @@ class WordSource:
 
 
 def key64(content: bytes, hash_seed: int, tag: bytes = b"") -> int:
-    """The 64-bit key of ``content``: BLAKE2s personalised by the hash seed, salted by what the key is for."""
+    """The 64-bit key of ``content``: BLAKE2s personalised by the hash seed, salted by the purpose of the key."""
     digest = blake2s(content, digest_size=8, person=hash_seed.to_bytes(8, "little"), salt=tag)
     return int.from_bytes(digest.digest(), "little")
 
@@ -171,7 +171,7 @@ def row_seed(hash_seed: int, row: int) -> int:
 
 
 def bloom_seed(hash_seed: int, row: int) -> int:
-    """The seed of a hash function of Bloom filters; of k functions a cohort, number j of cohort c is row c*k + j."""
+    """The seed of a hash function of Bloom filters; with k per cohort, number j of cohort c is row c*k + j."""
     return key64(row.to_bytes(8, "little"), hash_seed, b"bloom")
 
 
@@ -183,7 +183,7 @@ def _parity(word: int) -> int:
 
 
 class Fields:
-    """The fields of a JSON object. ``close`` refuses it if a field was not asked for."""
+    """The fields of a JSON object. ``close`` raises if a field was not read."""
 
     def __init__(self, written: object, name: str) -> None:
         if type(written) is not dict:
@@ -195,7 +195,7 @@ class Fields:
         return name in self._left
 
     def close(self) -> None:
-        """Refuses fields that nobody has read."""
+        """Raise if a field was not read."""
         if self._left:
             # Not by name: the author of the document chose it.
             raise DeviceError(f"{self._name}: expected no further fields, got {len(self._left)} more")
@@ -212,13 +212,13 @@ class Fields:
         return [_within(name, number, least, most) for number in numbers]
 
     def seed(self, name: str) -> int:
-        """A 64-bit number: a JSON number below 2^53, decimal text from there on, as JavaScript needs it."""
+        """A 64-bit number: a JSON number below 2^53, else decimal text, because JavaScript would round it."""
         if type(self._left.get(name)) is int:
             return self.whole(name, 0, 2**53 - 1)
         return _within(name, self._decimal(name), 2**53, _WORD - 1)
 
     def threshold(self, name: str) -> int:
-        """A probability times 2^64, strictly between its ends, as decimal text."""
+        """A probability times 2^64, strictly between 0 and 2^64, as decimal text."""
         return _within(name, self._decimal(name), 1, _WORD - 1)
 
     def fraction(self, name: str, most: int) -> Fraction:
@@ -252,7 +252,7 @@ class Fields:
         return flag
 
     def exactly(self, name: str, expected: object) -> None:
-        """Refuses any other value than the one that follows from the rest."""
+        """Raise unless the field has the value that follows from the others."""
         if self._take(name, type(expected)) != expected:
             raise DeviceError(f"{name}: expected {expected}, which follows from the other fields, got another value")
 
@@ -302,7 +302,7 @@ def _has_bytes(text: str) -> bool:
 
 
 class Document(Fields):
-    """A scheme's document: what all schemes have, read and checked; the rest is for the scheme's randomizer."""
+    """A scheme's document: the fields of all schemes, read and checked; the scheme's randomizer reads the others."""
 
     def __init__(self, written: object) -> None:
         super().__init__(written, "scheme")
@@ -314,14 +314,14 @@ class Document(Fields):
 
     @property
     def size(self) -> int:
-        """The number of items, for schemes that need them listed."""
+        """Number of items, for schemes that need them listed."""
         if not self.domain.listed:
             raise DeviceError(f"domain: {self.name} expects integers or labels")
         return self.domain.items
 
     @property
     def items(self) -> int:
-        """The number of items, or of the keys that stand for them."""
+        """Number of items, or of the keys that stand for them."""
         return 2**64 if isinstance(self.domain, Keys) else self.size
 
     @property
@@ -337,13 +337,13 @@ class Document(Fields):
         return self.domain
 
     def split(self) -> int:
-        """Where a hash cuts an item in two; it follows from the domain."""
+        """Where a hash splits an item in two; it follows from the domain."""
         split: int = 2**32 if isinstance(self.domain, Keys) else max(64, 1 << ((self.size - 1).bit_length() + 1) // 2)
         self.exactly("split", split)
         return split
 
     def oracle(self, name: str) -> Oracle:
-        """A scheme within the scheme, with a randomizer that keeps its own promise."""
+        """A scheme within the scheme, whose randomizer keeps its own epsilon."""
         return Oracle(Document(self.inner(name)), name)
 
     def oracles(self, name: str) -> list[Oracle]:
@@ -355,7 +355,7 @@ class Document(Fields):
 
 
 class Oracle:
-    """A scheme that another one reports through. What it costs a device is asked of the whole scheme."""
+    """A scheme that another scheme reports through. Its cost for a device is checked with the whole scheme."""
 
     def __init__(self, document: Document, name: str) -> None:
         # Before the randomizer is made: a search among a search's oracles could go on for ever.
@@ -366,7 +366,7 @@ class Oracle:
 
     @property
     def size(self) -> int | None:
-        """The number of its items; None for keys."""
+        """Number of its items; None for keys."""
         return self.domain.items if isinstance(self.domain, Integers) else None
 
     @cached_property
@@ -379,26 +379,26 @@ class Oracle:
         return made
 
 
-# --- domains: a value -> the integer that a randomizer sees of it -----------------------------------------------
+# --- domains: a value -> the integer that a randomizer sees -----------------------------------------------------
 
 
 class Domain(Protocol):
-    """What a value may be."""
+    """The set of possible values."""
 
     items: int
-    """Every encoded value is below this."""
+    """Upper bound: every encoded value is below it."""
     listed: bool
     """Whether an oracle may report the items as they are: they are listed, and their codes count them."""
     total: bool
     """Whether every text or byte string has a code. A refused value is revealed by the refusal."""
 
     def encode(self, value: object) -> int:
-        """The integer of a value, or an error that does not contain it."""
+        """The integer of a value. Raises an error that does not contain the value."""
         ...
 
 
 class Integers:
-    """The integers below ``size``: the application's own numbers. It must have one for every user."""
+    """The integers below ``size``: the application's own numbers, one for every user."""
 
     listed = True
     total = True
@@ -440,7 +440,7 @@ class Labels:
 
 
 class Keys:
-    """Any str that has a UTF-8 form, bytes or int below 10^4300, known by a 64-bit hash."""
+    """Any str that has a UTF-8 form, bytes or int below 10^4300, encoded as a 64-bit hash."""
 
     items = 2**64
     listed = False
@@ -531,7 +531,7 @@ DOMAINS: dict[str, Callable[[Fields], Domain]] = {
     "strings": Strings,
     "byte strings": _byte_strings,
 }
-"""How a domain of each type is made of the other fields of its object; ``register_domain`` adds to it."""
+"""Functions that make a domain of each type from the other fields of its object; ``register_domain`` adds to them."""
 
 
 def _domain(written: dict[str, Any]) -> Domain:
@@ -556,16 +556,16 @@ def _fraction(name: str, text: str, most: int) -> Fraction:
 
 
 class Randomizer(Protocol):
-    """One scheme's client: what it draws in public, what it draws in private, and the record of both."""
+    """One scheme's client: its public draws, its private draws, and the record of both."""
 
     words: int
-    """Random words of one report, repeats aside."""
+    """Number of random words of one report, without repeats."""
     public_words: int
-    """How many of them are drawn in public."""
+    """Number of those words that are drawn in public."""
     record_bytes: int
 
     def public(self, source: Source) -> tuple[int, ...]:
-        """What everybody may know; drawn without seeing the value."""
+        """Draw the public part, which does not depend on the value."""
         ...
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
@@ -657,14 +657,14 @@ class Unary:
 
 
 def _thresholded(scheme: Document) -> Randomizer:
-    """THE: the same of noisy bits that are compared with a threshold, from which keep and flip were computed."""
+    """THE: like SUE and OUE, with keep and flip computed from noisy bits that are compared with a threshold."""
     if not Fraction(1, 2) <= scheme.fraction("threshold", 1) < 1:
         raise DeviceError("threshold: expected at least 1/2 and less than 1, got another fraction")
     return Unary(scheme)
 
 
 class LocalHashing:
-    """BLH, OLH: a public hash function of one's own, and direct encoding of the hashed value."""
+    """BLH, OLH: a public hash function for each user, and direct encoding of the hashed value."""
 
     words = 3
     public_words = 1
@@ -691,7 +691,7 @@ class LocalHashing:
 
 
 class FastLocalHashing(LocalHashing):
-    """FLH: the same with one of a few hash functions that all clients share."""
+    """FLH: like OLH, with one of a few hash functions that all clients share."""
 
     def __init__(self, scheme: Document) -> None:
         super().__init__(scheme)
@@ -778,7 +778,7 @@ class HadamardResponse:
 
 
 class SubsetSelection:
-    """SS: a random subset of fixed size that holds the value with probability keep."""
+    """SS: a random subset of fixed size that contains the value with probability keep."""
 
     public_words = 0
 
@@ -941,7 +941,7 @@ class RowSketch:
         self.record_bytes = field_bytes(self.rows) + self.oracle.record_bytes
 
     def rows_of(self, scheme: Document) -> int:
-        """The number of rows."""
+        """Number of rows."""
         return scheme.whole("rows", 1, 2**16)
 
     def public(self, source: Source) -> tuple[int, ...]:
@@ -1007,11 +1007,11 @@ def _bloom(scheme: Document) -> Randomizer:
     return SampledBloom(scheme) if "oracle" in scheme else Bloom(scheme)
 
 
-# --- groups: users report through one or several parts of a scheme ----------------------------------------------
+# --- groups: users report through one or more parts of a scheme -------------------------------------------------
 
 
 class Part:
-    """One thing that is reported about a value: an oracle, and what it is given of the value."""
+    """One aspect of a value that users report: an oracle, and the oracle's item for each value."""
 
     def __init__(self, oracle: Oracle) -> None:
         if oracle.size is not None and oracle.size < self.count():
@@ -1019,11 +1019,11 @@ class Part:
         self.randomizer = oracle.made
 
     def count(self) -> int:
-        """The number of different items that the oracle may be given."""
+        """Number of different items that the oracle may be given."""
         raise NotImplementedError
 
     def item(self, value: int) -> int:
-        """What the oracle is given of a value."""
+        """The oracle's item for a value."""
         raise NotImplementedError
 
 
@@ -1044,7 +1044,7 @@ class Digit(Part):
 
 
 class Grouped:
-    """A public group of users, drawn by weights, and a report through each part that the group has.
+    """A public group of users, drawn by weights, and a report through each part of the group.
 
     ``items``: every encoded value is below this. ``groups``: the parts of each group, by number.
     """
@@ -1078,13 +1078,13 @@ class Grouped:
             count = part.randomizer.public_words
             own, drawn = drawn[:count], drawn[count:]
             body += part.randomizer.perturb(part.item(value), tuple(own), source)
-        # All groups draw as many words and send as many bytes.
+        # All groups draw the same number of words and send the same number of bytes.
         for _ in range(1 + sum(part.randomizer.words for part in group), self.words):
             source.below(1)
         return _field(number, len(self.groups)) + body.ljust(self.body, b"\0")
 
     def worst_ratio(self) -> Fraction:
-        # A group's parts are all sent: their ratios multiply. Of the groups only one is. Many share their oracles.
+        # A user sends all parts of one group: their ratios multiply, and the worst group counts. Many share oracles.
         worst = Fraction(1)
         for group in {tuple(id(part.randomizer) for part in group): group for group in self.groups}.values():
             ratio = Fraction(1)
@@ -1162,7 +1162,7 @@ class Fold(Symbols):
 
 
 class Extension(Symbols):
-    """A part that reports by which symbols a published prefix goes on, or that none of the published ones fits."""
+    """A part that reports the symbols after a published prefix, or that no published prefix fits."""
 
     def __init__(self, oracle: Oracle, text: Strings, stem: int, last: int, prefixes: list[int]) -> None:
         self.numbers = {prefix: number for number, prefix in enumerate(prefixes)}
@@ -1183,7 +1183,7 @@ class Extension(Symbols):
 
 
 def search_round(scheme: Document) -> Randomizer:
-    """ROUND: how the string goes on, if it begins with a published prefix."""
+    """ROUND: the continuation of the string, if it begins with a published prefix."""
     text = scheme.strings
     stem = scheme.whole("stem", 0, text.length - 1)
     reach = scheme.whole("reach", stem + 1, text.length)
@@ -1277,19 +1277,19 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "SFP": fragment_puzzle,
     "BITSTOGRAM": bitstogram,
 }
-"""How the randomizer of each scheme is made of its document; ``register`` adds to it."""
+"""Functions that make the randomizer of each scheme from its document; ``register`` adds to them."""
 
 
 def register(name: str, randomizer: Callable[[Document], Randomizer]) -> None:
-    """Make a scheme of another package known: ``randomizer`` makes its client of a document.
+    """Register a scheme of another package: ``randomizer`` makes its client from a document.
 
-    It reads every field that the scheme adds to a document, and refuses what it does not expect.
+    It reads every field that the scheme adds to a document, and raises for unexpected values.
     """
     _register(RANDOMIZERS, name, randomizer)
 
 
 def register_domain(kind: str, domain: Callable[[Fields], Domain]) -> None:
-    """Make a kind of domain of another package known, by its "type": ``domain`` makes it of the other fields."""
+    """Register a kind of domain of another package by its "type": ``domain`` makes it from the other fields."""
     _register(DOMAINS, kind, domain)
 
 
@@ -1308,7 +1308,7 @@ def _origin(made: Callable[[Any], Any]) -> tuple[object, object]:
 
 
 def randomizer_of(scheme: dict[str, Any]) -> Randomizer:
-    """The randomizer of a scheme's document; only its oracles are asked whether they keep their own epsilon."""
+    """The randomizer of a scheme's document; only its oracles are checked to keep their own epsilon."""
     return _made(Document(scheme))
 
 
@@ -1324,12 +1324,12 @@ def _expect_epsilon(made: Randomizer, epsilon: Fraction) -> None:
 
 
 class Client:
-    """A scheme on a device: ``privatize(value)`` is the only thing it does with a value.
+    """A scheme on a device; ``privatize(value)`` is the only method that takes a value.
 
-    A device does not trust the sender of a scheme. ``max_epsilon`` is the most that the application lets a report
-    reveal (a number, or text such as "1/3"), ``fingerprint`` the one scheme that it knows. None means: not checked; if
+    A device does not trust the sender of a scheme. ``max_epsilon`` is the largest epsilon that the application allows
+    (a number, or text such as "1/3"), ``fingerprint`` that of the only scheme it accepts. None means: not checked; if
     both are None, epsilon is at most ``MAX_EPSILON``.
-    ``total=False`` takes a domain that refuses some values: a user who sends nothing is known to have one of them.
+    ``total=False`` accepts a domain that refuses some values: a user who sends nothing is known to have one of them.
     """
 
     def __init__(
@@ -1345,14 +1345,14 @@ class Client:
             raise DeviceError("fingerprint: expected 64 lower-case hexadecimal digits, got something else")
         if not isinstance(total, bool):
             raise DeviceError(f"total: expected True or False, got {type(total).__name__}")
-        # What is cheap comes first: a scheme that is not wanted costs nothing.
+        # Cheap checks come first: an unwanted scheme costs nothing.
         self.fingerprint = _fingerprint(scheme)
-        """The scheme's name among all schemes, to be shown or compared: hex SHA-256 of its canonical text."""
+        """Unique name of the scheme, to show or compare: hex SHA-256 of its canonical text."""
         if fingerprint not in (None, self.fingerprint):
             raise DeviceError("the scheme is not the one that the application knows by its fingerprint")
         document = Document(scheme)
         self.name, self.epsilon = document.name, document.epsilon
-        """What one report may reveal: no record is more than e^epsilon times as likely under one value as another."""
+        """Privacy of one report: no record is more than e^epsilon times as likely under one value as under another."""
         if limit is not None and self.epsilon > limit:
             raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
         if total and not document.domain.total:
@@ -1381,7 +1381,7 @@ class Client:
 def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | None = None, total: bool = True) -> Client:
     """The client of a scheme given as JSON text.
 
-    ``max_epsilon``: the most that a report may reveal, a number or text such as "1/3". ``fingerprint``: that of the one
+    ``max_epsilon``: the largest epsilon to accept, a number or text such as "1/3". ``fingerprint``: that of the only
     scheme to accept. None means: not checked; if both are None, epsilon is at most 8. ``total=False`` accepts a domain
     that refuses some values.
     """

@@ -50,7 +50,7 @@ class Check:
 
 
 def facts() -> list[Fact]:
-    """Versions, active kernels, threads, the source of randomness, and the installed extras."""
+    """Facts that diagnose an installation: versions, active kernels, threads, source of randomness, and extras."""
     found = [
         Fact("plausibly", importlib.metadata.version("plausibly")),
         Fact("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -71,7 +71,7 @@ _NO_KERNELS = "install gcc or clang, then reinstall plausibly: many times faster
 
 
 def self_test() -> Iterator[Check]:
-    """Run every scheme through every layer on this machine, audit included, and yield one check at a time."""
+    """Diagnose every scheme on this machine through every layer, audit included, and yield one check at a time."""
     yield _timed("secure random words differ between calls", _fresh_words)
     for name in CATALOG:
         yield _timed(name, partial(_scheme_works, name))

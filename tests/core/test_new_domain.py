@@ -30,7 +30,7 @@ from plausibly.core.domain import (
 )
 from plausibly.experiments.csv_files import Labelled
 from plausibly.files import values
-from plausibly.files.text import ValuesError
+from plausibly.files.sources import ValuesError
 from plausibly.planner.description import Description
 from plausibly.planner.devices import device_notes
 from plausibly.rehearsal.truth import truth_of

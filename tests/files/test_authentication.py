@@ -35,7 +35,7 @@ from plausibly.files import (
     write_tally,
 )
 from plausibly.files.authentication import LONGEST, SHORTEST
-from plausibly.files.contents import holding
+from plausibly.files.contents import contents_of
 from plausibly.files.overwriting import refuse_replacing
 from plausibly.pages import Answer, write_estimates
 
@@ -322,8 +322,8 @@ def test_a_keyed_file_does_not_give_way_to_estimates(tmp_path: Path, path: Path)
     for each in (path, tmp_path / "a.tally"):
         with pytest.raises(ParameterError, match="cannot be made again"):
             refuse_replacing(each, [])
-    assert holding(path, key=KEY).reports == 25
-    assert holding(tmp_path / "a.tally", key=KEY).reports == 0
+    assert contents_of(path, key=KEY).reports == 25
+    assert contents_of(tmp_path / "a.tally", key=KEY).reports == 0
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

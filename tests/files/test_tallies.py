@@ -18,7 +18,7 @@ from drawn import drawn
 from files.making import SMALL
 from plausibly import Scheme, StateError
 from plausibly.files import Collected, Skipped, read_tally, write_tally
-from plausibly.files.tallies import normal, without
+from plausibly.files.tallies import joined_ranges, ranges_without
 
 
 def collected(scheme: Scheme = SMALL, count: int = 25) -> Collected:
@@ -169,7 +169,7 @@ sets = st.sets(st.integers(0, 12))
 
 
 def ranges(numbers: set[int]) -> Any:
-    return normal((number, number + 1) for number in numbers)
+    return joined_ranges((number, number + 1) for number in numbers)
 
 
 def numbers(found: Any) -> set[int]:
@@ -180,12 +180,12 @@ def numbers(found: Any) -> set[int]:
 @given(one=sets, other=sets)
 def test_ranges_are_sets_of_row_groups(one: set[int], other: set[int]) -> None:
     assert numbers(ranges(one)) == one
-    assert without(ranges(one), ranges(other)) == ranges(one - other)
+    assert ranges_without(ranges(one), ranges(other)) == ranges(one - other)
     if one & other:
         with pytest.raises(StateError, match=f"row group {min(one & other)} of a file would be counted twice"):
-            normal([*ranges(one), *ranges(other)])
+            joined_ranges([*ranges(one), *ranges(other)])
     else:
-        assert normal([*ranges(one), *ranges(other)]) == ranges(one | other)
+        assert joined_ranges([*ranges(one), *ranges(other)]) == ranges(one | other)
 
 
 @in_turn(

@@ -26,7 +26,7 @@ from plausibly.core.domain import Domain
 from plausibly.core.errors import DomainError, ParameterError, PlausiblyError
 from plausibly.files import csv_rows
 from plausibly.files import text as text_module
-from plausibly.files.text import ValuesError
+from plausibly.files.sources import ValuesError
 from plausibly.files.values import values
 
 

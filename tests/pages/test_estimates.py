@@ -19,10 +19,10 @@ import pytest
 from plausibly import DomainError, Estimates, Keys, ParameterError, SeededRandom, StateError, Strings, make
 from plausibly.core.history import Applied
 from plausibly.files import Collected, Skipped
-from plausibly.files.items import read_lines
+from plausibly.files.items import read_items
 from plausibly.pages import Answer, estimates, write_estimates, write_tree
-from plausibly.pages.answer_page import page
-from plausibly.pages.charts import chart, svg_of, tree
+from plausibly.pages.answer_page import answer_page
+from plausibly.pages.charts import chart, svg_of, tree_chart
 from plausibly.pages.estimates import check_name, safe_cell
 
 HOSTILE = '</td><script>alert(1)</script>"\' onload=x &amp; x="1.23456"'
@@ -142,9 +142,9 @@ def test_integers_and_bytes_keep_their_kind(tmp_path: Path) -> None:
 
 
 def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
-    text = page(some(simulated=True, skipped=LOST, largest=4))
+    text = answer_page(some(simulated=True, skipped=LOST, largest=4))
     read = Reader(text)
-    assert text == page(some(simulated=True, skipped=LOST, largest=4))
+    assert text == answer_page(some(simulated=True, skipped=LOST, largest=4))
     for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that was refused",
                   "the checksum does not match", "chosen beforehand", "95 % interval", "9,000", "[8,902, 9,098]",
                   "45.00 %", "Toeplitz"):  # fmt: skip
@@ -159,7 +159,7 @@ def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
 
 def test_no_item_becomes_markup() -> None:
     skipped = (Skipped(HOSTILE, 1, 1, HOSTILE),)
-    read = Reader(page(some(skipped=skipped)))
+    read = Reader(answer_page(some(skipped=skipped)))
     assert [name for name, _ in read.elements].count("script") == 1
     assert not [name for _, given in read.elements for name in given if name.startswith("on")]
     assert read.text.count(HOSTILE) == 3
@@ -172,17 +172,17 @@ def test_no_item_becomes_markup() -> None:
 
 def test_the_page_of_a_search_has_its_tree_and_level() -> None:
     answer = searched()
-    read = Reader(page(answer))
+    read = Reader(answer_page(answer))
     assert [given["class"] for name, given in read.elements if name == "img"] == ["chart", "tree"]
     assert "a string that nobody has with probability at most 5 %" in read.text
     assert "abba" in read.text
-    assert "may be due to chance" in Reader(page(searched(level=None))).text
+    assert "may be due to chance" in Reader(answer_page(searched(level=None))).text
 
 
 @pytest.mark.full
 def test_long_lists_are_cut_for_people_and_said_to_be() -> None:
     answer = some([f"item {i}" for i in range(1500)], largest=20)
-    read = Reader(page(answer))
+    read = Reader(answer_page(answer))
     assert sum(name == "tr" for name, _ in read.elements) == 1000 + 1 + len(answer.about())
     assert "The 1,000 largest of 1,500 items." in read.text
     assert "the 20 largest of 1,500 items" in svg_of(chart(answer))
@@ -197,7 +197,7 @@ def test_pictures_are_the_same_every_time_and_say_when_they_are_simulated(tmp_pa
     found = searched()
     write_tree(tmp_path / "x.png", found)
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
-    assert "SIMULATED" in svg_of(tree(Answer(found.estimates, Collected(found.source.tally, True))))
+    assert "SIMULATED" in svg_of(tree_chart(Answer(found.estimates, Collected(found.source.tally, True))))
     with pytest.raises(StateError, match="expected the result of a search"):
         write_tree(tmp_path / "y.png", some())
     assert not (tmp_path / "y.png").exists()
@@ -255,10 +255,10 @@ def test_names_are_refused_before_anything_is_computed(tmp_path: Path, monkeypat
 def test_lines_are_read_once_each_and_bad_ones_named(tmp_path: Path) -> None:
     path = tmp_path / "items.txt"
     path.write_bytes("\ufeffa b\r\n\nc\u2028d\né\na b\n".encode())
-    assert read_lines(path) == ["a b", "c\u2028d", "é"]
+    assert read_items(path) == ["a b", "c\u2028d", "é"]
     path.write_bytes(b"secret\n\xff\n")
     with pytest.raises(DomainError, match=r"items\.txt, line 2: expected UTF-8 text, got other bytes$"):
-        read_lines(path)
+        read_items(path)
     path.write_bytes(b"\n\n")
     with pytest.raises(DomainError, match="got only empty lines"):
-        read_lines(path)
+        read_items(path)

@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "d893eccc787a7711bff33076551bd80f358a2cabd6d539a276b69ef01fdec1ef"
+PROVED = "94a8a39586454134f7f3219a0c4fa05dfe0386a2b6fa7bd39e875abdfd0983d2"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
@@ -27,18 +27,21 @@ _PLAIN = (int, bool, str, bytes, type(None))
 
 
 def applies(client: Randomizer, items: int) -> bool:
-    """Whether this very client is proved private on every item below ``items`` and every coin."""
+    """Whether the written argument proves this very client private on every item below ``items`` and every coin."""
     return digest() == PROVED and _as_written() and _of_device(client) and _within_conditions(client, items)
 
 
 @cache
 def digest() -> str:
-    """SHA-256 of all code of ``device.py`` that may run between a value and its record, with comments and imports."""
+    """SHA-256 of the code that the argument is about, with comments and imports.
+
+    This is all code of ``device.py`` that may run between a value and its record.
+    """
     return digest_of(_source())
 
 
 def digest_of(source: str) -> str:
-    """The digest of a given source text of the device."""
+    """The digest that the argument pins, for a given source text of the device."""
     lines = [f"{place}\n{text}\n" for place, text in sorted(_reached(source).items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

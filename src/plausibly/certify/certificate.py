@@ -55,27 +55,30 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether no violation was found in what was run. ``proved`` says whether that is enough."""
+        """Whether the certificate names no violation in what was run. ``proved`` says whether that is enough."""
         return not self.findings
 
     @property
     def complete(self) -> bool:
-        """Whether the client was run on every item and on every outcome of its public and private coins."""
+        """Whether the certified client was run on every item and every outcome of its public and private coins."""
         return self.enumerated is self.scheme and self.items == self.all_items and self.public_complete
 
     @property
     def proved(self) -> bool:
-        """Whether epsilon is certain for the client on every item and coin; for the bulk path see ``bulk_complete``."""
+        """Whether epsilon is certified for the client on every item and coin.
+
+        For the bulk path see ``bulk_complete``.
+        """
         return self.holds and (self.complete or self.argued)
 
     @property
     def bulk_complete(self) -> bool:
-        """Whether the bulk path was compared with the client on every item."""
+        """Whether, for the certificate, the bulk path was compared with the client on every item."""
         return self.compared is self.scheme and self.compared_items == self.all_items
 
     @property
     def covers(self) -> str:
-        """The items and public outcomes that the client was run on, with all private coins, in words."""
+        """The coverage of the certificate in words: items and public outcomes run, with all private coins."""
         if self.complete:
             return "every item with every coin"
         if self.enumerated is self.scheme:
@@ -179,7 +182,10 @@ def _of_smaller(items: int, scheme: Scheme) -> str:
 
 
 def named(scheme: Scheme) -> str:
-    """The scheme on one line, shortened if it is long: a search with all its parts would fill a page."""
+    """The scheme on one line of a certificate, shortened if it is long.
+
+    A search with all its parts would fill a page.
+    """
     text = repr(scheme)
     return text if len(text) <= 200 else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
 

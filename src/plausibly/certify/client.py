@@ -62,7 +62,7 @@ class _Plan:
 
 
 def can_be_run(scheme: Scheme, draws: int) -> bool:
-    """Whether a few reports of a client fit the budget of draws, and their records are not too large."""
+    """Whether a few reports of the client fit the budget of draws, and its records are not too large."""
     return scheme.randomizer.words <= draws // 128 and scheme.report_dtype.itemsize <= _MOST_RECORD_BYTES
 
 
@@ -72,7 +72,7 @@ def most_draws(client: Randomizer) -> int:
 
 
 def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
-    """The scheme on the largest fitting domain, found by repeated halving; None if none fits."""
+    """The client's scheme on the largest fitting domain, found by repeated halving; None if none fits."""
     # Even a scheme of few items may have many coins: a sketch has those of its cells.
     size = max(scheme.domain.size or 2, *(2 * n for n in (scheme.randomizer.words, 32)))
     while size > 2:
@@ -84,7 +84,7 @@ def cut_until(scheme: Scheme, fits: Callable[[Scheme], bool]) -> Scheme | None:
 
 
 def run_client(scheme: Scheme, draws: int, expect: Expect) -> Run:
-    """Compare the laws of items given public outcomes, as many as the budget of draws allows."""
+    """Run the client and compare the laws of items given public outcomes, as many as the budget of draws allows."""
     plan = _plan(scheme, draws)
     client, words = plan.scheme.randomizer, plan.scheme.randomizer.words
     stated = client.worst_ratio()

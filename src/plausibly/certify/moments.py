@@ -40,9 +40,10 @@ UNCHECKED = Moments(0, None, None, exact=True)
 
 
 def moments(scheme: Scheme) -> Moments:
-    """Check mean and variance of estimates over all coins, on the largest affordable domain, with every decoder.
+    """Check the moments of estimates, mean and variance, over all coins and with every decoder.
 
     The mean of one report's estimates must be the user's own contribution, and the variance must be the stated one.
+    The domain is the largest affordable one.
     """
     if scheme.unbiased_given or scheme.domain.size is None or scheme.answers.size is None:
         return UNCHECKED

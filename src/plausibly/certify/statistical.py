@@ -34,11 +34,11 @@ class StatisticalAudit:
 
     @property
     def consistent(self) -> bool:
-        """Whether the reports are compatible with the scheme's epsilon."""
+        """Whether the statistical audit finds the reports compatible with the scheme's epsilon."""
         return self.lower_bound <= float(self.scheme.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON values."""
+        """The result of the statistical audit as JSON values."""
         found = {"lower_bound": self.lower_bound, "confidence": self.confidence, "reports": self.reports}
         return {"consistent": self.consistent, **found, "fingerprint": self.scheme.fingerprint()}
 
@@ -128,7 +128,7 @@ def _bytes(reports: Reports) -> npt.NDArray[np.uint8]:
 
 
 def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
-    """Lower and upper bounds of a probability, each wrong with probability at most alpha."""
+    """Statistical lower and upper bounds of a probability, each wrong with probability at most alpha."""
     k = np.arange(trials + 1)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
     choose = factorials[-1] - factorials - factorials[::-1]

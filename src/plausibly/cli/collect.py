@@ -13,7 +13,8 @@ from ..core.skipped import left_out
 from ..core.wording import visible
 from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
+from .naming import scheme_of
 
 _KEPT = "Interrupted. Everything collected so far is kept; run the same command to continue."
 

@@ -1,4 +1,4 @@
-"""Shared parts of the commands: consoles, exit codes, progress bars, key files and schemes named by the user."""
+"""Shared parts of the commands: consoles, exit codes, progress bars and key files."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from ..catalog import from_json, make
 from ..core.errors import ParameterError, PlausiblyError, StateError
-from ..core.scheme import Scheme
-from ..core.wording import shown, visible
+from ..core.wording import visible
 from ..device import DeviceError
 from ..files.authentication import Key, KeyNeededError
 from ..files.tallies import SimulatedError
@@ -160,35 +158,6 @@ def key_of(console: Console, path: Path | None) -> Key | None:
     for each in caught:
         console.print(escape(str(each.message)), style="yellow", soft_wrap=True, highlight=False)
     return key
-
-
-def scheme_of(named: str) -> Scheme:
-    """The scheme in a file that ``plan --save`` wrote, or in a text such as ``OLH:epsilon=1,domain_size=1000``."""
-    path = Path(named)
-    if path.suffix == ".json" or path.is_file():
-        return _read_scheme(path)
-    name, colon, rest = named.partition(":")
-    if not colon:
-        raise ParameterError(
-            f"{shown(named)}: expected a scheme: a file (plausibly plan … --save scheme.json), "
-            "or a text such as OLH:epsilon=1,domain_size=1000"
-        )
-    parameters: dict[str, int | str] = {}
-    for part in rest.split(","):
-        key, equals, value = part.partition("=")
-        if not (key and equals and value) or key in parameters:
-            raise ParameterError(f"{shown(named)}: expected name=value once for each name, got {shown(part)}")
-        parameters[key] = int(value) if value.isdecimal() else value
-    return make(name, **parameters)
-
-
-def _read_scheme(path: Path) -> Scheme:
-    try:
-        return from_json(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise StateError(f"{path}: expected the JSON text of a scheme, got bytes that are not text") from None
-    except PlausiblyError as error:
-        raise StateError(f"{path}: {error}") from None
 
 
 def need(module: str, what: str, install: str) -> None:

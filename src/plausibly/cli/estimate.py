@@ -11,7 +11,7 @@ from ..core.domain import Domain
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.wording import shown
-from ..files.items import read_lines
+from ..files.items import read_items
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
@@ -93,7 +93,7 @@ def _asked(
         raise ParameterError(
             '--items: expected items separated by single commas, got an empty one; --item "" is the empty text'
         )
-    texts += [*(single or ()), *(read_lines(file) if file is not None else ())]
+    texts += [*(single or ()), *(read_items(file) if file is not None else ())]
     if texts:
         return domain.parse(list(dict.fromkeys(texts)))
     if domain.size is None:

@@ -7,22 +7,54 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from ..catalog import from_json, make
+from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
-from ..files.contents import SUFFIXES, Holding, holding
-from .common import key_of, scheme_of
+from ..core.wording import shown
+from ..files.contents import SUFFIXES, Contents, contents_of
+from .common import key_of
 
 
-def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Holding | None]:
-    """The named scheme, with the contents of the file if it is a file of reports or a tally.
+def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Contents | None]:
+    """The scheme that the user names, with the contents of the file if it is a file of reports or a tally.
 
     A key authenticates files of reports and tallies, not schemes: print a warning if one is given for a scheme.
     """
     key = key_of(console, key_file)
     if Path(named).suffix in SUFFIXES:
-        held = holding(named, key=key)
+        held = contents_of(named, key=key)
         return held.scheme, held
     made = scheme_of(named)
     if key is not None:
         said = f"{named} is a scheme, and a key does not authenticate schemes; compare its fingerprint"
         console.print(escape(said), style="yellow", soft_wrap=True, highlight=False)
     return made, None
+
+
+def scheme_of(named: str) -> Scheme:
+    """The scheme that the user names, in a file of ``plan --save`` or as ``OLH:epsilon=1,domain_size=1000``."""
+    path = Path(named)
+    if path.suffix == ".json" or path.is_file():
+        return _read_scheme(path)
+    name, colon, rest = named.partition(":")
+    if not colon:
+        raise ParameterError(
+            f"{shown(named)}: expected a scheme: a file (plausibly plan … --save scheme.json), "
+            "or a text such as OLH:epsilon=1,domain_size=1000"
+        )
+    parameters: dict[str, int | str] = {}
+    for part in rest.split(","):
+        key, equals, value = part.partition("=")
+        if not (key and equals and value) or key in parameters:
+            raise ParameterError(f"{shown(named)}: expected name=value once for each name, got {shown(part)}")
+        parameters[key] = int(value) if value.isdecimal() else value
+    return make(name, **parameters)
+
+
+def _read_scheme(path: Path) -> Scheme:
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise StateError(f"{path}: expected the JSON text of a scheme, got bytes that are not text") from None
+    except PlausiblyError as error:
+        raise StateError(f"{path}: {error}") from None

@@ -16,7 +16,8 @@ from ..core.scheme import Scheme
 from ..core.wording import decimal, size_text
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import FORMATS, Values, values
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results, scheme_of
+from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
+from .naming import scheme_of
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 """Names for delimiters that are hard to type in a shell."""

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..core.errors import ParameterError, StateError
-from ..files.items import read_lines
+from ..files.items import read_items
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
@@ -100,5 +100,5 @@ def _options(
     if "level" in takes and not no_level:
         options["level"] = _LEVEL if level is None else level
     if dictionary is not None:
-        options["dictionary"] = source.scheme.domain.parse(read_lines(dictionary))
+        options["dictionary"] = source.scheme.domain.parse(read_items(dictionary))
     return options

@@ -1,1 +1,1 @@
-"""What every layer stands on: exact privacy, randomness, domains, schemes, accumulators, estimates, the codec."""
+"""The foundation of all layers: exact privacy, randomness, domains, schemes, accumulators, estimates, the codec."""

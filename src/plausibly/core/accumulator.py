@@ -39,7 +39,7 @@ class ChangedError(ReportError):
 
 @contextmanager
 def _unchanged() -> Iterator[None]:
-    """Turn the IndexError of a kernel, which checks every index once more, into a message for the caller."""
+    """Turn the IndexError of a kernel, which checks every index once more, into a message of the accumulator."""
     try:
         yield
     except IndexError:
@@ -60,11 +60,11 @@ class Accumulator(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Number of users' reports."""
+        """Number of users' reports in the accumulator."""
 
     @property
     def cells(self) -> int:
-        """Number of counters; 0 if the reports themselves are kept."""
+        """Number of counters of the accumulator; 0 if it keeps the reports themselves."""
         return 0
 
     # --- for accumulators made of others, and for decoders ------------------------------------------------------
@@ -74,19 +74,19 @@ class Accumulator(ABC):
 
     @abstractmethod
     def absorb(self, reports: Reports) -> None:
-        """Add checked reports on all threads, or change nothing if interrupted."""
+        """Add checked reports to the accumulator on all threads, or change nothing if interrupted."""
 
     @abstractmethod
     def absorb_single_threaded(self, reports: Reports) -> None:
-        """Add checked reports on the calling thread. After an interrupt, the state must be discarded."""
+        """Add checked reports on the calling thread. After an interrupt, the accumulator must be discarded."""
 
     @abstractmethod
     def unite(self, other: Any) -> None:
-        """Add all reports of another accumulator of the same scheme."""
+        """Add all reports of another accumulator, which is known to be of the same scheme."""
 
     @abstractmethod
     def to_payload(self) -> bytes:
-        """The state as bytes; the order of the reports does not matter."""
+        """The accumulator's state as bytes; the order of the reports does not matter."""
 
     @abstractmethod
     def restore(self, count: int, payload: memoryview) -> None:
@@ -95,27 +95,27 @@ class Accumulator(ABC):
     @classmethod
     @abstractmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
-        """Size in bytes of the payload of ``count`` reports, computed without the state."""
+        """Size in bytes of an accumulator's payload for ``count`` reports, computed without the state."""
 
     @classmethod
     def expect_payload(cls, scheme: Scheme, count: int, payload: memoryview) -> None:
-        """Raise unless the payload has the size of ``count`` reports."""
+        """Raise unless the payload of an accumulator has the size of ``count`` reports."""
         expect_bytes(cls.payload_bytes(scheme, count), payload)
 
     @property
     @abstractmethod
     def evidence(self) -> Any:
-        """Input of a decoder: the cells, the kept reports, or the evidence of each part."""
+        """The accumulator as input of a decoder: its cells, its reports, or the evidence of each part."""
 
     @property
     def numbers(self) -> Any:
-        """Number of reports behind the evidence; an array if the scheme has channels or groups."""
+        """Number of reports behind the accumulator's evidence; an array if the scheme has channels or groups."""
         return len(self)
 
     # --- public methods -----------------------------------------------------------------------------------------
 
     def add(self, reports: object) -> None:
-        """Add reports of this scheme. If any is invalid, raise and add none of them.
+        """Add reports to the accumulator. If any is invalid, raise and add none of them.
 
         Reports that another process may change meanwhile, such as those in a memory-mapped file, are copied part by
         part before they are checked.
@@ -133,7 +133,7 @@ class Accumulator(ABC):
         self.unite(apart)
 
     def add_single_threaded(self, reports: object) -> None:
-        """Like ``add``, but on the calling thread, for code that distributes the work itself.
+        """Like ``Accumulator.add``, but on the calling thread, for code that distributes the work itself.
 
         The caller ensures that the reports do not change meanwhile. After an interrupt or a ``ChangedError``, the state
         must be discarded.
@@ -159,7 +159,7 @@ class Accumulator(ABC):
         self.unite(other)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
-        """Unbiased counts with their variances, for the whole domain or for the given items."""
+        """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items."""
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
@@ -186,7 +186,7 @@ class Accumulator(ABC):
         return codes, named(given)
 
     def to_bytes(self) -> bytes:
-        """The state as bytes, with the scheme's fingerprint and a checksum."""
+        """The accumulator as bytes, with the scheme's fingerprint and a checksum."""
         fingerprint = bytes.fromhex(self.scheme.fingerprint())[:16]
         body = _HEADER.pack(_MAGIC, fingerprint, len(self)) + self.to_payload()
         return body + struct.pack("<I", zlib.crc32(body))
@@ -382,7 +382,7 @@ class LogAccumulator(Accumulator):
 
     @property
     def reports(self) -> Reports:
-        """All reports as one read-only array."""
+        """All reports of the accumulator as one read-only array."""
         if len(self._parts) != 1:
             parts = [np.zeros(0, dtype=self.scheme.report_dtype), *self._parts]
             joined = np.concatenate(parts).astype(self.scheme.report_dtype)
@@ -432,7 +432,7 @@ class LogAccumulator(Accumulator):
 
 
 def expect_bytes(expected: int, payload: memoryview) -> None:
-    """Raise unless the payload has the expected size."""
+    """Raise unless the payload of an accumulator has the expected size."""
     if len(payload) != expected:
         raise StateError(f"accumulator: expected {expected} bytes of state, got {len(payload)}")
 

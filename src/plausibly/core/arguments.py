@@ -9,7 +9,7 @@ from .wording import shown
 
 
 def whole_number(name: str, number: object, least: int, most: int) -> int:
-    """The number as an int. Raises unless it is an integer within the bounds."""
+    """The argument as an int. Raises unless it is an integer within the bounds."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
         raise ParameterError(f"{name}: expected an integer, got {type(number).__name__}")
     if not least <= number <= most:
@@ -18,23 +18,23 @@ def whole_number(name: str, number: object, least: int, most: int) -> int:
 
 
 def json_integer(number: int) -> int | str:
-    """The integer for JSON; decimal text from 2^53, where JavaScript numbers lose digits."""
+    """The integer argument for JSON; decimal text from 2^53, where JavaScript numbers lose digits."""
     return number if number < 2**53 else str(number)
 
 
 def parse_integer(name: str, written: object) -> int:
-    """The integer that ``json_integer`` wrote."""
+    """The integer argument that ``json_integer`` wrote."""
     return whole_number(name, from_decimal(written), 0, 2**64 - 1)
 
 
 def from_decimal(written: object) -> object:
-    """The integer of a decimal text of at most 64 bits; anything else unchanged."""
+    """The integer of an argument in decimal text of at most 64 bits; anything else unchanged."""
     digits = isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 20
     return int(str(written)) if digits else written
 
 
 def as_bytes(blob: object, error: type[PlausiblyError]) -> memoryview:
-    """The bytes of any bytes-like object. Raises the given error for anything else."""
+    """The bytes of an argument that is bytes-like. Raises the given error for anything else."""
     try:
         return memoryview(blob).cast("B")  # type: ignore[arg-type]
     except (TypeError, ValueError):

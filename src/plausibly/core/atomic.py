@@ -25,7 +25,7 @@ _OWN = 0o600
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary path in the same folder; the file written there replaces ``path`` if the block raises no error.
+    """A temporary path for an atomic write: the file there replaces ``path`` if the block raises no error.
 
     The content is on the disk before the file is renamed, so that not even a power cut leaves half a file. A
     ``private`` file is created at once, empty and readable by its owner alone; if it replaces another file, it takes
@@ -55,7 +55,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def folder_of(path: Path) -> Path:
-    """The folder of a file to write, which must exist."""
+    """The folder of a file to write atomically, which must exist."""
     if not path.parent.is_dir():
         raise ParameterError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
@@ -67,7 +67,7 @@ def folder_of(path: Path) -> Path:
 
 
 def sweep(path: Path) -> None:
-    """Remove the temporary files that killed processes have left. No other process may be writing this file."""
+    """Remove the temporary files that killed atomic writers have left. No other process may be writing this file."""
     # Match the whole name: the temporary file of another path, still in use, can begin alike.
     own = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _TOKEN}}}{re.escape(_UNFINISHED)}")
     for entry in path.parent.iterdir():
@@ -77,7 +77,10 @@ def sweep(path: Path) -> None:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Hold a lock on this path; raise if another process has it. The lock is released however the process ends."""
+    """Hold the atomic writer's lock on a path; raise if another process has it.
+
+    The lock is released however the process ends.
+    """
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
     while fcntl is not None:
         try:

@@ -17,13 +17,13 @@ def bitmap_dtype(size: int) -> np.dtype[np.void]:
 
 
 def refuse_spare_bits(reports: Reports, size: int) -> None:
-    """Raise if a bit beyond the last item is set."""
+    """Raise if a bitmap has a bit set beyond the last item."""
     if size % 8:
         refuse_beyond(reports["bits"][:, -1], 1 << size % 8, f"a bitmap of {size} bits with spare bits zero")
 
 
 def fold_bitmaps(cells: Cells, reports: Reports) -> None:
-    """Add to each item's cell the number of reports with its bit set."""
+    """Add to each item's cell the number of bitmaps with its bit set."""
     cells += kernels.column_sums(np.ascontiguousarray(reports["bits"]), len(cells))
 
 

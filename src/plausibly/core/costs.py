@@ -40,16 +40,16 @@ class Cost:
 
     @property
     def time_class(self) -> int:
-        """Class of the time: 0 for at most a second, 1 for a minute, 2 for an hour, 3 for more."""
+        """Class of the cost in time: 0 for at most a second, 1 for a minute, 2 for an hour, 3 for more."""
         return sum(self.seconds > most for most, _ in CLASSES)
 
     @property
     def time_text(self) -> str:
-        """The class of the time in words."""
+        """The cost in time in words."""
         return [*(text for _, text in CLASSES), _LONGEST][self.time_class]
 
 
 def transform(cell_shape: tuple[int, ...]) -> float:
-    """Seconds of a Hadamard transform of cells of this shape."""
+    """Cost in seconds of a Hadamard transform of cells of this shape."""
     cells = prod(cell_shape)
     return cells * log2(cells + 1) * _BUTTERFLY

@@ -34,7 +34,7 @@ class Branching:
         self.weight = 1
 
     def bernoulli(self, threshold: int) -> bool:
-        """The next choice of the path: True first, then False."""
+        """The next choice on the path under enumeration: True first, then False."""
         # The number of words below the threshold, whatever threshold the client passes.
         below = min(max(math.ceil(threshold), 0), WORD)
         choice = self._choose(0)
@@ -42,7 +42,7 @@ class Branching:
         return not choice
 
     def below(self, size: int) -> int:
-        """The next choice of the path: 0 first, then up to size - 1."""
+        """The next choice on the path under enumeration: 0 first, then up to size - 1."""
         return self._choose(size)
 
     def _choose(self, kind: int) -> int:
@@ -66,14 +66,14 @@ class Probe:
         """The largest threshold: for any word not below it, every bernoulli is False."""
 
     def bernoulli(self, threshold: int) -> bool:
-        """Record the threshold and return True."""
+        """Record the threshold of the draw for the enumeration and return True."""
         self._note(0)
         self.critical |= {threshold - 1, threshold}
         self.highest = max(self.highest, threshold)
         return True
 
     def below(self, size: int) -> int:
-        """Record the size and return 0."""
+        """Record the size of the draw for the enumeration and return 0."""
         self._note(size)
         limit = WORD - WORD % size
         self.critical |= {size - 1, size % WORD, limit - 1, limit % WORD}
@@ -86,7 +86,7 @@ class Probe:
 
     @property
     def paths(self) -> int:
-        """Number of outcomes of the draws, capped at 2^64."""
+        """Number of outcomes of the draws to enumerate, capped at 2^64."""
         paths = 1
         for kind in self.shape:
             paths = min(paths * (kind or 2), WORD)
@@ -119,7 +119,7 @@ def _every_path(run: Callable[[Branching], Outcome], most: int = WORD) -> Iterat
 
 
 def output_law(client: Randomizer, item: int, public: Public, most: int = WORD) -> Law:
-    """The law of the record of an item, given the public coins.
+    """The exact law of the record of an item, given the public coins, by enumeration of the private ones.
 
     Raises ``DrawsError`` for a client that makes more than ``most`` draws on a path.
     """
@@ -135,7 +135,7 @@ def output_law(client: Randomizer, item: int, public: Public, most: int = WORD) 
 
 
 def mixture(laws: Sequence[Law], chances: Sequence[Fraction] | None = None) -> Law:
-    """The mixture of the laws with the given probabilities; None weights them equally."""
+    """The mixture of enumerated laws with the given probabilities; None weights them equally."""
     chances = [Fraction(1, len(laws))] * len(laws) if chances is None else chances
     return _sum([_weighed(law, chance) for law, chance in zip(laws, chances, strict=True)])
 
@@ -166,7 +166,7 @@ class Extremes:
         self._laws = 0
 
     def add(self, law: Law) -> None:
-        """Add a law to the comparison."""
+        """Add an enumerated law to the comparison."""
         common = math.lcm(self._denominator, law.denominator)
         if common != self._denominator:
             factor = common // self._denominator
@@ -180,7 +180,7 @@ class Extremes:
         self._laws += 1
 
     def worst_ratio(self) -> Fraction | float:
-        """The largest ratio of the probabilities of one record under two laws; infinite if one rules it out."""
+        """The largest ratio of a record's probabilities under two enumerated laws; infinite if one rules it out."""
         most = least = 1
         for high, low, count in self.records.values():
             if count < self._laws or low == 0:
@@ -191,7 +191,7 @@ class Extremes:
 
 
 def worst_ratio(laws: Sequence[Law]) -> Fraction | float:
-    """The largest ratio of the probabilities of one record under two laws; infinite if one rules it out."""
+    """The largest ratio of a record's probabilities under two enumerated laws; infinite if one rules it out."""
     extremes = Extremes()
     for law in laws:
         extremes.add(law)
@@ -199,7 +199,7 @@ def worst_ratio(laws: Sequence[Law]) -> Fraction | float:
 
 
 def private_paths(client: Randomizer, most: int = WORD) -> int:
-    """Number of outcomes of a client's private coins in its worst group, capped at 2^64.
+    """Number of outcomes of a client's private coins to enumerate in its worst group, capped at 2^64.
 
     Raises ``DrawsError`` for a client that draws more than ``most`` of them.
     """
@@ -212,12 +212,12 @@ def private_paths(client: Randomizer, most: int = WORD) -> int:
 
 
 def one_of_each_group(client: Randomizer) -> list[Public]:
-    """One outcome of the public coins for each group of users, or a single one for schemes without groups."""
+    """Enumerate one outcome of the public coins for each group of users; a single one for schemes without groups."""
     return [client.public(Branching(ticket)) for ticket in _tickets(client)]
 
 
 def count_public_outcomes(client: Randomizer) -> int:
-    """Number of outcomes of a client's public draws; for grouped schemes, of tickets."""
+    """Number of outcomes of a client's public draws to enumerate; for grouped schemes, of tickets."""
     total = 0
     for ticket, weight in zip(_tickets(client), client.weights if isinstance(client, Grouped) else [1], strict=True):
         probe = Branching(list(ticket))
@@ -227,13 +227,13 @@ def count_public_outcomes(client: Randomizer) -> int:
 
 
 def public_outcomes(client: Randomizer, most: int) -> list[Public] | None:
-    """All outcomes of a client's public coins; None if there are more than ``most``."""
+    """Enumerate all outcomes of a client's public coins; None if there are more than ``most``."""
     law = public_law(client, most)
     return None if law is None else list(law)
 
 
 def public_law(client: Randomizer, most: int) -> dict[Public, Fraction] | None:
-    """All outcomes of a client's public coins with their probabilities; None if there are more than ``most``.
+    """Enumerate all outcomes of a client's public coins with probabilities; None if there are more than ``most``.
 
     Different draws may have the same outcome: many tickets lead to one group of users.
     """

@@ -76,7 +76,7 @@ class Estimates:
         return self.values / self.n
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper ends of every item's confidence interval, not clipped."""
+        """Lower and upper ends of the confidence interval of every estimate, not clipped."""
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
@@ -116,7 +116,7 @@ class Estimates:
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
-        """A pandas DataFrame with item and estimate; with a variance, also the standard error and the interval."""
+        """The estimates as a pandas DataFrame; with a variance, also the standard error and the interval."""
         try:
             from pandas import DataFrame
         except ImportError as error:
@@ -161,7 +161,7 @@ class Estimates:
 
 
 def chart_size(bars: int) -> tuple[float, float]:
-    """Width and height in inches of a chart with ``bars`` bars."""
+    """Width and height in inches of a chart of estimates with ``bars`` bars."""
     return 8.0, 0.3 * bars + 1.4
 
 

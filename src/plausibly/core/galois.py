@@ -14,7 +14,10 @@ Elements = npt.NDArray[np.int64]
 
 @lru_cache(maxsize=16)
 def tables(bits: int) -> tuple[Elements, Elements]:
-    """Powers of a generator, written twice so that a sum of two logarithms is an index; logarithms of all but 0."""
+    """Tables of GF(2^t): powers of a generator, and logarithms of all elements but 0.
+
+    The powers are written twice so that a sum of two logarithms is an index.
+    """
     order = (1 << bits) - 1
     for generator in range(1, order + 1):
         powers, element = [1], generator

@@ -68,25 +68,25 @@ class Grouped(Scheme):
     @property
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """All parts that any group reports."""
+        """All parts of the grouped scheme, in any group."""
 
     @property
     @abstractmethod
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Numbers of the parts of each group of users."""
+        """Numbers of the parts of each group of users of the grouped scheme."""
 
     @property
     @abstractmethod
     def group_weights(self) -> tuple[int, ...]:
-        """Relative sizes of the groups of users."""
+        """Relative sizes of the groups of users in the grouped scheme."""
 
     @property
     def spent(self) -> Fraction:
-        """Largest epsilon of any group: the parts of a group add up, and each user is in one group."""
+        """Largest epsilon of any group of the scheme: parts of a group add up, and each user is in one group."""
         return max(sum((self.parts[i].scheme.epsilon for i in group), Fraction(0)) for group in self.groups)
 
     def share(self, part: int) -> Fraction:
-        """Share of the users who report through this part."""
+        """Share of the users of the grouped scheme who report through this part."""
         weights = zip(self.groups, self.group_weights, strict=True)
         return Fraction(sum(weight for group, weight in weights if part in group), sum(self.group_weights))
 
@@ -116,7 +116,7 @@ class Grouped(Scheme):
 
     @cached_property
     def places(self) -> tuple[tuple[_Place, ...], ...]:
-        """For each group, the locations of the words and bytes of its parts.
+        """For each group of the grouped scheme, the locations of the words and bytes of its parts.
 
         A report draws its group, then the public draws of all its parts, then their private draws.
         """
@@ -198,11 +198,11 @@ class Grouped(Scheme):
                     refuse_reports(wrong, error.expected)
 
     def records(self, body: npt.NDArray[np.uint8], place: _Place) -> Reports:
-        """The records of one part, extracted from the bodies of its group's reports."""
+        """The records of one part, extracted from the bodies of grouped reports."""
         return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
 
     def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
-        """The records of each part by number, omitting parts without any, and the number of reports of each group."""
+        """The records of each part in grouped reports, omitting empty parts, and each group's number of reports."""
         groups = reports["group"]
         added = np.bincount(groups, minlength=len(self.groups))
         order = np.argsort(groups, kind="stable")
@@ -230,7 +230,7 @@ class Grouped(Scheme):
         return ends and (ends[0] / decoder.share, ends[1] / decoder.share)
 
     def shrunk(self, size: int) -> Scheme:
-        """The scheme itself; a scheme that can be made on a smaller domain overrides this."""
+        """The grouped scheme itself; a scheme that can be made on a smaller domain overrides this."""
         return self
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
@@ -244,7 +244,7 @@ class Grouped(Scheme):
 
 
 def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, ...]:
-    """The checked weights of ``count`` groups; None selects the default."""
+    """The checked weights of the ``count`` groups of a grouped scheme; None selects the default."""
     if given is None:
         return tuple(default)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes) or len(given) != count:
@@ -253,7 +253,7 @@ def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, 
 
 
 def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
-    """The checked schemes of a parameter that takes several; devices accept the same number."""
+    """The checked schemes of a grouped scheme's parameter that takes several; devices accept the same number."""
     if not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_SCHEMES:
         raise ParameterError(f"{name}: expected a list of 1 to {_MOST_SCHEMES} schemes")
     for scheme in given:

@@ -47,12 +47,12 @@ class GroupedAccumulator(Accumulator):
 
     @property
     def parts(self) -> tuple[Accumulator, ...]:
-        """The accumulator of each part."""
+        """The accumulator of each part of the grouped accumulator."""
         return self._held[0]
 
     @property
     def n(self) -> npt.NDArray[np.int64]:
-        """Number of reports of each group."""
+        """Number of reports of each group in the grouped accumulator."""
         return self._held[1]
 
     def __len__(self) -> int:
@@ -65,7 +65,10 @@ class GroupedAccumulator(Accumulator):
     def estimate_part(
         self, number: int, items: Codes | None = None, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[Floats, Floats | None]:
-        """Counts for all users of one part's encoded items (None: all items), and their variances if known."""
+        """Counts for all users from one part of the grouped accumulator, and their variances if known.
+
+        ``items`` are encoded items of the part; None stands for all items.
+        """
         decoder = part_decoder(self._groups.parts[number], options)
         return scaled_up(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
 
@@ -130,7 +133,7 @@ class GroupedAccumulator(Accumulator):
 
     @property
     def evidence(self) -> tuple[PartEvidence, ...]:
-        """The evidence of each part for a decoder."""
+        """The evidence of each part of the grouped accumulator, for a decoder."""
         return tuple(self._evidence_of(number) for number in range(len(self.parts)))
 
     def _evidence_of(self, number: int) -> PartEvidence:

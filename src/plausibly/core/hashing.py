@@ -34,7 +34,7 @@ class HashedScheme(Scheme):
     @property
     @abstractmethod
     def g(self) -> int:
-        """Number of hash values."""
+        """Number of hash values of the hashed scheme."""
 
     @abstractmethod
     def seed_of(self, report: np.void) -> int:
@@ -47,12 +47,15 @@ class HashedScheme(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64."""
+        """p * 2^64, for the true hash of an item."""
         return keep_threshold(self.epsilon, 1, self.g - 1)
 
     @property
     def p(self) -> Fraction:
-        """Probability that a report supports its user's item; for any other item it is 1/g over the hash functions."""
+        """Probability that a hashed report supports its user's item.
+
+        For any other item it is 1/g over the hash functions.
+        """
         return Fraction(self.keep, WORD)
 
     @property
@@ -66,7 +69,7 @@ class HashedScheme(Scheme):
     def answer(
         self, values: Encoded, draws: Draws, seeds: npt.NDArray[np.uint64], out: Reports
     ) -> npt.NDArray[np.int64]:
-        """Write the reports, and return the positions to redo. Without ``seeds``, the first word is the seed."""
+        """Write the hashed reports, and return the positions to redo. Without ``seeds``, the first word is the seed."""
         fields = fields_of(out)
         return kernels.local_hash_response(values, draws.words, seeds, self.keep, self.split, self.g, fields)
 

@@ -45,17 +45,17 @@ History = tuple[Applied, ...]
 
 
 def selection(name: str, **options: Any) -> Applied:
-    """Record of a selection of items, with all its options."""
+    """Record of a selection of items for the history of estimates, with all its options."""
     return Applied(name, tuple(options.items()), Kind.SELECTION)
 
 
 def decoding(words: str) -> Applied:
-    """Record of a decoder that does more than add up, in words."""
+    """Record of a decoder for the history of estimates, in words, if it does more than add up."""
     return Applied(words, kind=Kind.DECODING)
 
 
 def search_by(scheme: str) -> Applied:
-    """Record of a scheme's own search."""
+    """Record of a scheme's own search for the history of estimates."""
     return Applied(scheme, kind=Kind.SEARCH)
 
 
@@ -65,5 +65,5 @@ def without(history: History, *kinds: Kind) -> History:
 
 
 def joined(history: History, separator: str = " and ") -> str:
-    """A history in words."""
+    """The history of estimates in words."""
     return separator.join(map(str, history))

@@ -44,13 +44,13 @@ class VarianceLaw:
     covariance: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 
     def exact(self, n: int, f: int, *, f2: int | None = None) -> Fraction:
-        """The variance as a rational number."""
+        """The variance by this law as a rational number."""
         hashing: Fraction = self.collision * (self._known(f2) - f * f - n + f)
         hashing += self.per_pair * (n - f) * (n - f - 1) + self.per_fellow * f * (f - 1)
         return n * self.per_report + f * self.per_holder + hashing
 
     def at(self, n: Any, f: Any, *, f2: float | None = None) -> Any:
-        """The variance in floating point, for one count or an array of them."""
+        """The variance by this law in floating point, for one count or an array of them."""
         f = np.asarray(f, dtype=np.float64)
         variance = n * float(self.per_report) + f * float(self.per_holder)
         if self.collision:
@@ -63,31 +63,31 @@ class VarianceLaw:
         return float(variance) if np.ndim(variance) == 0 else variance
 
     def of_one(self, x: int, y: int) -> Fraction:
-        """The exact variance of the estimate of item y in a crowd of one user, who has item x."""
+        """The law's exact variance of the estimate of item y in a crowd of one user, who has item x."""
         average = self.averaged.exact(1, int(x == y), f2=1)
         return average if x == y else average + self.beyond_average(x, y)
 
     @property
     def averaged(self) -> VarianceLaw:
-        """The law if the users of other items are spread evenly over them."""
+        """The variance law if the users of other items are spread evenly over them."""
         return self
 
     def beyond_average(self, x: int, y: int) -> Fraction:
-        """The excess of a user of item x over the average user of other items in the variance of item y."""
+        """In the variance law of item y, the excess of a user of item x over the average user of other items."""
         return Fraction(0)
 
     def context_of(self, counts: npt.NDArray[Any]) -> dict[str, Any]:
-        """Further keywords of ``at``, computed from the counts of all items."""
+        """Further keywords of the variance law's ``at``, computed from the counts of all items."""
         return {}
 
     @property
     def caveat(self) -> str:
-        """A sentence about items whose stated error is too small; empty if there are none."""
+        """A sentence about items for which the variance law states too small an error; empty if there are none."""
         return ""
 
     @property
     def of_coins(self) -> VarianceLaw:
-        """The law without the terms of public hash functions."""
+        """The variance law without the terms of public hash functions."""
         return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))
 
     def _known(self, f2: Any) -> Any:
@@ -108,24 +108,24 @@ class CountMean:
 
     @property
     def scale(self) -> Fraction:
-        """Factor of a count after the other users are subtracted."""
+        """In the count-mean law, the factor of a count after the other users are subtracted."""
         return Fraction(self.cells, self.cells - 1)
 
     @property
     def offset(self) -> Fraction:
-        """Expected contribution of each user to a cell of another item."""
+        """In the count-mean law, the expected contribution of each user to a cell of another item."""
         return Fraction(1, self.cells)
 
     def counts(self, counted: Any, n: Any) -> Any:
-        """Counts of items, from the counts of their cells."""
+        """Counts of items by the count-mean law, from the counts of their cells."""
         return (counted - n / self.cells) * (self.cells / (self.cells - 1))
 
     def decoded(self, scale: Fraction, offset: Fraction) -> tuple[Fraction, Fraction]:
-        """Scale and offset from an oracle's scores to counts of items, given those from scores to counts of cells."""
+        """Scale and offset of the law from an oracle's scores to counts of items, given those to counts of cells."""
         return scale * self.scale, offset + self.offset / scale
 
     def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-        """Minimum and maximum that one report adds to the count of an item, given those for its cell."""
+        """By the count-mean law, the least and most that one report adds to an item, given those for its cell."""
         low, high = ((end - self.offset) * self.scale for end in ends)
         return low, high
 
@@ -154,15 +154,15 @@ class Decoder(Protocol):
 
     @property
     def history(self) -> History:
-        """Records of the steps beyond adding up, for the history of the estimates."""
+        """Records of what the decoder does beyond a linear law, for the history of the estimates."""
         ...
 
     def scores(self, evidence: Cells, n: Any, codes: Codes | None, /) -> Scores:
-        """The exact integers behind the estimates."""
+        """The exact integers that the decoder's law turns into estimates."""
         ...
 
     def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Counts of the items with these codes (None: all items), and their variances if known."""
+        """Counts of the items with these codes (None: all items), and their variances by the law if known."""
         ...
 
 
@@ -183,11 +183,14 @@ class Estimator:
 
     @property
     def contribution(self) -> tuple[Fraction, Fraction]:
-        """Minimum and maximum that one report adds to a count: its score is 0 or 1, or a sign if the offset is 0."""
+        """By the estimator's law, the minimum and maximum that one report adds to a count.
+
+        The score of a report is 0 or 1, or a sign if the offset is 0.
+        """
         return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Unbiased counts and their variances, which are computed from the estimated counts clipped to [0, n]."""
+        """Unbiased counts and their variances by the law, at the estimated counts clipped to [0, n]."""
         scores = self.scores(cells, n, codes)
         values: Floats = (scores.astype(np.float64) - float(n * self.offset)) * float(self.scale)
         if self.law is None:
@@ -205,7 +208,7 @@ def pure(
     collision: Fraction = Fraction(0),
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
 ) -> Estimator:
-    """The estimator of a pure protocol: users support their own item with probability p, any other item with q.
+    """The estimator and law of a pure protocol: users support their own item with probability p, any other with q.
 
     ``both``: the probabilities that a report supports its user's item and a given other item, and that it supports
     two given other items; by default the products p*q and q*q.
@@ -219,14 +222,20 @@ def pure(
 
 
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
-    """``both`` of a protocol whose report supports ``support`` of the points, all sets of that size alike."""
+    """``both`` in the variance law of a protocol whose report supports ``support`` of the points.
+
+    All sets of that size must be equally likely.
+    """
     own = p * Fraction(support - 1, points - 1)
     pairs = p * (support - 1) * (support - 2) + (1 - p) * support * (support - 1)
     return own, pairs / ((points - 1) * max(points - 2, 1))
 
 
 def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, Any]) -> Decoder:
-    """A scheme's estimator with the analyst's options. Raises for an unknown option and suggests the nearest name."""
+    """A scheme's estimator, with its law, for the analyst's options. Raises for an unknown option.
+
+    The message suggests the nearest name.
+    """
     valid = inspect.signature(estimator).parameters
     for name in options:
         if name not in valid:

@@ -28,7 +28,7 @@ TOLERANCE = Fraction(1, 20)
 
 
 def window_weights(hash_bits: int, window: int) -> npt.NDArray[np.int64]:
-    """The Hadamard transform of the indicator of [0, window) over 2^hash_bits values."""
+    """Weights of linear hashing: the Hadamard transform of the indicator of [0, window) over 2^hash_bits values."""
     indicator = (np.arange(1 << hash_bits) < window).astype(np.int64).reshape(1, -1)
     kernels.walsh_hadamard(indicator)
     weights: npt.NDArray[np.int64] = indicator[0]
@@ -38,7 +38,7 @@ def window_weights(hash_bits: int, window: int) -> npt.NDArray[np.int64]:
 def supports(
     coefficients: npt.NDArray[np.int64], n: int, codes: Codes | None, *, size: int, hash_bits: int, window: int = 1
 ) -> Scores:
-    """Number of the n reports that support each item, from their scattered coefficients."""
+    """Number of the n reports that support each item under linear hashing, from their scattered coefficients."""
     transformed = coefficients.reshape(1, -1).copy()
     kernels.walsh_hadamard(transformed)
     wanted: Scores = transformed[0, :size] if codes is None else transformed[0, codes]
@@ -46,11 +46,11 @@ def supports(
 
 
 def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash_bits: int, window: int = 1) -> Scores:
-    """Number of the n reports that support each point. Raises if no n reports scatter into these coefficients.
+    """Number of the n reports that support each point under linear hashing.
 
-    A report adds weights of a known total size and a known divisor, and supports a point once or not at all. This
-    condition is sufficient for one hash bit, where a report is a sign at any place. For more bits it is only necessary
-    (docs/adr/0016-states.md).
+    Raises if no n reports scatter into these coefficients: a report adds weights of a known total size and a known
+    divisor, and supports a point once or not at all. This condition is sufficient for one hash bit, where a report is a
+    sign at any place. For more bits it is only necessary (docs/adr/0016-states.md).
     """
     # If 2^a divides the window, the last a bits of a hash do not matter, and 2^a divides every weight.
     refuse_cells(int(np.bitwise_or.reduce(coefficients)) % (window & -window) != 0)
@@ -66,7 +66,7 @@ def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash
 
 
 def refuse_beyond_total(coefficients: npt.NDArray[np.int64], most: int) -> None:
-    """Raise if the absolute values add up to more than ``most``."""
+    """Raise if the absolute values of a linear-hashing state add up to more than ``most``."""
     sizes = np.abs(coefficients).view(np.uint64)  # the absolute value of the lowest int64 fits only an unsigned number
     refuse_cells(exact_sum(sizes) > most)
 
@@ -78,7 +78,7 @@ def _total_weight(hash_bits: int, window: int) -> int:
 
 
 def excess(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:
-    """Variance per non-holder relative to the least possible one, minus 1, up to 2^-90."""
+    """Variance per non-holder in linear hashing relative to the least possible one, minus 1, up to 2^-90."""
     # V(tau)/V* = (1 + tau(E-1))^2/(4E tau(1-tau)), tau = w/g: lowest, 1, at tau = 1/(E+1).
     e = exp_enclosure(epsilon, 96)[0]
     support = Fraction(window, 1 << hash_bits)
@@ -86,7 +86,7 @@ def excess(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:
 
 
 def best_window(epsilon: Fraction, hash_bits: int) -> int:
-    """The window with the lowest variance: next to g/(e^eps + 1), and at least 1."""
+    """The window of linear hashing with the lowest variance: next to g/(e^eps + 1), and at least 1."""
     ideal = (1 << hash_bits) / (exp_enclosure(epsilon, 96)[0] + 1)
     floor = ideal.numerator // ideal.denominator
     windows = [w for w in (floor, floor + 1) if 1 <= w < 1 << hash_bits]

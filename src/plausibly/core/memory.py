@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def unshared(array: npt.NDArray[Any]) -> bool:
-    """Whether only this process can change the array: its memory belongs to NumPy, ``bytes`` or a ``bytearray``.
+    """Whether only this process can change the array's memory: it belongs to NumPy, ``bytes`` or a ``bytearray``.
 
     Any other memory, such as a memory-mapped file, shared memory or the buffer of another library, may change at any
     time, even between a check and a use.
@@ -26,5 +26,5 @@ def unshared(array: npt.NDArray[Any]) -> bool:
 
 
 def copied(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy of contiguous records, made as bytes: field by field takes twice as long."""
+    """A copy of contiguous records in memory of their own, made as bytes: field by field takes twice as long."""
     return records.view(np.uint8).copy().view(records.dtype)

@@ -17,7 +17,7 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def thread_count() -> int:
-    """Number of threads for bulk work: PLAUSIBLY_THREADS, else the cores that this process may use."""
+    """Number of parallel threads for bulk work: PLAUSIBLY_THREADS, else the cores that this process may use."""
     wanted = os.environ.get("PLAUSIBLY_THREADS", "")
     if not wanted:
         affinity = getattr(os, "sched_getaffinity", None)
@@ -28,7 +28,7 @@ def thread_count() -> int:
 
 
 def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator[T]:
-    """The results of work(first, last) for consecutive ranges that cover [0, count), in order.
+    """The results of work(first, last), run in parallel on consecutive ranges that cover [0, count), in order.
 
     Only a few results are alive at a time, so memory does not grow with ``count``.
     """

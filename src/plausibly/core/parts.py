@@ -28,16 +28,16 @@ class Part(Protocol):
 
     @property
     def scheme(self) -> Scheme:
-        """The oracle that users report through."""
+        """The oracle of this part, through which its users report."""
         ...
 
     @property
     def role(self) -> str:
-        """Parameter of the grouped scheme that holds the oracle, for messages."""
+        """Parameter of the grouped scheme that holds the part's oracle, for messages."""
         ...
 
     def items(self, values: Encoded, /) -> Encoded:
-        """The oracle's items for encoded values, encoded by the oracle's domain."""
+        """The items of the part's oracle for encoded values, encoded by the oracle's domain."""
         ...
 
 
@@ -68,7 +68,7 @@ class Digit:
             )
 
     def items(self, values: Encoded) -> Encoded:
-        """The digit of each value."""
+        """The digit of each value that this part reports."""
         return values // np.uint64(self.step) % np.uint64(self.base)
 
 
@@ -141,7 +141,10 @@ def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: f
 
 
 def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
-    """The law of counts scaled up from a random share of the users; terms for pairs of users stay the same."""
+    """The law of counts scaled up from a random share of the users, those of one part.
+
+    Terms for pairs of users stay the same.
+    """
     covariance = law.covariance[0] / share, law.covariance[1] / share
     return replace(
         law,

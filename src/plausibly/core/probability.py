@@ -34,7 +34,7 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
 
 
 def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
-    """A positive parameter as the rational number its decimal text denotes."""
+    """A positive parameter of a probability as the rational number its decimal text denotes."""
     if isinstance(number, bool) or not isinstance(number, int | str | float | Fraction | Decimal):
         raise ParameterError(f"{name}: expected a number or its decimal text, got {type(number).__name__}")
     # A short text can denote a number of a billion digits, which would take for ever.
@@ -55,7 +55,7 @@ def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
 
 @lru_cache(maxsize=256)
 def exp_enclosure(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Rationals (low, high) with low < e^exponent < high and a relative distance below 2^-bits."""
+    """Rationals (low, high) for exact probabilities: low < e^exponent < high, relative distance below 2^-bits."""
     # e^x = (e^(x/2^k))^(2^k) with x/2^k < 1: integer Taylor series below and above, then k squarings,
     # each of which at most doubles the relative width (and the guard bits pay for that).
     halvings = max(0, (exponent.numerator // exponent.denominator).bit_length())
@@ -77,7 +77,7 @@ def exp_enclosure(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 
 
 def decide(exponent: Fraction, integer_of: Callable[[Fraction], int]) -> int:
-    """The floor of a monotone expression in e^exponent, refined until both bounds agree."""
+    """The exact floor of a probability's monotone expression in e^exponent, refined until both bounds agree."""
     bits = 96
     while True:
         low, high = exp_enclosure(exponent, bits)
@@ -104,17 +104,20 @@ def keep_threshold(exponent: Fraction, inside: int, outside: int) -> int:
 
 
 def floor_exp(exponent: Fraction, scale: int = 1) -> int:
-    """floor(scale * e^exponent), exactly."""
+    """floor(scale * e^exponent), exactly, for thresholds of probabilities."""
     return decide(exponent, lambda e: math.floor(scale * e))
 
 
 def within_exp(ratio: Fraction, exponent: Fraction) -> bool:
-    """Whether ratio <= e^exponent, decided in integers."""
+    """Whether a ratio of probabilities is at most e^exponent, decided in integers."""
     return decide(exponent, lambda e: int(ratio <= e)) == 1
 
 
 def log_upper_bound(ratio: Fraction, ceiling: Fraction) -> Fraction:
-    """The smallest k/2^53 with ratio <= e^(k/2^53), never above ``ceiling`` where that bound holds too."""
+    """Upper bound of the log of a ratio of probabilities: the smallest k/2^53 with ratio <= e^(k/2^53).
+
+    It never exceeds ``ceiling`` where that bound holds too.
+    """
     if ratio <= 1:
         return Fraction(0)
     # A float logarithm finds the neighbourhood; the integers decide.

@@ -70,7 +70,7 @@ class Stream:
         return hash(self.call)
 
     def head(self, first_byte: int, count: int) -> npt.NDArray[np.uint8]:
-        """Bytes [first_byte, first_byte + count) of the head lane."""
+        """Random bytes [first_byte, first_byte + count) of the head lane of a stream."""
         block, skip = divmod(first_byte, _BLOCK)
         counter = (self.call << 96) | block
         encryptor = Cipher(AES(self.key), CTR(counter.to_bytes(_BLOCK, "big"))).encryptor()
@@ -84,22 +84,22 @@ class Stream:
         return buffer[skip:size]
 
     def heads(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint8]:
-        """The head bytes of ``count`` reports, one row each."""
+        """The random head bytes of ``count`` reports, one row each."""
         size = layout.head_bytes
         return self.head(first_report * size, count * size).reshape(count, size)
 
     def words(self, layout: Layout, first_report: int, count: int) -> npt.NDArray[np.uint64]:
-        """The words of ``count`` reports whose layout is dense throughout, one row each."""
+        """The random words of ``count`` reports whose layout is dense throughout, one row each."""
         return self.draws_of(layout, first_report, count).words
 
     def draws_of(self, layout: Layout, first_report: int, count: int) -> Draws:
-        """All draws of ``count`` reports."""
+        """All random draws of ``count`` reports."""
         return Draws(self, first_report, self.heads(layout, first_report, count))
 
     def tail(
         self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64], attempt: int = 0
     ) -> npt.NDArray[np.uint64]:
-        """The tail words at the addresses (attempt, report, draw), one per pair."""
+        """The random tail words at the addresses (attempt, report, draw), one per pair."""
         # counter = call(32) lane(1) attempt(7) report(48) draw(40), big-endian: the low half holds the low
         # 24 bits of the report and the draw.
         report = reports.astype(np.uint64)
@@ -113,11 +113,11 @@ class Stream:
         return blocks[: counters.nbytes].view("<u8")[::2].astype(np.uint64)
 
     def source(self, layout: Layout, report: int) -> TapeSource:
-        """The words of one report as a source for scalar code, including repeats."""
+        """The random words of one report as a source for scalar code, including repeats."""
         return TapeSource(self.tape(layout, report), repeats=_Repeats(self, report))
 
     def tape(self, layout: Layout, report: int) -> list[int]:
-        """The whole 64-bit words of one report, in the order in which they are drawn."""
+        """The whole random words of one report, 64 bits each, in the order in which they are drawn."""
         row = self.heads(layout, report, 1)[0]
         dense = row[: 8 * layout.dense].tobytes()
         words = [int.from_bytes(dense[i : i + 8], "little") for i in range(0, len(dense), 8)]
@@ -144,18 +144,18 @@ class Draws:
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
-        """The words of reports whose layout is dense throughout, one row each."""
+        """The random words of reports whose layout is dense throughout, one row each."""
         aligned = self.heads if self.heads.ctypes.data % 8 == 0 else self.heads.copy()
         words: npt.NDArray[np.uint64] = aligned.view(np.dtype("<u8"))
         return words
 
     def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """The tail words of the given draws of the given reports, which are counted from the first one here."""
+        """The random tail words of the given draws of the given reports, which are counted from the first one here."""
         numbers = reports if self.chosen is None else self.chosen[reports]
         return self.stream.tail(self.first + numbers, draws + self.drawn)
 
     def part(self, chosen: npt.NDArray[np.int64] | slice, columns: Sequence[slice], drawn: int) -> Draws:
-        """The draws of some of the reports for one of their parts: the given columns of their head bytes.
+        """The random draws of some of the reports for one of their parts: the given columns of their head bytes.
 
         ``drawn`` is the offset of the part's draw numbers within those of the report.
         """
@@ -165,7 +165,7 @@ class Draws:
         return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, numbers[chosen])
 
     def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
-        """A choice among ``count`` by each report's first word; the reports whose word is rejected; the other words.
+        """A random choice among ``count`` by each report's first word; reports with a rejected word; the other words.
 
         A combinator chooses a part, which then finds its words as if it were alone.
         """
@@ -200,11 +200,11 @@ class TapeSource:
         self._next = 0
 
     def bernoulli(self, threshold: int) -> bool:
-        """True with probability threshold / 2^64."""
+        """A random truth value: True with probability threshold / 2^64."""
         return self._take() < threshold
 
     def below(self, size: int) -> int:
-        """An exactly uniform integer in [0, size)."""
+        """A random integer, exactly uniform in [0, size)."""
         limit = 2**64 - 2**64 % size
         draw, attempt, word = self._next, 0, self._take()
         while word >= limit:
@@ -220,7 +220,7 @@ class TapeSource:
 
     @property
     def used(self) -> int:
-        """Number of words drawn from the tape."""
+        """Number of random words drawn from the tape."""
         return self._next
 
 
@@ -237,7 +237,7 @@ class SecureRandom:
     """
 
     def stream(self) -> Stream:
-        """A new stream that cannot be opened again."""
+        """A new stream of secure random words that cannot be opened again."""
         return Stream(FreshKey(os.urandom(32)))
 
 
@@ -264,14 +264,14 @@ class SeededRandom:
         return f"SeededRandom({self.seed}, call={self._call})"
 
     def stream(self) -> Stream:
-        """The stream of the next call number."""
+        """The stream of seeded random words with the next call number."""
         with self._lock:
             call = self._call
             self._call += 1
         return self.replay(call)
 
     def replay(self, call: int) -> Stream:
-        """The stream of a given call number, without advancing."""
+        """The stream of seeded random words with a given call number, without advancing."""
         return Stream(self._key, whole_number("call", call, 0, _MOST_CALLS - 1))
 
 
@@ -279,12 +279,12 @@ RandomLike = SecureRandom | SeededRandom
 
 
 def seeded(rng: RandomLike | None) -> bool:
-    """Whether the reports made with this source are a simulation."""
+    """Whether this source of randomness is seeded, so that reports made with it are a simulation."""
     return isinstance(rng, SeededRandom)
 
 
 def open_stream(rng: RandomLike | None) -> Stream:
-    """The stream for one bulk call: secure unless a seeded source is handed in on purpose."""
+    """The stream of random words for one bulk call: secure unless a seeded source is handed in on purpose."""
     if rng is None:
         return SecureRandom().stream()
     if not isinstance(rng, SecureRandom | SeededRandom):

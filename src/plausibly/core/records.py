@@ -16,7 +16,7 @@ Reports = npt.NDArray[np.void]
 
 
 def unsigned(count: int) -> str:
-    """The smallest little-endian unsigned dtype that holds every number below ``count``."""
+    """The smallest little-endian unsigned dtype for a field of records that holds every number below ``count``."""
     return f"<u{device.field_bytes(count)}"
 
 
@@ -26,7 +26,7 @@ def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:
 
 
 def refuse_beyond(numbers: npt.NDArray[Any], count: int, expected: str, *, least: int = 0) -> None:
-    """Raise if a number in a field of the reports is not in [least, count)."""
+    """Raise if a number in a field of the records is not in [least, count)."""
     if not len(numbers):
         return
     smallest, largest = kernels.extremes(numbers)
@@ -49,22 +49,22 @@ class RefusedReportsError(ReportError):
 
 
 def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
-    """Raise if any report is marked wrong, and name the first by position."""
+    """Raise if any record of the reports is marked wrong, and name the first by position."""
     if wrong.any():
         raise RefusedReportsError(wrong, expected)
 
 
 def refuse_cells(wrong: bool) -> None:
-    """Raise if the cells were found impossible."""
+    """Raise if the cells were found impossible: no valid records add up to them."""
     if wrong:
         raise StateError("accumulator: expected cells that its reports can make, got others")
 
 
 def exact_sum(cells: Cells) -> int:
-    """The sum of up to 2^32 cells, in two halves, so that forged cells cannot wrap around to the right total."""
+    """The sum of up to 2^32 cells that count records, in two halves, so that forged cells cannot wrap around."""
     return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum(dtype=np.uint64))
 
 
 def refuse_unless_histogram(cells: Cells, n: int) -> None:
-    """Raise unless each of n reports has been counted in exactly one cell."""
+    """Raise unless each of n records has been counted in exactly one cell."""
     refuse_cells(int(cells.min()) < 0 or exact_sum(cells) != n)

@@ -90,7 +90,7 @@ class Scheme(ABC):
         self.to_dict()  # computes every threshold now, so that an impossible scheme fails here
 
     def validate(self) -> None:
-        """Check and normalise the fields; a scheme with its own fields extends this."""
+        """Check and normalise the fields of the scheme; a scheme with its own fields extends this."""
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         self.check_domain()
 
@@ -108,31 +108,31 @@ class Scheme(ABC):
     @property
     @abstractmethod
     def derived(self) -> dict[str, Any]:
-        """Values for clients that follow from the parameters: thresholds as decimal text, sizes."""
+        """Values for clients that follow from the scheme's parameters: thresholds as decimal text, sizes."""
 
     @property
     @abstractmethod
     def report_dtype(self) -> np.dtype[np.void]:
-        """The packed little-endian record; its bytes are the wire record."""
+        """The scheme's packed little-endian record; its bytes are the wire record."""
 
     @property
     @abstractmethod
     def report_bits(self) -> int:
-        """Number of bits needed to distinguish the possible reports."""
+        """Number of bits needed to distinguish the possible reports of the scheme."""
 
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """Number and layout of the random words of a bulk report."""
+        """Number and layout of the random words that a bulk report of the scheme takes."""
 
     @property
     @abstractmethod
     def cell_shape(self) -> tuple[int, ...] | None:
-        """Shape of one channel of the state; None for a scheme that must keep its reports."""
+        """Shape of one channel of the scheme's state; None for a scheme that must keep its reports."""
 
     @property
     def channels(self) -> int | None:
-        """Number of channels among which the users are divided; None if all users report alike."""
+        """Number of channels among which the scheme divides its users; None if all users report alike."""
         return None
 
     def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
@@ -141,7 +141,7 @@ class Scheme(ABC):
 
     @abstractmethod
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
-        """Write the reports of encoded values, and return the positions that the scalar code must redo."""
+        """Write the scheme's reports of encoded values, and return the positions that the scalar code must redo."""
 
     @abstractmethod
     def check(self, reports: Reports) -> None:
@@ -149,18 +149,18 @@ class Scheme(ABC):
 
     @abstractmethod
     def fold(self, cells: Cells, reports: Reports) -> None:
-        """Add checked reports to the cells of one channel."""
+        """Add checked reports of the scheme to the cells of one channel."""
 
     @abstractmethod
     def estimator(self) -> Decoder:
-        """The decoder from cells to estimates. A scheme with options takes them as keywords with defaults."""
+        """The scheme's decoder from cells to estimates. A scheme with options takes them as keywords with defaults."""
 
     @abstractmethod
     def likelihood(self, report: np.void, item: int) -> Fraction:
-        """Probability of the private part of a report, given its public part and the user's encoded item."""
+        """Probability under the scheme of the private part of a report, given its public part and the encoded item."""
 
     def check_cells(self, cells: Cells, n: int) -> None:
-        """Raise if no n reports produce these cells; by default, cells count the reports that support something.
+        """Raise if no n reports of the scheme produce these cells; by default, cells count supporting reports.
 
         Every estimate from accepted cells is within n times the contribution of one report. Some schemes reject exactly
         the impossible cells, others only most of them (docs/adr/0016-states.md).
@@ -171,27 +171,30 @@ class Scheme(ABC):
 
     @property
     def size(self) -> int:
-        """Number of items. Raises if the domain cannot be listed."""
+        """Number of items of the scheme. Raises if the domain cannot be listed."""
         if self.domain.size is None:
             raise ParameterError(f"{type(self.domain).__name__}() has no size")
         return self.domain.size
 
     @property
     def answers(self) -> Domain:
-        """Domain of the estimates: that of the values, unless the scheme estimates a function of them."""
+        """Domain of the scheme's estimates: that of the values, unless it estimates a function of them."""
         return self.domain
 
     def counts_towards(self, value: int, answer: int) -> bool:
-        """Whether a user with this encoded value counts towards this encoded answer."""
+        """Whether the scheme counts a user with this encoded value towards this encoded answer."""
         return value == answer
 
     @cached_property
     def randomizer(self) -> device.Randomizer:
-        """The scalar client: the code that runs on a device and that the audit enumerates."""
+        """The scheme's scalar client: the code that runs on a device and that the audit enumerates."""
         return device.randomizer_of(self.to_dict() | {"domain": self.domain.client_fields()})
 
     def privacy_loss(self) -> Fraction:
-        """Delivered epsilon: an upper bound of the log of the worst likelihood ratio, at most the requested epsilon."""
+        """Epsilon that the scheme delivers, at most the requested one.
+
+        It is an upper bound of the log of the worst likelihood ratio.
+        """
         return log_upper_bound(self.randomizer.worst_ratio(), self.epsilon)
 
     def shrunk(self, size: int) -> Scheme:
@@ -199,7 +202,10 @@ class Scheme(ABC):
         return replace(self, domain=Integers(size))
 
     def variance(self, n: int, f: Any = 0, f2: float | None = None) -> Any:
-        """Variance of the estimate of an item that f of n users have (f a number or an array), for planning."""
+        """The scheme's variance of the estimate of an item that f of n users have, for planning.
+
+        ``f`` is a number or an array.
+        """
         users, holders, squares = (np.asarray(given) for given in (n, f, 0 if f2 is None else f2))
         possible = {users.dtype.kind, holders.dtype.kind, squares.dtype.kind} <= set("iuf")
         if not (possible and np.isfinite(users) and np.all((holders >= 0) & (holders <= users)) and squares >= 0):
@@ -207,7 +213,7 @@ class Scheme(ABC):
         return law_of(self.estimator()).at(n, f, f2=f2)
 
     def privatize(self, items: object, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
-        """One randomized report for each item.
+        """One randomized report of the scheme for each item.
 
         This is for simulation, or for a gateway that users already trust with the raw values; on a user's own
         device use ``device.py``. ``first_report`` continues a seeded call: the reports are those that the same
@@ -216,7 +222,7 @@ class Scheme(ABC):
         return self._privatize(self.domain.encode(items), rng, first_report)
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
-        """One randomized report for each item that the domain has already encoded."""
+        """One randomized report of the scheme for each item that the domain has already encoded."""
         return self._privatize(self.domain.encoded(values), rng, first_report)
 
     def _privatize(self, values: Encoded, rng: RandomLike | None, first_report: int) -> Reports:
@@ -232,9 +238,9 @@ class Scheme(ABC):
         return reports
 
     def simulate(self, counts: object, rng: RandomLike | None = None) -> Accumulator:
-        """The accumulator of a crowd with these true counts: distributed like privatize and add, in constant memory.
+        """The scheme's accumulator of a crowd with these true counts, distributed like privatize and add.
 
-        ``counts`` holds one count per item of the domain, or maps items to counts.
+        ``counts`` holds one count per item of the domain, or maps items to counts. It takes constant memory.
         """
         codes, numbers = self._crowd(counts)
         ends = np.cumsum(numbers)
@@ -253,7 +259,7 @@ class Scheme(ABC):
         return tally
 
     def accumulator(self) -> Accumulator:
-        """An empty accumulator."""
+        """An empty accumulator of the scheme."""
         return self.accumulator_type(self)
 
     @property
@@ -324,7 +330,7 @@ class Scheme(ABC):
         return accepted
 
     def accept_parts(self, records: Reports) -> Iterator[Reports]:
-        """The records part by part, each copied and then checked, in little memory."""
+        """The scheme's records part by part, each copied and then checked, in little memory."""
         step = max(1, _COPIED_BYTES // records.itemsize)
         for first in range(0, len(records), step):
             part = copied(records[first : first + step])
@@ -361,17 +367,17 @@ class Scheme(ABC):
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The schemes that it reports through, each with its share of the users; empty for an oracle."""
+        """The schemes that this scheme reports through, each with its share of the users; empty for an oracle."""
         return ()
 
     @property
     def spends_less(self) -> str:
-        """Reason, as a clause, why the delivered epsilon may be well below the requested one; empty if it cannot be."""
+        """Reason, as a clause, why the scheme may deliver much less than the requested epsilon; empty if it cannot."""
         return next(filter(None, (part.scheme.spends_less for part in self.components)), "")
 
     @classmethod
     def shares_hashes(cls) -> bool:
-        """Whether its clients share public hash functions, which ``hash_seed`` chooses."""
+        """Whether the scheme's clients share public hash functions, which ``hash_seed`` chooses."""
         return any(field.name == "hash_seed" for field in fields(cls))
 
     @classmethod
@@ -398,7 +404,7 @@ class Scheme(ABC):
 
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
-        """Parameters worth trying for a collection, each a set of keyword arguments besides epsilon and domain.
+        """Parameters of the scheme worth trying for a collection: keyword arguments besides epsilon and domain.
 
         The planner makes all of them, leaves out those that are refused, and takes the best. ``memory``: bytes of
         state that are allowed; variants beyond show what would be needed.
@@ -408,12 +414,12 @@ class Scheme(ABC):
 
     @classmethod
     def variants_over(cls, oracle: Scheme, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
-        """The same for a scheme that reports through an oracle: keyword arguments besides oracle and domain."""
+        """``variants`` of a scheme that reports through an oracle: keyword arguments besides oracle and domain."""
         yield from ()
 
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        """Parameters worth trying for the oracle of a row of up to ``cells`` cells: keyword arguments besides epsilon.
+        """``variants`` of a scheme as the oracle of a row of up to ``cells`` cells: arguments besides epsilon.
 
         Empty for a scheme that is never better in a sketch than another one.
         """
@@ -421,7 +427,7 @@ class Scheme(ABC):
             yield {"domain": Integers(cells)}
 
     def cost(self, n: int, asked: int) -> Cost:
-        """The server's cost of n reports and of estimating ``asked`` items."""
+        """The server's cost of n reports of the scheme and of estimating ``asked`` items."""
         size, seconds = self.report_dtype.itemsize, self.seconds(n, asked)
         if self.cell_shape is not None:
             return Cost(size, 8 * prod(self.cell_shape) * (self.channels or 1), seconds, keeps_reports=False)
@@ -431,7 +437,7 @@ class Scheme(ABC):
         return Cost(size, n * size, seconds, keeps_reports=True)
 
     def seconds(self, n: int, asked: int) -> float:
-        """Seconds on one core to collect n reports and to estimate the counts of ``asked`` items.
+        """Seconds on one core to collect n reports of the scheme and to estimate the counts of ``asked`` items.
 
         A scheme that knows better overrides this guess: each word that a report draws is a place that it counts in, a
         split word a bit of a map; then a transform of all cells.
@@ -445,11 +451,14 @@ class Scheme(ABC):
 
     @property
     def linear(self) -> bool:
-        """Whether the estimates are sums over reports with a variance in closed form; those of a regression are not."""
+        """Whether the scheme's estimates are sums over reports with a variance in closed form.
+
+        Those of a regression are not.
+        """
         return self.estimator().law is not None
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        """Minimum and maximum that one report, whatever its content, adds to an estimated count.
+        """Minimum and maximum that one report of the scheme, whatever its content, adds to an estimated count.
 
         None if estimates are not sums over reports.
         """
@@ -457,18 +466,21 @@ class Scheme(ABC):
         return decoder.contribution if isinstance(decoder, Estimator) and self.linear else None
 
     def support(self) -> Support:
-        """The items that one record can support, to bound the effect of fakes; the default assumes that any can."""
+        """The items that one record of the scheme can support, to bound the effect of fakes; by default, any."""
         return Support()
 
     def influence(self) -> float | None:
-        """Maximum change of an estimated count by one more report, whatever its content; None as for contribution."""
+        """Maximum change of an estimated count by one more report of the scheme, whatever its content.
+
+        None as for ``contribution``.
+        """
         ends = self.contribution()
         return None if ends is None else float(max(map(abs, ends)))
 
     # --- identity ---------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields that a client needs, as JSON values."""
+        """All fields of the scheme that a client needs, as JSON values."""
         return {
             "scheme": self.name,
             "version": FORMAT_VERSION,
@@ -479,7 +491,7 @@ class Scheme(ABC):
         }
 
     def to_json(self) -> str:
-        """The canonical text: sorted keys, no spaces; equal schemes have equal texts."""
+        """The canonical text of the scheme: sorted keys, no spaces; equal schemes have equal texts."""
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
@@ -512,7 +524,7 @@ class Scheme(ABC):
         return scheme
 
     def fingerprint(self) -> str:
-        """Hex SHA-256 of the canonical text."""
+        """Hex SHA-256 of the scheme's canonical text."""
         return self._fingerprint
 
     @cached_property
@@ -549,7 +561,7 @@ def required(kind: type[Scheme]) -> set[str]:
 
 
 def is_simulated(reports: Reports) -> bool:
-    """Whether the reports are marked as made with a seeded source; concatenating arrays loses the mark."""
+    """Whether a scheme marked the reports as made with a seeded source; concatenating arrays loses the mark."""
     return "simulated" in (reports.dtype.metadata or ())
 
 

@@ -20,7 +20,7 @@ class Skipped:
 
 
 def left_out(skipped: Sequence[Skipped]) -> str:
-    """Description of the data missing from a tally.
+    """Description of the skipped data, which are missing from a tally.
 
     >>> left_out([Skipped("a.parquet", 0, 1000, "damaged"), Skipped("b.parquet", None, None, "cut off")])
     '1 row group with 1,000 reports and 1 file that was refused'

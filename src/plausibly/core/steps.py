@@ -33,7 +33,7 @@ class Step:
 
     @property
     def description(self) -> str:
-        """The first line of the function's docstring."""
+        """The step in words: the first line of its function's docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     @property
@@ -67,12 +67,12 @@ STEPS: dict[str, Step] = {}
 
 
 def register(name: str, function: Callable[..., Changed]) -> None:
-    """Register a step under a name."""
+    """Register a post-processing step under a name."""
     STEPS[name] = Step(name, function)
 
 
 def find_step(name: str) -> Step:
-    """The step of that name."""
+    """The post-processing step of that name."""
     if not STEPS:
         # For instance after unpickling estimates in a process that has used nothing else of the package.
         raise StateError("no post-processing step is loaded; import plausibly.postprocess first")
@@ -84,7 +84,9 @@ def find_step(name: str) -> Step:
 def apply(
     name: str, values: npt.ArrayLike, total: npt.ArrayLike, variance: npt.ArrayLike | None = None, **options: Any
 ) -> tuple[Floats, Floats | None]:
-    """New values after a step, and their variance or None. Each row of ``values`` (..., d) has its ``total`` (...).
+    """New values after a post-processing step, and their variance or None.
+
+    Each row of ``values`` (..., d) has its ``total`` (...).
 
     >>> import plausibly.postprocess
     >>> values, variance = apply("norm-sub", [[6.0, 3.0, -1.0], [1.0, 1.0, 1.0]], total=[7, 9])

@@ -38,7 +38,7 @@ class Support:
 
     @property
     def functions(self) -> int:
-        """Number of public hash functions to evaluate per item, if that is necessary; else 0."""
+        """Number of public hash functions to evaluate per item to learn its support; 0 if that is not necessary."""
         return 0
 
     def turns(self, size: int | None) -> Turns:

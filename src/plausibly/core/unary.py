@@ -27,12 +27,12 @@ class Unary(Scheme):
     @property
     @abstractmethod
     def keep(self) -> int:
-        """p * 2^64."""
+        """p * 2^64: threshold of the true item's bit in unary encoding."""
 
     @property
     @abstractmethod
     def flip(self) -> int:
-        """q * 2^64."""
+        """q * 2^64: threshold of every other bit in unary encoding."""
 
     @property
     def parameters(self) -> dict[str, Any]:

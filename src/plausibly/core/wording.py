@@ -15,7 +15,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def shown(parameter: object) -> str:
-    """A parameter for a message, shortened if it is long. Never use it for an item, which may be a user's secret.
+    """The wording of a parameter in a message, shortened. Never use it for an item, which may be a user's secret.
 
     >>> shown("hash"), shown(list(range(100)))
     ("'hash'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16...')
@@ -28,7 +28,7 @@ def shown(parameter: object) -> str:
 
 
 def nearest(given: object, valid: Iterable[str]) -> str:
-    """The valid names for the end of a message, with a suggestion if one is close.
+    """The wording of valid names at the end of a message, with a suggestion if one is close.
 
     >>> nearest("meen", ["median", "mean"])
     "did you mean 'mean'? valid: mean, median"
@@ -41,20 +41,20 @@ def nearest(given: object, valid: Iterable[str]) -> str:
 
 
 def visible(item: object) -> str:
-    """The whole item on one line, with control characters escaped."""
+    """The wording of a whole item on one line, with control characters escaped."""
     # Control characters would break the table. Everything else, including joined emoji, is kept.
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
 
 
 def label_of(item: object) -> str:
-    """The item as a label in tables and charts, shortened if it is long."""
+    """The wording of an item as a label in tables and charts, shortened if it is long."""
     text = visible(item)
     # Shortened in the middle: long addresses tend to differ at their ends.
     return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
 
 
 def decimal(number: Fraction) -> str:
-    """The number as a decimal if that is exact, otherwise as a fraction.
+    """The wording of a number: as a decimal if that is exact, otherwise as a fraction.
 
     >>> decimal(Fraction(1, 2)), decimal(Fraction(1, 3))
     ('0.5', '1/3')
@@ -64,7 +64,7 @@ def decimal(number: Fraction) -> str:
 
 
 def count_text(value: float, digits: int = 0) -> str:
-    """A count with thousands separators, and never a negative zero.
+    """The wording of a count: thousands separators, and never a negative zero.
 
     >>> count_text(-1234.56, 1), count_text(-0.2)
     ('-1,234.6', '0')
@@ -73,7 +73,7 @@ def count_text(value: float, digits: int = 0) -> str:
 
 
 def plural(count: int, unit: str) -> str:
-    """The count with its unit.
+    """The wording of a count with its unit.
 
     >>> plural(1, "byte"), plural(2000, "byte")
     ('1 byte', '2,000 bytes')
@@ -82,7 +82,7 @@ def plural(count: int, unit: str) -> str:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes to three digits.
+    """The wording of a number of bytes, to three digits.
 
     >>> size_text(1), size_text(4_321_000)
     ('1 byte', '4.32 MB')
@@ -94,7 +94,7 @@ def size_text(count: int) -> str:
 
 
 def percent(share: float | str) -> str:
-    """A share in percent to two or three digits, never as a power of ten.
+    """The wording of a share in percent, to two or three digits, never as a power of ten.
 
     >>> percent(0.0123), percent(0.9995), percent(12)
     ('1.2 %', '99.95 %', '1,200 %')
@@ -108,5 +108,11 @@ def percent(share: float | str) -> str:
 
 
 def at_most(number: float) -> str:
-    """An upper bound to one decimal, rounded up so that it remains true."""
+    """The wording of an upper bound, to one decimal, rounded up so that it remains true."""
     return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
+
+
+def differs_little(name: str, names: list[str]) -> str:
+    """A hint for a message if one of the names differs from the given one only in case or spaces. Shows no name."""
+    alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
+    return "; another name differs only in case or spaces" if alike and name not in names else ""

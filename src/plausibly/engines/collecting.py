@@ -40,12 +40,12 @@ class Collection:
 
     @property
     def tally(self) -> Accumulator:
-        """The accumulator of all reports."""
+        """The accumulator of all collected reports."""
         return self.state.tally
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """Damaged files and row groups that were left out."""
+        """Damaged files and row groups that were left out of the collection."""
         return self.state.skipped
 
 
@@ -61,7 +61,7 @@ def collect(
     progress: Progress | None = None,
     key: Key | None = None,
 ) -> Collection:
-    """Add report files to the tally file ``output``, which is created if it does not exist.
+    """Collect report files into the tally file ``output``, which is created if it does not exist.
 
     ``inputs`` are report files, folders of report files, and openers of files that are stored elsewhere. Reports
     that the tally has already are not added again: files are recognised by their content, whatever their names.
@@ -168,7 +168,7 @@ class _Earlier:
     """Number of reports that an interrupted call read, and that are not in the output."""
 
     def expected(self, scheme: Scheme | None, output: Path) -> Scheme | None:
-        """The scheme that all reports must have, if it is known before any file is read."""
+        """The scheme that all collected reports must have, if it is known before any file is read."""
         if self.state is None:
             return scheme
         if scheme is not None and scheme != self.state.scheme:

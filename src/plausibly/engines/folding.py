@@ -17,7 +17,7 @@ from ..core.skipped import Skipped
 from ..files.authentication import Key
 from ..files.openers import Source
 from ..files.reports import DamagedError, ReportFile
-from ..files.tallies import Collected, normal
+from ..files.tallies import Collected, joined_ranges
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Segment:
 
 
 def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False, key: Key | None = None) -> Collected:
-    """The state of these segments, computed on the calling thread.
+    """Fold these segments of report files into a state, on the calling thread.
 
     A damaged file or row group is refused; with ``skip_bad`` it is left out and listed.
     """
@@ -54,17 +54,17 @@ def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False,
                     continue
                 files.setdefault(segment.identity, []).append((group, group + 1))
                 simulated |= file.simulated
-    found = {identity: normal(ranges) for identity, ranges in files.items()}
+    found = {identity: joined_ranges(ranges) for identity, ranges in files.items()}
     return Collected(tally, simulated, found, tuple(skipped))
 
 
 def merge(one: Collected, other: Collected) -> Collected:
-    """The state of both; neither is changed. Refuse different schemes, and a row group that is in both."""
+    """Fold two states into a new one; neither is changed. Refuse different schemes, and a row group that is in both."""
     tally = copy(one.tally)
     files = dict(one.files)
     for identity, ranges in other.files.items():
         try:
-            files[identity] = normal([*files.get(identity, ()), *ranges])
+            files[identity] = joined_ranges([*files.get(identity, ()), *ranges])
         except StateError as error:
             raise StateError(f"merge: {error} (file {identity[:12]})") from None
     tally.merge(other.tally)
@@ -73,7 +73,7 @@ def merge(one: Collected, other: Collected) -> Collected:
 
 
 def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "") -> None:
-    """Refuse a file of another scheme; ``whose`` describes the origin of the expected scheme."""
+    """Refuse to fold a report file of another scheme; ``whose`` describes the origin of the expected scheme."""
     if file.scheme != scheme:
         expected, got = scheme.fingerprint()[:12], file.scheme.fingerprint()[:12]
         raise StateError(f"{file.name}: expected scheme {expected}{whose}, got {got}")

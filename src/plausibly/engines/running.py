@@ -25,7 +25,7 @@ class Engine(Protocol):
     def reduce(
         self, work: Callable[[Task], State], merge: Callable[[State, State], State], tasks: Sequence[Task]
     ) -> Iterator[State]:
-        """States that together cover every task exactly once, in any order.
+        """Run the tasks, and yield states that together cover every task exactly once, in any order.
 
         An engine may yield ``work(task)`` for each task, or merge the states of several tasks first. The caller saves
         its progress between two states, so a state should not take minutes. An error of a task ends the iteration.
@@ -39,6 +39,6 @@ class Threads:
     def reduce(
         self, work: Callable[[Task], State], merge: Callable[[State, State], State], tasks: Sequence[Task]
     ) -> Iterator[State]:
-        """The state of each task, in the order of the tasks."""
+        """Run the tasks on threads, and yield the state of each in the order of the tasks."""
         # The caller merges: it needs each state at once for saving, and merging here would save no time.
         return in_chunks(len(tasks), 1, lambda first, _: work(tasks[first]))

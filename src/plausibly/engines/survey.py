@@ -14,7 +14,7 @@ from ..core.skipped import Skipped
 from ..files.authentication import Key
 from ..files.openers import Source
 from ..files.reports import DamagedError, ReportFile
-from ..files.tallies import Collected, SimulatedError, without
+from ..files.tallies import Collected, SimulatedError, ranges_without
 from .folding import Segment, expect_scheme_of
 
 _TASK_REPORTS = 1 << 22
@@ -49,33 +49,33 @@ class Survey:
     skipped: tuple[Skipped, ...]
 
     def begin(self, before: Collected | None) -> Collected:
-        """The state to start from. Row groups that were skipped earlier are tried again if their file is here."""
+        """The state before the surveyed files are read. Row groups skipped earlier are tried again if surveyed."""
         if before is None:
             return Collected(self.scheme.accumulator(), skipped=self.skipped)
         skipped = (*(each for each in before.skipped if each.file not in self.names), *self.skipped)
         return before if skipped == before.skipped else replace(before, skipped=skipped)
 
     def refuse_simulated(self) -> None:
-        """Refuse simulated reports."""
+        """Refuse a survey with simulated reports."""
         for found in self.files.values():
             if found.simulated:
                 raise SimulatedError(found.name)
 
     def missing(self, state: Collected) -> list[Segment]:
-        """The row groups that are not in the state."""
+        """The surveyed row groups that are not in the state."""
         return [
             Segment(found.source, identity, first, last)
             for identity, found in self.files.items()
             if found.groups
-            for first, last in without(((0, len(found.groups)),), state.files.get(identity, ()))
+            for first, last in ranges_without(((0, len(found.groups)),), state.files.get(identity, ()))
         ]
 
     def count(self, segments: Iterable[Segment]) -> int:
-        """The number of reports in these segments."""
+        """Number of surveyed reports in these segments."""
         return sum(sum(self.files[each.identity].groups[each.first : each.last]) for each in segments)
 
     def expect_complete(self, state: Collected) -> None:
-        """Refuse a state that lacks row groups and does not list them as skipped, because an engine lost them."""
+        """Refuse a state that lacks surveyed row groups and does not list them as skipped: an engine lost them."""
         skipped = {(each.file, each.group) for each in state.skipped}
         for segment in self.missing(state):
             name = self.files[segment.identity].name
@@ -84,7 +84,7 @@ class Survey:
                     raise StateError(f"{name}, row group {group}: the engine did not return its reports")
 
     def in_order(self, skipped: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
-        """Skipped files and row groups in the order of the files, for any engine; other files come first."""
+        """Skipped files and row groups in the order of the survey, for any engine; other files come first."""
         places = {found.name: place for place, found in enumerate(self.files.values())}
 
         def key(each: Skipped) -> tuple[int, int]:
@@ -94,7 +94,7 @@ class Survey:
         return tuple(sorted(skipped, key=key))
 
     def tasks(self, segments: Sequence[Segment]) -> list[Task]:
-        """The segments, divided and combined into tasks of about the same size."""
+        """The segments of the survey, divided and combined into tasks of about the same size."""
         total = self.count(segments)
         cells = self.scheme.accumulator().cells
         # Enough tasks to occupy all threads, few enough that creating and merging states costs little compared with
@@ -149,7 +149,7 @@ def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, k
 
 
 def report_files(inputs: Iterable[Source]) -> list[Source]:
-    """The given files, and the Parquet files in the given folders at any depth, except hidden ones.
+    """The report files to survey: those given, and the Parquet files in given folders at any depth, except hidden ones.
 
     Openers are kept as they are: only folders on this machine are searched.
     """

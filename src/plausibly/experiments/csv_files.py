@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.errors import ParameterError
 from ..files.csv_rows import CsvRows
-from ..files.text import Source, ValuesError
+from ..files.sources import Source, ValuesError
 from ..files.values import values
 from .cells import SOURCES
 from .item_crowds import CROWDS, Counts, resampled

@@ -5,8 +5,8 @@ from .authentication import Key, KeyNeededError
 from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
+from .sources import ValuesError
 from .tallies import Collected, SimulatedError, read_tally, write_tally
-from .text import ValuesError
 from .values import Values, values
 
 __all__ = [

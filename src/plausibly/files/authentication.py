@@ -38,7 +38,7 @@ class Key:
 
     @classmethod
     def read(cls, path: str | Path) -> Key:
-        """The key in a file, all of its bytes. Warn if every user of the machine can read or change the file."""
+        """The authentication key in a file, all of its bytes. Warn if every user can read or change the file."""
         try:
             with open(path, "rb") as file:
                 secret, mode = file.read(LONGEST + 1), os.fstat(file.fileno()).st_mode
@@ -55,7 +55,7 @@ class Key:
 
     @property
     def misfit(self) -> str:
-        """The reason to refuse a file that this key does not fit, with a hint if the key looks like a line of text."""
+        """The reason to refuse a file that fails authentication, with a hint if the key looks like a line of text."""
         text = self.secret.endswith((b"\n", b"\r")) or (self.secret.isascii() and self.secret.decode().isprintable())
         return "written with another key, or changed since" + " (a line break at the end of a key file counts)" * text
 

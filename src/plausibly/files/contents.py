@@ -17,8 +17,8 @@ SUFFIXES = (".parquet", ".tally")
 
 
 @dataclass(frozen=True)
-class Holding:
-    """A file of reports or a tally, as it describes itself."""
+class Contents:
+    """The contents of a file of reports or a tally, as the file itself describes them."""
 
     scheme: Scheme
     kind: str
@@ -34,7 +34,7 @@ class Holding:
     """Whether the given key has authenticated the file; without a key, only files without one are read."""
 
     def facts(self) -> list[tuple[str, str]]:
-        """The facts as names and phrases."""
+        """The contents of the file as names and phrases."""
         found = [("file", f"a {self.kind}, {self.bytes:,} bytes"), ("reports", f"{self.reports:,}")]
         if self.kind == "tally" and self.files:
             found.append(("collected from", plural(self.files, "file")))
@@ -50,11 +50,11 @@ class Holding:
         return [*found, ("authenticated", authentic)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts without the scheme, JSON-ready."""
+        """The contents of the file without the scheme, JSON-ready."""
         return {name: value for name, value in vars(self).items() if name != "scheme"}
 
 
-def holding(path: str | Path, *, key: Key | None = None) -> Holding:
+def contents_of(path: str | Path, *, key: Key | None = None) -> Contents:
     """The contents of a file of reports or a tally."""
     path, keyed = Path(path), key is not None
     if path.suffix == ".tally":
@@ -62,7 +62,7 @@ def holding(path: str | Path, *, key: Key | None = None) -> Holding:
         lost = sum(each.reports or 0 for each in found.skipped)
         size, files = path.stat().st_size, len(found.files)
         skipped = len(found.skipped)
-        return Holding(found.scheme, "tally", size, len(found), found.simulated, files, skipped, lost, keyed)
+        return Contents(found.scheme, "tally", size, len(found), found.simulated, files, skipped, lost, keyed)
     with ReportFile(path, key=key) as file:
         size = path.stat().st_size
-        return Holding(file.scheme, "file of reports", size, len(file), file.simulated, 1, 0, 0, keyed)
+        return Contents(file.scheme, "file of reports", size, len(file), file.simulated, 1, 0, 0, keyed)

@@ -6,8 +6,9 @@ import csv
 from collections.abc import Iterator, Sequence
 
 from ..core.errors import ParameterError
-from ..core.wording import plural, shown
-from .text import LONGEST_LINE, LONGEST_VALUE, Source, Text, ValuesError, differs_little
+from ..core.wording import differs_little, plural, shown
+from .sources import Source, ValuesError
+from .text import LONGEST_LINE, LONGEST_VALUE, Text
 
 _USUAL = ",;\t|"
 
@@ -51,7 +52,7 @@ class CsvRows:
         self._first = None if header else first
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        """Pairs of line and fields, once."""
+        """The rows of the CSV file as pairs of line and fields, once."""
         text, reader, width, empty, before = self.text, self._reader, self._width, 0, self._before
         if self._first is not None:
             yield 1, self._first

@@ -7,8 +7,8 @@ from pathlib import Path
 from ..core.errors import DomainError
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """The distinct, non-empty lines of a UTF-8 text file, with or without a byte order mark."""
+def read_items(path: str | Path) -> list[str]:
+    """The items in a UTF-8 text file: its distinct, non-empty lines, with or without a byte order mark."""
     content = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
     found: dict[str, None] = {}
     # Split at line feeds only: any other line separator may be part of an item.

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..catalog import expect_few_brackets
-from ..core.wording import shown
-from .text import Text, differs_little
+from ..core.wording import differs_little, shown
+from .text import Text
 
 _MOST_BRACKETS = 2**20
 """Maximum number of brackets in a line: an empty list takes 50 times the memory of its text."""
@@ -21,7 +21,7 @@ class _TwiceError(ValueError):
 
 
 def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], list[str | int | None]]]:
-    """The values of a field in batches, with their line numbers; None if the value is null, NaN or absent.
+    """The values of a field in JSON lines, in batches with their line numbers; None if null, NaN or absent.
 
     Without a name, all lines are texts or numbers, or objects with the only field of the first object.
     """

@@ -1,4 +1,4 @@
-"""Sources of report files: a path on this machine, or any storage that can open a file."""
+"""Openers of report files: a path on this machine, or any storage that can open a file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class BinaryFile(Protocol):
     """A seekable binary file that is open for reading, such as ``open(path, "rb")`` returns."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Up to ``size`` bytes; fewer only at the end of the file."""
+        """Up to ``size`` bytes of the opened file; fewer only at its end."""
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Read into the buffer and return the number of bytes read, which is 0 only at the end of the file."""
+        """Read the opened file into the buffer and return the number of bytes read, which is 0 only at the end."""
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Move to another position and return it."""
+        """Move to another position in the opened file and return it."""
 
     def __enter__(self) -> Self: ...
 
@@ -29,7 +29,7 @@ class BinaryFile(Protocol):
 
 
 class Opener(Protocol):
-    """A stored file: the name that messages and tallies give it, and how to open it.
+    """An opener of a stored file: the name that messages and tallies give the file, and how to open it.
 
     An opener is plain data, so that it can be sent to the machine that reads the file. Its name need not be a path:
     ``s3://bucket/monday.parquet`` says more.
@@ -37,20 +37,20 @@ class Opener(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in messages."""
+        """The name of the opener's file in messages."""
 
     def open(self) -> BinaryFile:
-        """The file, open at its beginning. Raises `OSError` if it cannot be read."""
+        """The opener's file, open at its beginning. Raises `OSError` if it cannot be read."""
 
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file on this machine."""
+    """The opener of a file on this machine."""
 
     name: str
 
     def open(self) -> BinaryFile:
-        """The file, open at its beginning."""
+        """The opener's file, open at its beginning."""
         return open(self.name, "rb")
 
 
@@ -59,7 +59,7 @@ Source = str | Path | Opener
 
 
 def opener_of(source: Source) -> Opener:
-    """The opener of a path, or the opener itself.
+    """The opener of a report file that is given by its path, or the given opener itself.
 
     >>> opener_of("monday.parquet")
     LocalFile(name='monday.parquet')

@@ -13,7 +13,7 @@ _FOOTER = 1 << 20
 
 
 def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
-    """Refuse to write to an input file, or to a file of reports or a tally: those cannot be made again."""
+    """Refuse to overwrite an input file, a file of reports or a tally: those cannot be made again."""
     if not path.is_file():
         return
     if any(given is not None and given.exists() and given.samefile(path) for given in inputs):

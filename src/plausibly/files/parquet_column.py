@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..core.errors import ParameterError
-from ..core.wording import shown
+from ..core.wording import differs_little, shown
 from .parquet_footer import FooterError, check_footer
 from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
-from .text import Source, ValuesError, differs_little
+from .sources import Source, ValuesError
 from .thrift import ThriftError
 
 _ROWS = 1 << 15
@@ -39,7 +39,7 @@ _DAMAGED = "the metadata of the Parquet file are cut off or damaged"
 
 
 class ParquetColumn:
-    """The values of a column in batches, with their row numbers from 1; None for null.
+    """The values of a Parquet column in batches, with their row numbers from 1; None for null.
 
     The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes.
     """
@@ -154,7 +154,7 @@ class ParquetColumn:
         return found
 
     def __iter__(self) -> Iterator[tuple[list[int], list[Any]]]:
-        """Pairs of row numbers and values."""
+        """Batches of the Parquet column: pairs of row numbers and values."""
         done = 0
         try:
             rows, groups = self._rows_at_once(), self._groups()

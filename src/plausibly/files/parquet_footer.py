@@ -69,7 +69,7 @@ class Footer:
 
 
 def read_footer(content: bytes, start: int, column: str) -> Footer:
-    """The metadata that begin at ``start`` in their file. Refuse any columns but a single required one of this name."""
+    """The Parquet footer that begins at ``start`` in its file. Refuse all columns but one required one of this name."""
     try:
         found, end = read_struct(content, 0, _REPORTS)
         texts = {each[1].decode(): each.get(2, b"").decode() for each in found.get(5, [])}
@@ -97,7 +97,7 @@ def read_footer(content: bytes, start: int, column: str) -> Footer:
 
 
 def check_footer(content: bytes) -> None:
-    """Refuse metadata for which Arrow would need much more memory than their size; Arrow checks the rest."""
+    """Refuse a Parquet footer for which Arrow would need much more memory than its size; Arrow checks the rest."""
     try:
         _, end = read_struct(content, 0, _ANY, most_skipped=_MOST_SKIPPED)
     except ThriftError:

@@ -60,12 +60,12 @@ class Page(NamedTuple):
 
 
 def most_packed(size: int) -> int:
-    """Maximum size of a column chunk in the file: Zstandard adds at most 1/256, and each page a short header."""
+    """Maximum size of the Parquet pages of a chunk: Zstandard adds at most 1/256, and each page a short header."""
     return size + size // 64 + (1 << 16)
 
 
-def records(content: memoryview, codec: str | None, count: int, size: int, arrow: Any) -> npt.NDArray[np.uint8]:
-    """The bytes of ``count`` records of ``size`` bytes, read-only, from the pages of a column chunk.
+def page_records(content: memoryview, codec: str | None, count: int, size: int, arrow: Any) -> npt.NDArray[np.uint8]:
+    """The bytes of ``count`` records of ``size`` bytes, read-only, from the Parquet pages of a column chunk.
 
     All headers are checked before the first page is decompressed. Takes at most the memory of the stored pages plus
     twice that of the records.
@@ -115,7 +115,7 @@ def _unpacked(content: memoryview, page: Page, place: int, unpack: Any) -> npt.N
 
 
 def usual_page(content: Content, place: int) -> tuple[Page, int] | None:
-    """The result of ``read_page`` in a third of the time, or None if the header is not the usual one."""
+    """The Parquet page as from ``read_page`` in a third of the time, or None if its header is not the usual one."""
     found = _USUAL.match(content, place)
     if found is None:
         return None
@@ -132,7 +132,7 @@ def _doubled(written: bytes) -> int:
 
 
 def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
-    """The page whose header begins at ``place``, and the position of its content."""
+    """The Parquet page whose header begins at ``place``, and the position of its content."""
     found, place = read_struct(content, place, _PAGE)
     header, encoding = _OWN.get(found.get(1, -1), (0, 0))
     try:
@@ -146,7 +146,7 @@ def read_page(content: Content, place: int = 0) -> tuple[Page, int]:
 
 
 def pages_of(file: BinaryIO, start: int, end: int) -> Iterator[Page]:
-    """The pages of a column chunk between two positions of a file. Only the headers are read."""
+    """The Parquet pages of a column chunk between two positions of a file. Only the headers are read."""
     while start < end:
         file.seek(start)
         content = file.read(min(_USUAL_HEADER, end - start))

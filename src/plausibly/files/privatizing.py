@@ -34,7 +34,7 @@ def privatize_values(
     key: Key | None = None,
     advance: Callable[[int, int | None], None] = lambda done, whole: None,
 ) -> Privatized:
-    """Write one report per value to a new file, which appears complete or not at all.
+    """Privatize values: write one report per value to a new file, which appears complete or not at all.
 
     Noise comes from the secure source. With a seed it comes from a seeded source, and the file is marked as simulated;
     the reports are then the same as from one call of ``scheme.privatize``, however the values are divided into chunks.

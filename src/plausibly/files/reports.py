@@ -31,7 +31,7 @@ from ..core.wording import nearest, shown
 from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
 from .openers import BinaryFile, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
-from .parquet_pages import PageError, records
+from .parquet_pages import PageError, page_records
 
 VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
@@ -67,7 +67,7 @@ class DamagedError(ReportError):
 
     @property
     def skipped(self) -> Skipped:
-        """The entry for a tally's list of skipped files and row groups."""
+        """The damaged report file or row group as an entry in a tally's list of skipped ones."""
         return Skipped(self.path, self.group, self.reports, self.reason)
 
 
@@ -75,7 +75,7 @@ class DamagedError(ReportError):
 def report_writer(
     path: str | Path, scheme: Scheme, *, simulated: bool = False, compression: str = "zstd", key: Key | None = None
 ) -> Iterator[ReportWriter]:
-    """A writer of reports of one scheme; the file appears when the ``with`` block ends without an error.
+    """A writer of a report file of one scheme; the file appears when the ``with`` block ends without an error.
 
     ``simulated=True`` marks reports that are not from real users; those drawn from a seeded source carry the mark
     already. With a ``key``, only those who have the key can read the file through plausibly. The file has mode 0600:
@@ -103,13 +103,13 @@ def report_writer(
 def write_reports(
     path: str | Path, scheme: Scheme, reports: object, *, simulated: bool = False, key: Key | None = None
 ) -> None:
-    """Write a new file with these reports."""
+    """Write a new report file with these reports."""
     with report_writer(path, scheme, simulated=simulated, key=key) as writer:
         writer.write(reports)
 
 
 class ReportWriter:
-    """A writer of reports: takes batches of any size and writes row groups of equal size."""
+    """A writer of a report file: takes batches of any size and writes row groups of equal size."""
 
     def __init__(self, sink: _Sink, scheme: Scheme, *, simulated: bool, compression: str, keyed: bool) -> None:
         self.scheme, self.simulated = scheme, simulated
@@ -133,7 +133,7 @@ class ReportWriter:
         )
 
     def write(self, reports: object) -> None:
-        """Add reports, or refuse all of them if one is not a report of the scheme."""
+        """Add reports to the report file, or refuse all of them if one is not a report of the scheme."""
         if not self._sink.own or not self._parquet.is_open:
             raise StateError("the file of reports is not open for writing in this process")
         accepted = self.scheme.accept(reports)
@@ -143,7 +143,7 @@ class ReportWriter:
         self._failed = failed
 
     def finish(self) -> None:
-        """Write the remaining reports and the metadata."""
+        """Write the remaining reports and the metadata of the report file."""
         if self._failed:
             raise StateError("an earlier write failed, so reports may be missing; write the file again")
         if self._buffered:
@@ -163,7 +163,7 @@ class ReportWriter:
         self._parquet.close()
 
     def abandon(self) -> None:
-        """Close the file. Unless ``finish`` was called before, the file is unusable."""
+        """Close the report file. Unless ``finish`` was called before, the file is unusable."""
         self._parquet.close()
 
     def _take(self, reports: Reports) -> None:
@@ -225,11 +225,11 @@ class ReportFile:
         return f"<file of {len(self):,} {kind} of {self.scheme!r}>"
 
     def __iter__(self) -> Iterator[Reports]:
-        """The reports, row group by row group."""
+        """The reports in the report file, row group by row group."""
         return map(self.read, range(len(self.groups)))
 
     def read(self, group: int) -> Reports:
-        """The reports of a row group, in read-only memory that Arrow owns.
+        """The reports in a row group of the report file, in read-only memory that Arrow owns.
 
         Their bytes are verified to be those that were written. ``Accumulator.add`` checks whether they are reports.
         """
@@ -240,7 +240,7 @@ class ReportFile:
                 file.seek(chunk.start)
                 stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
                 length = _fill(stored, file)
-            content = records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
+            content = page_records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
         except MemoryError:  # ArrowMemoryError is one, and no sign of damage
@@ -252,7 +252,7 @@ class ReportFile:
         return self.scheme.tag(content.view(self.scheme.report_dtype), simulated=self.simulated)
 
     def close(self) -> None:
-        """Do nothing: the file is open only while it is read. For callers that close every file."""
+        """Do nothing: the report file is open only while it is read. For callers that close every file."""
 
     def __enter__(self) -> ReportFile:
         return self
@@ -261,7 +261,7 @@ class ReportFile:
         self.close()
 
     def damaged(self, reason: str, group: int | None = None) -> DamagedError:
-        """A `DamagedError` that names this file or one of its row groups."""
+        """A `DamagedError` that names this report file or one of its row groups."""
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
@@ -307,7 +307,7 @@ def _fill(buffer: memoryview, file: BinaryFile) -> int:
 
 
 def group_reports(scheme: Scheme) -> int:
-    """Number of reports in a row group: a few megabytes of records."""
+    """Number of reports in a row group of a report file: a few megabytes of records."""
     return max(1, min(_GROUP_REPORTS, _GROUP_BYTES // scheme.report_dtype.itemsize))
 
 

@@ -65,18 +65,18 @@ class Collected:
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme of the reports."""
+        """The scheme of the reports in the tally."""
         return self.tally.scheme
 
     def __len__(self) -> int:
         return len(self.tally)
 
     def covers(self, other: Collected) -> bool:
-        """Whether this state has all row groups of the other."""
-        return all(not without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
+        """Whether this tally has all row groups of the other."""
+        return all(not ranges_without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
 
     def to_bytes(self, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None) -> bytes:
-        """The content of a tally file; ``complete=False`` marks a state of a collection that is still running.
+        """The bytes of a tally file; ``complete=False`` marks a tally of a collection that is still running.
 
         ``begun_with`` is the ``digest`` of the output that the collection started from, or "" if there was none.
         """
@@ -105,7 +105,7 @@ class Collected:
 
     @classmethod
     def from_bytes(cls, content: bytes | bytearray, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """The state that ``to_bytes`` wrote. Refuse damaged or surplus bytes, and a state of the wrong completeness.
+        """The tally from the bytes of its file. Refuse damaged or surplus bytes, and the wrong completeness.
 
         With a ``key``, refuse content that was not written with it; without one, refuse content written with any key.
         """
@@ -161,7 +161,7 @@ class Collected:
 
     @classmethod
     def read(cls, path: str | Path, *, complete: bool = True, key: Key | None = None) -> Collected:
-        """The state in a tally file. Every error message begins with the name of the file."""
+        """The tally in a tally file. Every error message begins with the name of the file."""
         try:
             return cls.from_bytes(_content(Path(path), key), complete=complete, key=key)
         except KeyNeededError:
@@ -220,8 +220,8 @@ def _content(path: Path, key: Key | None) -> bytearray:
     return found
 
 
-def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The same row groups, sorted and with adjacent ranges joined. Refuse duplicates."""
+def joined_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The ranges of row groups in a tally, sorted and with adjacent ranges joined. Refuse duplicates."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if joined and first < joined[-1][1]:
@@ -233,8 +233,8 @@ def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(joined)
 
 
-def without(ranges: Ranges, taken: Ranges) -> Ranges:
-    """The row groups in ``ranges`` that are not in ``taken``."""
+def ranges_without(ranges: Ranges, taken: Ranges) -> Ranges:
+    """The row groups in ``ranges`` that are not in ``taken``, the ranges of a tally."""
     left: list[tuple[int, int]] = []
     for first, last in ranges:
         for begin, end in taken:
@@ -261,6 +261,6 @@ def _ranges(given: Any) -> Ranges:
     found = tuple((first, last) for first, last in given)
     if not all(type(first) is type(last) is int and 0 <= first < last for first, last in found):
         raise ValueError("expected ranges of row groups")
-    if normal(found) != found:
+    if joined_ranges(found) != found:
         raise ValueError("expected sorted ranges of row groups")
     return found

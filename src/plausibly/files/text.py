@@ -8,14 +8,11 @@ from __future__ import annotations
 import errno
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
-from ..core.errors import ParameterError, PlausiblyError
+from .sources import Source, ValuesError
 
 LONGEST_VALUE = 1 << 20
 """Maximum length of a value in characters."""
@@ -39,48 +36,8 @@ _OTHERS = {
 }
 
 
-class ValuesError(PlausiblyError, ValueError):
-    """A file of users' values is refused. The message names the file, the line and the reason, and shows no value."""
-
-
-class Source:
-    """A source of values: the path of a file, or a stream of bytes such as standard input."""
-
-    def __init__(self, given: str | Path | BinaryIO) -> None:
-        if isinstance(given, io.TextIOBase):
-            raise ParameterError("expected a stream of bytes, got one of text; pass its .buffer")
-        self.path = Path(given) if isinstance(given, str | Path) else None
-        self.name = "standard input" if self.path is None else str(given)
-        self.read = 0
-        """Number of bytes read so far."""
-        self.size: int | None = None
-        """Total number of bytes, if known."""
-        self._given = given
-
-    def refused(self, why: str, place: str = "") -> ValuesError:
-        """A `ValuesError` that names the file."""
-        return ValuesError(f"{self.name}{place and f', {place}'}: {why}")
-
-    @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
-        """The file, open at its beginning."""
-        if self.path is None:
-            if getattr(self._given, "closed", True):
-                raise self.refused("cannot be read because it is closed")
-            yield cast(BinaryIO, self._given)
-            return
-        try:
-            file = self.path.open("rb")
-        except OSError as error:
-            raise self.refused(error.strerror or "cannot be opened") from None
-        with file:
-            whole = os.fstat(file.fileno())
-            self.size = whole.st_size or None  # a pipe has none
-            yield file
-
-
 class Text:
-    """The lines of a source, read in blocks."""
+    """The lines of a text file or stream, read in blocks."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -88,11 +45,11 @@ class Text:
         """Number of blocks, and of characters, read so far."""
 
     def refused(self, why: str, line: int) -> ValuesError:
-        """A `ValuesError` that names the line."""
+        """A `ValuesError` that names the line of the text."""
         return self.source.refused(why, f"line {line}")
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        """Blocks of complete lines, each with the number of its first line. Refuse an empty file."""
+        """Blocks of complete lines of text, each with the number of its first line. Refuse an empty file."""
         first = 1
         for content in self._cut():
             if first == 1:
@@ -107,7 +64,7 @@ class Text:
             raise self.refused("expected values, got an empty file", 1)
 
     def lines(self) -> Iterator[str]:
-        """The lines one by one, with their line ends."""
+        """The lines of the text one by one, with their line ends."""
         for _, text in self:
             # Unlike splitlines, this splits at LF only.
             yield from io.StringIO(text, newline="\n")
@@ -207,9 +164,3 @@ def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
             empty = first + end if end < len(found) else 0
         else:
             empty = start
-
-
-def differs_little(name: str, names: list[str]) -> str:
-    """A hint if one of the names differs from the given one only in case or spaces. The hint shows no name."""
-    alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
-    return "; another name differs only in case or spaces" if alike and name not in names else ""

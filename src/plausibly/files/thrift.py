@@ -47,7 +47,7 @@ class Listed:
 def read_struct(
     content: Content, place: int, shape: Shape, *, most_skipped: int = MOST_SKIPPED
 ) -> tuple[dict[int, Any], int]:
-    """The wanted fields, by number, of the struct that begins at ``place``, and the position after it.
+    """The wanted fields, by number, of the Thrift struct that begins at ``place``, and the position after it.
 
     Refuse a struct with more than ``most_skipped`` fields and list elements that are not in the shape.
     """

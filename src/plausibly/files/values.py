@@ -17,7 +17,8 @@ from ..core.wording import nearest, shown
 from .csv_rows import CsvRows
 from .json_lines import json_values
 from .parquet_column import ParquetColumn
-from .text import LONGEST_VALUE, Source, Text, ValuesError, plain_lines
+from .sources import Source, ValuesError
+from .text import LONGEST_VALUE, Text, plain_lines
 
 FORMATS = ("csv", "tsv", "ndjson", "lines", "parquet")
 _SUFFIXES = {
@@ -54,7 +55,7 @@ class Chunk:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Add the file and line to errors that a domain raises about a value."""
+        """Add the file and line to errors that a domain raises about a user's value."""
         try:
             yield
         except DomainError as error:
@@ -81,7 +82,7 @@ class Values:
 
     @property
     def expected(self) -> int | None:
-        """Estimated total number of values; None if it is unknown."""
+        """Estimated total number of values in the file; None if it is unknown."""
         if isinstance(self._batches, ParquetColumn):
             return self._batches.rows
         if not self._source.size or not self._source.read:
@@ -89,7 +90,7 @@ class Values:
         return max(self.taken, self.taken * self._source.size // self._source.read)
 
     def __iter__(self) -> Iterator[Chunk]:
-        """The values in the order of the file."""
+        """Chunks of users' values, in the order of the file."""
         last = self._head
         for places, found in self._batches:
             last = places[-1] if places else last

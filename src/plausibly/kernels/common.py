@@ -24,11 +24,11 @@ POLYNOMIALS = (0b11, 0b111, 0b1011, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409,
 
 
 def line_count(hash_bits: int, dimension: int) -> int:
-    """Number of projective points with `dimension` coordinates in GF(2^hash_bits)."""
+    """Number of lines for the kernels: projective points with `dimension` coordinates in GF(2^hash_bits)."""
     return ((1 << hash_bits * dimension) - 1) // ((1 << hash_bits) - 1)
 
 
 def refuse_outside(count: int) -> None:
-    """Raise if `count`, the number of reports with numbers out of range, is not 0."""
+    """Raise if a kernel found reports with numbers out of range; `count` is how many."""
     if count:
         raise IndexError(f"expected reports with numbers in range, got {count} out of range")

@@ -70,7 +70,7 @@ def _types_of(prototype: str) -> tuple[Any, list[Any]]:
 
 
 def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
-    """Open the library and check that it was built from the source next to it."""
+    """Open the native library and check that it was built from the source next to it."""
     if not library.exists():
         raise _UnavailableError(f"{library.name} was not built")
     try:
@@ -86,7 +86,7 @@ def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
 
 
 def _best(opened: ctypes.CDLL) -> str:
-    """The best instruction set in the library that this machine can run."""
+    """The best instruction set in the native library that this machine can run."""
     opened.plausibly_instruction_set.restype = ctypes.c_char_p
     name: bytes = opened.plausibly_instruction_set()
     return name.decode()
@@ -106,7 +106,7 @@ _functions: dict[str, Callable[..., int]] = {}
 
 
 def load() -> dict[str, Any]:
-    """Bind the C functions and return the kernels of this module by name; raise `_UnavailableError` on failure."""
+    """Bind the native C functions and return this module's kernels by name; raise `_UnavailableError` on failure."""
     opened = _open()
     _functions.update(_bind(opened, _best(opened)))
     return {name: globals()[name] for name in declared}
@@ -119,7 +119,7 @@ def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64]
 
 
 def _field(array: Field) -> _Record:
-    """Address and sizes of a field for C; several numbers in one field are contiguous."""
+    """Address and sizes of a field for native C; several numbers in one field are contiguous."""
     return _Record(array.ctypes.data, array.strides[0], array.itemsize)
 
 
@@ -129,7 +129,7 @@ def _wrapping(array: I64) -> U64:
 
 
 def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
-    """Run a response kernel and return the reports to redo; it runs again if there was too little room for them."""
+    """Run a native response kernel and return the reports to redo; run it again if it had too little room for them."""
     few = (ctypes.c_int64 * _REDO)()
     needed = _call(name, *arguments, few, _REDO)
     _check_memory(needed)
@@ -147,13 +147,13 @@ def _check_memory(status: int) -> None:
 
 @_kernel("i64 (const u64 *values, const u64 *words, i64 n, u64 keep, u64 size, Field out, i64 *reports, i64 room)")
 def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
-    """Write each user's report to the field, and return the reports to redo."""
+    """Kernel of direct encoding: write each user's report to the field, and return the reports to redo."""
     return _respond("direct_response", values, words, len(values), keep, size, _field(out))
 
 
 @_kernel("void (const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out)")
 def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
-    """Hash of each value under its seed, in range(size)."""
+    """Kernel of local hashing: hash of each value under its seed, in range(size)."""
     out = np.empty(len(seeds), dtype=np.uint32)
     _call("local_hash", seeds, values, len(seeds), split, size, out)
     return out
@@ -161,7 +161,7 @@ def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
 
 @_kernel("int (Field seeds, Field hashes, i64 n, u64 domain_size, u64 split, u32 size, i64 *counts)")
 def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, size: int) -> I64:
-    """Number of reports that support each value of the domain."""
+    """Kernel of local hashing: number of reports that support each value of the domain."""
     counts = np.zeros(domain_size, dtype=np.int64)
     fields = _field(seeds), _field(hashes)
     _check_memory(_call("support_counts", *fields, len(seeds), domain_size, split, size, counts))
@@ -170,7 +170,7 @@ def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, si
 
 @_kernel("void (Field seeds, Field hashes, i64 n, const u64 *candidates, i64 k, u64 split, u32 size, i64 *counts)")
 def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: int) -> I64:
-    """Number of reports that support each candidate, which may be any 64-bit number."""
+    """Kernel of local hashing: number of reports that support each candidate, which may be any 64-bit number."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     fields = _field(seeds), _field(hashes)
     _call("support_of", *fields, len(seeds), candidates, len(candidates), split, size, counts)
@@ -179,7 +179,7 @@ def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: i
 
 @_kernel("int (const u64 *seeds, const u64 *table, i64 k, u32 size, u64 domain_size, u64 split, u64 *sums)")
 def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
-    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
+    """Kernel: sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
     k, size = table.shape
     sums = np.zeros(domain_size, dtype=np.int64)
     _check_memory(_call("table_support", seeds, _wrapping(table), k, size, domain_size, split, _wrapping(sums)))
@@ -190,7 +190,7 @@ def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
     "void (const u64 *seeds, const u64 *table, i64 k, u32 size, const u64 *candidates, i64 c, u64 split, u64 *sums)"
 )
 def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64:
-    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
+    """Kernel: sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
     k, size = table.shape
     sums = np.zeros(len(candidates), dtype=np.int64)
     _call("table_support_of", seeds, _wrapping(table), k, size, candidates, len(candidates), split, _wrapping(sums))
@@ -202,7 +202,7 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
     "bitmaps, i64 *tie_report, i64 *tie_bit, i64 capacity)"
 )
 def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
-    """Write all decided bits to the bitmaps, and return report and bit numbers of the ties of head bytes."""
+    """Unary kernel: write all decided bits to the bitmaps; return report and bit numbers of the ties of head bytes."""
     n, d = head.shape
     # One byte in 256 is a tie; with room for six standard deviations more, a second run is rare.
     expected = n * d // 256
@@ -218,7 +218,7 @@ def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: 
 
 @_kernel("void (const u8 *bitmaps, i64 n, i64 size, i64 *counts)")
 def column_sums(bitmaps: U8, size: int) -> I64:
-    """Number of ones in each of the first `size` columns of the bitmaps."""
+    """Kernel over bitmaps: number of ones in each of the first `size` columns."""
     counts = np.zeros(size, dtype=np.int64)
     _call("column_sums", bitmaps, len(bitmaps), size, counts)
     return counts
@@ -226,7 +226,7 @@ def column_sums(bitmaps: U8, size: int) -> I64:
 
 @_kernel("void (u64 *a, i64 rows, int m)")
 def walsh_hadamard(a: I64) -> None:
-    """Replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
+    """Kernel: replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
     rows, length = a.shape
     _call("walsh_hadamard", _wrapping(a), rows, length.bit_length() - 1)
 
@@ -236,7 +236,7 @@ def walsh_hadamard(a: I64) -> None:
     "*reports, i64 room)"
 )
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
-    """Write rows and hash of each user to the fields, and return the reports to redo."""
+    """Kernel: write rows and hash of each user to the fields, and return the reports to redo."""
     rows, hashes = out
     sizes = len(values), rows.shape[1], bits
     return _respond("parity_response", values, words, *sizes, keep, _field(rows), _field(hashes))
@@ -244,7 +244,7 @@ def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) 
 
 @_kernel("void (Field rows, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights, u64 *out)")
 def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
-    """Weighted characters of all reports at the 2^bits frequencies."""
+    """Kernel: weighted characters of all reports at the 2^bits frequencies."""
     n, t = rows.shape
     out = np.zeros(1 << bits, dtype=np.int64)
     _call("gray_scatter", _field(rows), _field(hashes), n, bits, t, weights, _wrapping(out))
@@ -256,7 +256,7 @@ def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
     "i64 room)"
 )
 def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
-    """Write the cell of each user to the field, and return the reports to redo."""
+    """Kernel: write the cell of each user to the field, and return the reports to redo."""
     return _respond("hadamard_response", values, words, len(values), keep, blocks, order, _field(out))
 
 
@@ -264,7 +264,7 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
     "i64 (const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size, Field bitmaps, i64 *reports, i64 room)"
 )
 def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
-    """Write the subset of each user to the bitmaps, and return the reports to redo."""
+    """Kernel: write the subset of each user to the bitmaps, and return the reports to redo."""
     n, columns = words.shape
     return _respond("subset_response", values, words, n, columns - 1, keep, size, _field(bitmaps))
 
@@ -276,7 +276,7 @@ def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Fiel
 def toeplitz_response(
     values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """Write matrix and hash of each user to the fields, and return the reports to redo."""
+    """Kernel: write matrix and hash of each user to the fields, and return the reports to redo."""
     return _respond(
         "toeplitz_response",
         *(values, words, len(values), hash_bits, item_bits, keep, window),
@@ -286,7 +286,7 @@ def toeplitz_response(
 
 @_kernel("void (Field matrices, Field hashes, i64 n, i64 item_bits, i64 t, const i64 *weights, u64 *out)")
 def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I64) -> I64:
-    """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
+    """Kernel: weighted characters of all reports at the 2^item_bits frequencies; `gray_scatter` for Toeplitz rows."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
     t = len(weights).bit_length() - 1
     _call("toeplitz_scatter", _field(matrices), _field(hashes), len(matrices), item_bits, t, weights, _wrapping(out))
@@ -300,7 +300,7 @@ def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I6
 def toeplitz_support_of(
     matrices: Field, hashes: Field, candidates: U64, hash_bits: int, item_bits: int, window: int
 ) -> I64:
-    """Number of reports that support each candidate."""
+    """Kernel of Toeplitz hashing: number of reports that support each candidate."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     _call(
         "toeplitz_support_of",
@@ -317,7 +317,7 @@ def toeplitz_support_of(
 def affine_response(
     values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """Write line, stretch (if it has a field) and hash of each user to the fields, and return the reports to redo."""
+    """Kernel: write line, stretch (if it has a field) and hash of each user, and return the reports to redo."""
     line, *stretch, hashes = map(_field, out)
     n, columns = words.shape
     return _respond(
@@ -329,7 +329,7 @@ def affine_response(
 
 @_kernel("int (const u64 *rows, i64 t, i64 dimension, i64 item_bits, u64 modulus, u64 *out)")
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
-    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of the pair (k, s), folded to item_bits."""
+    """Kernel: sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of (k, s), folded to item_bits."""
     out = np.zeros(1 << item_bits, dtype=np.int64)
     sizes = hash_bits, dimension, item_bits, POLYNOMIALS[hash_bits - 1]
     _check_memory(_call("affine_gather", _wrapping(rows), *sizes, _wrapping(out)))
@@ -338,7 +338,7 @@ def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> 
 
 @_kernel("void (const u8 *content, i64 bytes, const i64 *ends, i64 n, const u32 *parameters, u64 *out)")
 def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
-    """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number."""
+    """Kernel: first 8 bytes of BLAKE2s of each string as a number, keyed by seed (personalisation) and tag (salt)."""
     parameters = np.frombuffer(tag.ljust(8, b"\0") + hash_seed.to_bytes(8, "little"), dtype=np.uint32)
     out = np.empty(len(ends), dtype=np.uint64)
     _call("keyed_hash", content, len(content), ends, len(ends), parameters, out)
@@ -350,7 +350,7 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
     "size, Field public_out, Field hash_out, i64 *reports, i64 room)"
 )
 def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
-    """Write the public part (seed or index of the function) and the answer to the fields; return reports to redo."""
+    """Kernel: write the public part (seed or index of the function) and the answer; return the reports to redo."""
     return _respond(
         "local_hash_response",
         *(values, words, len(values), seeds, len(seeds), keep, split, size),
@@ -365,7 +365,7 @@ def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: i
 def settle_ties(
     bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
-    """Decide the ties of `unary_response` in the bitmaps by the rest of their words."""
+    """Kernel: decide the ties of `unary_response` in the bitmaps by the rest of their words."""
     _call(
         "settle_ties",
         *(_field(bitmaps), bitmaps.shape[1], values, len(values)),
@@ -375,7 +375,7 @@ def settle_ties(
 
 @_kernel("void (const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums)")
 def row_sums(bitmaps: U8) -> I64:
-    """Number of ones in each bitmap."""
+    """Kernel over bitmaps: number of ones in each bitmap."""
     sums = np.empty(len(bitmaps), dtype=np.int64)
     _call("row_sums", bitmaps, *bitmaps.shape, sums)
     return sums
@@ -383,7 +383,7 @@ def row_sums(bitmaps: U8) -> I64:
 
 @_kernel("i64 (Field first, Field second, i64 n, u64 size, u64 total, i64 *cells)")
 def histogram(fields: Fields, cells: I64) -> None:
-    """Add each report to the cell of its number, or of its pair of numbers."""
+    """Kernel: add each report to the cell of its number, or of its pair of numbers."""
     first, second, *_ = *map(_field, fields), _NO_FIELD
     sizes = len(fields[0]), cells.shape[-1], cells.size
     refuse_outside(_call("histogram", first, second, *sizes, cells))
@@ -394,7 +394,7 @@ def histogram(fields: Fields, cells: I64) -> None:
     "*logarithms, u64 total, i64 *cells)"
 )
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
-    """Add each report (line, stretch, hash) to the cells of the values that it supports."""
+    """Kernel: add each report (line, stretch, hash) to the cells of the values that it supports."""
     sizes = len(fields[0]), window, cells.shape[-1]
     outside = _call("stretched_histogram", *map(_field, fields), *sizes, powers, logarithms, cells.size, cells)
     refuse_outside(outside)
@@ -402,13 +402,13 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
 
 @_kernel("i64 (Field rows, Field hashes, i64 n, i64 t, u64 total, i64 *cells)")
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
-    """For each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
+    """Kernel: for each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
     refuse_outside(_call("sign_sums", _field(rows), _field(hashes), *rows.shape, cells.size, cells))
 
 
 @_kernel("void (Field field, i64 n, i64 columns, u64 *found)")
 def extremes(field: Field) -> tuple[int, int]:
-    """Minimum and maximum of the numbers in a field of at least one record."""
+    """Kernel: minimum and maximum of the numbers in a field of at least one record."""
     found = np.array([2**64 - 1, 0], dtype=np.uint64)
     _call("extremes", _field(field), len(field), field[:1].size, found)
     return int(found[0]), int(found[1])
@@ -429,7 +429,7 @@ def promising_children(
     slack: int,
     room: int,
 ) -> tuple[int, I32, I32]:
-    """Number of children with the support they need, and the parents and numbers of the first `room` of them."""
+    """Kernel: number of children with the support they need, and parents and numbers of the first `room` of them."""
     starts, rotations = places
     parents, children = np.empty((2, room), dtype=np.int32)
     found = _call(

@@ -21,19 +21,19 @@ _BYTE_ROWS = 248
 
 
 def _chunks(total: int, size: int) -> Iterator[slice]:
-    """Slices of at most max(size, 1) elements that cover range(total)."""
+    """Slices of at most max(size, 1) elements that cover range(total), for the NumPy kernels."""
     size = max(1, size)
     return (slice(start, min(start + size, total)) for start in range(0, total, size))
 
 
 def _below(words: U64, m: int) -> tuple[U64, npt.NDArray[np.bool_]]:
-    """Remainder of each word modulo m, and whether `below(m)` refuses the word."""
+    """In NumPy, the remainder of each word modulo m, and whether `below(m)` refuses the word."""
     last = np.uint64(2**64 - 1 - 2**64 % m)
     return words % np.uint64(m), words > last
 
 
 def _answer(values: U64, words: U64, column: int, keep: int, size: int) -> tuple[U64, npt.NDArray[np.bool_]]:
-    """Direct response to each value, and whether its report must be redone.
+    """In NumPy, the direct response to each value, and whether its report must be redone.
 
     y = x if kept else u + [u ≥ x], with kept = words[:, column] < keep and u = below(size − 1) from the next
     column.
@@ -44,18 +44,18 @@ def _answer(values: U64, words: U64, column: int, keep: int, size: int) -> tuple
 
 
 def _listed(rejected: npt.NDArray[np.bool_]) -> I64:
-    """Positions of the reports to redo."""
+    """Positions of the reports that a kernel leaves to be redone."""
     return np.flatnonzero(rejected).astype(np.int64)
 
 
 def direct_response(values: U64, words: U64, keep: int, size: int, out: Field) -> I64:
-    """Write each user's report to the field, and return the reports to redo."""
+    """Kernel of direct encoding: write each user's report to the field, and return the reports to redo."""
     out[...], rejected = _answer(values, words, 0, keep, size)
     return _listed(rejected)
 
 
 def _premix(j: U32) -> U32:
-    """lowbias32 of each character: neighbouring characters become unrelated words."""
+    """lowbias32 of each character in NumPy: neighbouring characters become unrelated words."""
     j = j ^ (j >> np.uint32(16))
     j = j * np.uint32(0x21F0AAAD)
     j = j ^ (j >> np.uint32(15))
@@ -64,7 +64,7 @@ def _premix(j: U32) -> U32:
 
 
 def _entry(premixed: U32, first: U32, second: U32, size: int) -> U32:
-    """Entry of a table in Z_size at each premixed character; first and second are the halves of the seed."""
+    """In NumPy, the entry of a table in Z_size at each premixed character; first and second are halves of the seed."""
     t = premixed ^ first
     t *= np.uint32(0x21F0AAAD)
     t ^= t >> np.uint32(15)
@@ -76,18 +76,18 @@ def _entry(premixed: U32, first: U32, second: U32, size: int) -> U32:
 
 
 def _halves(seeds: U64) -> tuple[U32, U32]:
-    """Low and high 32 bits of each seed."""
+    """Low and high 32 bits of each seed, as NumPy arrays."""
     return seeds.astype(np.uint32), (seeds >> np.uint64(32)).astype(np.uint32)
 
 
 def _characters(values: U64, split: int) -> tuple[U32, U32]:
-    """Premixed low and high character of each value: x mod split and x div split."""
+    """Premixed low and high character of each value for the NumPy kernels: x mod split and x div split."""
     low, high = values % np.uint64(split), values // np.uint64(split)
     return _premix(low.astype(np.uint32)), _premix(high.astype(np.uint32))
 
 
 def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
-    """Hash of each value under its seed, in range(size): the sum of two table entries modulo `size`."""
+    """Kernel: hash of each value under its seed, in range(size), the sum of two table entries modulo `size`."""
     first, second = _halves(seeds)
     low, high = _characters(values, split)
     total = _entry(low, first, second, size) + _entry(high, second, first, size)
@@ -95,13 +95,13 @@ def local_hash(seeds: U64, values: U64, split: int, size: int) -> U32:
 
 
 def _domain_characters(domain_size: int, split: int) -> tuple[U32, U32]:
-    """Premixed characters that values below `domain_size` can have: the low ones, the high ones."""
+    """Premixed characters that values below `domain_size` can have in NumPy: the low ones, the high ones."""
     lows, highs = min(split, domain_size), -(-domain_size // split)
     return _premix(np.arange(lows, dtype=np.uint32)), _premix(np.arange(highs, dtype=np.uint32))
 
 
 def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, size: int) -> I64:
-    """Number of reports that support each value of the domain: #{i : local_hash(seeds_i, x) = hashes_i}.
+    """Kernel: number of reports that support each value: #{i : local_hash(seeds_i, x) = hashes_i}.
 
     A report supports x = high · split + low when its low entry equals (hash − high entry) mod size.
     """
@@ -120,7 +120,7 @@ def support_counts(seeds: Field, hashes: Field, domain_size: int, split: int, si
 
 
 def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: int) -> I64:
-    """Number of reports that support each candidate, which may be any 64-bit number."""
+    """Kernel of local hashing: number of reports that support each candidate, which may be any 64-bit number."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     for chunk in _chunks(len(seeds), _TABLE // (len(candidates) + 1)):
         hashed = local_hash(seeds[chunk, None], candidates, split, size)
@@ -129,7 +129,7 @@ def support_of(seeds: Field, hashes: Field, candidates: U64, split: int, size: i
 
 
 def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
-    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
+    """Kernel: sum over hash functions i of table[i, local_hash(seeds_i, x)], for each value x of the domain."""
     low, high = _domain_characters(domain_size, split)
     size = table.shape[1]
     sums = np.zeros(len(high) * len(low), dtype=np.int64)
@@ -145,7 +145,7 @@ def table_support(seeds: U64, table: I64, domain_size: int, split: int) -> I64:
 
 
 def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64:
-    """Sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
+    """Kernel: sum over hash functions i of table[i, local_hash(seeds_i, x)], for each candidate x."""
     size = table.shape[1]
     sums = np.zeros(len(candidates), dtype=np.int64)
     for chunk in _chunks(len(seeds), _TABLE // (len(candidates) + 1)):
@@ -155,7 +155,7 @@ def table_support_of(seeds: U64, table: I64, candidates: U64, split: int) -> I64
 
 
 def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: int, bitmaps: Field) -> tuple[I64, I64]:
-    """Write all decided bits to the bitmaps, and return report and bit numbers of the ties of head bytes.
+    """Unary kernel: write all decided bits to the bitmaps; return report and bit numbers of the ties of head bytes.
 
     A bit is one if its head byte is below the top byte of its threshold; an equal byte is a tie, left zero.
     """
@@ -175,7 +175,7 @@ def unary_response(values: U64, head: U8, true_threshold: int, other_threshold: 
 
 
 def column_sums(bitmaps: U8, size: int) -> I64:
-    """Number of ones in each of the first `size` columns of the bitmaps."""
+    """Kernel over bitmaps: number of ones in each of the first `size` columns."""
     n, row_bytes = bitmaps.shape
     counts = np.zeros(8 * row_bytes, dtype=np.int64)
     # Short rows are read several at a time as one long row, and the remaining ones one by one.
@@ -189,7 +189,7 @@ def column_sums(bitmaps: U8, size: int) -> I64:
 
 
 def walsh_hadamard(a: I64) -> None:
-    """Replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
+    """Kernel: replace each row of `a`, of length 2^m, by its unnormalised transform in natural order."""
     rows, length = a.shape
     half = 1
     while half < length:
@@ -202,14 +202,14 @@ def walsh_hadamard(a: I64) -> None:
 
 
 def _parity(words: U64) -> U64:
-    """Exclusive or of the bits of each word."""
+    """Exclusive or of the bits of each word, in NumPy."""
     for shift in (32, 16, 8, 4, 2, 1):
         words = words ^ (words >> np.uint64(shift))
     return words & np.uint64(1)
 
 
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
-    """Write rows and hash of each user to the fields, and return the reports to redo.
+    """Kernel: write rows and hash of each user to the fields, and return the reports to redo.
 
     The rows are the first words, cut to `bits`; bit j of the hash is the parity of row j & value, and the last two
     words decide the direct response to it.
@@ -225,7 +225,7 @@ def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) 
 
 
 def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
-    """Weighted characters of all reports at the 2^bits frequencies.
+    """Kernel: weighted characters of all reports at the 2^bits frequencies.
 
     For each report and each s in 1 … 2^t − 1, the exclusive or of the rows that s selects receives
     weights[s] · (−1)^popcount(s & hash).
@@ -245,7 +245,7 @@ def gray_scatter(rows: Field, hashes: Field, bits: int, weights: I64) -> I64:
 
 
 def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: int, out: Field) -> I64:
-    """Write the cell of each user, block · order + u, to the field, and return the reports to redo.
+    """Kernel: write the cell of each user, block · order + u, to the field, and return the reports to redo.
 
     A value x has block x mod blocks and row r = 1 + x div blocks. In its own block u gets even parity with r
     if kept, odd if not; any other block takes u as drawn.
@@ -265,7 +265,7 @@ def hadamard_response(values: U64, words: U64, keep: int, blocks: int, order: in
 
 
 def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Field) -> I64:
-    """Write the subset of each user to the bitmaps, and return the reports to redo.
+    """Kernel: write the subset of each user to the bitmaps, and return the reports to redo.
 
     Column 0 decides whether the user's value is kept; the w other columns shuffle the first w of the size − 1 other
     values (Fisher–Yates). These are the subset; if the user's value is kept, it replaces the last of them.
@@ -292,7 +292,7 @@ def subset_response(values: U64, words: U64, keep: int, size: int, bitmaps: Fiel
 
 
 def _error(words: U64, column: int, keep: int, size: int, window: int) -> tuple[U64, npt.NDArray[np.bool_]]:
-    """Error to combine with each hash, and whether its report must be redone.
+    """In NumPy, the error to combine with each hash, and whether its report must be redone.
 
     The error is uniform below `window` if words[:, column] < keep, otherwise uniform from `window` up to `size`; both
     are drawn, from the next two columns.
@@ -304,7 +304,7 @@ def _error(words: U64, column: int, keep: int, size: int, window: int) -> tuple[
 
 
 def _toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -> U64:
-    """Linear hash of each value under its Toeplitz matrix: bit j is the parity of (matrix >> j) & value.
+    """Toeplitz hash of each value in NumPy: bit j is the parity of (matrix >> j) & value.
 
     Only the lowest `item_bits` of the value count; item_bits + hash_bits − 1 is at most 64.
     """
@@ -318,7 +318,7 @@ def _toeplitz_hash(values: U64, matrices: U64, hash_bits: int, item_bits: int) -
 def toeplitz_response(
     values: U64, words: U64, hash_bits: int, item_bits: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """Write matrix and hash of each user to the fields, and return the reports to redo.
+    """Kernel: write matrix and hash of each user to the fields, and return the reports to redo.
 
     The matrix is the first word, cut to item_bits + hash_bits − 1 bits; the other words give the error of the hash.
     """
@@ -330,7 +330,7 @@ def toeplitz_response(
 
 
 def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I64) -> I64:
-    """Weighted characters of all reports at the 2^item_bits frequencies: `gray_scatter` with Toeplitz rows."""
+    """Kernel: weighted characters of all reports at the 2^item_bits frequencies; `gray_scatter` for Toeplitz rows."""
     shifts = np.arange(len(weights).bit_length() - 1, dtype=np.uint64)
     rows = (matrices[:, None].astype(np.uint64) >> shifts) & np.uint64(2**item_bits - 1)
     return gray_scatter(rows, hashes, item_bits, weights)
@@ -339,7 +339,7 @@ def toeplitz_scatter(matrices: Field, hashes: Field, item_bits: int, weights: I6
 def toeplitz_support_of(
     matrices: Field, hashes: Field, candidates: U64, hash_bits: int, item_bits: int, window: int
 ) -> I64:
-    """Number of reports that support each candidate: #{i : hash of it under matrix_i ^ hash_i < window}."""
+    """Kernel: number of reports that support each candidate: #{i : (its hash under matrix_i ^ hash_i) < window}."""
     counts = np.zeros(len(candidates), dtype=np.int64)
     for chunk in _chunks(len(matrices), _TABLE // (len(candidates) + 1)):
         hashed = _toeplitz_hash(candidates, matrices[chunk, None].astype(np.uint64), hash_bits, item_bits)
@@ -348,12 +348,12 @@ def toeplitz_support_of(
 
 
 def _double(field: U64, hash_bits: int) -> U64:
-    """Twice each element of GF(2^hash_bits), that is, its product with X."""
+    """In NumPy, twice each element of GF(2^hash_bits), that is, its product with X."""
     return field << np.uint64(1) ^ (field >> np.uint64(hash_bits - 1)) * np.uint64(POLYNOMIALS[hash_bits - 1])
 
 
 def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
-    """Product of each pair of elements of GF(2^hash_bits)."""
+    """In NumPy, the product of each pair of elements of GF(2^hash_bits)."""
     product = np.zeros(len(a), dtype=np.uint64)
     for j in range(hash_bits):
         product ^= a * (b >> np.uint64(j) & np.uint64(1))
@@ -362,7 +362,7 @@ def _multiply(a: U64, b: U64, hash_bits: int) -> U64:
 
 
 def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
-    """Canonical projective point of each line, coordinate i in the bits from hash_bits · i on.
+    """In NumPy, the canonical projective point of each line, coordinate i in the bits from hash_bits · i on.
 
     The last non-zero coordinate is 1. Points with more coordinates before it follow points with fewer; among the points
     with f such coordinates, these are the digits of the line's number.
@@ -376,7 +376,7 @@ def _points(lines: U64, hash_bits: int, dimension: int) -> U64:
 
 
 def _affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U64:
-    """Hash of each value under its line: the scalar product of value and point over GF(2^hash_bits).
+    """In NumPy, the hash of each value under its line: scalar product of value and point over GF(2^hash_bits).
 
     Coordinate i of a value is its hash_bits bits from hash_bits · i on; dimension · hash_bits is at most 64.
     """
@@ -391,7 +391,7 @@ def _affine_hash(values: U64, lines: U64, hash_bits: int, dimension: int) -> U64
 def affine_response(
     values: U64, words: U64, hash_bits: int, dimension: int, keep: int, window: int, out: Fields
 ) -> I64:
-    """Write line, stretch (if it has a field) and hash of each user to the fields, and return the reports to redo.
+    """Kernel: write line, stretch (if it has a field) and hash of each user, and return the reports to redo.
 
     The first word chooses the line, the second the stretch, a non-zero element that multiplies the hash; the last three
     give the error of the hash.
@@ -411,7 +411,7 @@ def affine_response(
 
 
 def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> I64:
-    """Sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of the pair (k, s), folded to item_bits.
+    """Kernel: sum of rows[k, s] over all lines k and s ≠ 0 at the frequency of (k, s), folded to item_bits.
 
     The frequency b satisfies ⟨s, a · x⟩ = ⟨b, x⟩ for every x, where a is the point of the line: in each coordinate, bit
     j of b is the parity of (a · 2^j) & s.
@@ -437,7 +437,7 @@ def affine_gather(rows: I64, hash_bits: int, dimension: int, item_bits: int) -> 
 
 
 def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
-    """First 8 bytes of BLAKE2s of each string, keyed by seed (personalisation) and tag (salt), as a number.
+    """Kernel: first 8 bytes of BLAKE2s of each string as a number, keyed by seed (personalisation) and tag (salt).
 
     `content` has the strings one after the other; string i stops at ends[i].
     """
@@ -452,7 +452,7 @@ def keyed_hash(content: U8, ends: I64, hash_seed: int, tag: bytes) -> U64:
 
 
 def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: int, size: int, out: Fields) -> I64:
-    """Write the public part (seed or index of the function) and the answer to the fields; return reports to redo.
+    """Kernel: write the public part (seed or index of the function) and the answer; return the reports to redo.
 
     The first word is the seed, or chooses one of the `seeds` if there are any; the others decide the direct response
     to the hash.
@@ -468,7 +468,7 @@ def local_hash_response(values: U64, words: U64, seeds: U64, keep: int, split: i
 def settle_ties(
     bitmaps: Field, values: U64, reports: I64, bits: I64, tails: U64, true_threshold: int, other_threshold: int
 ) -> None:
-    """Decide the ties of `unary_response` in the bitmaps by the rest of their words.
+    """Kernel: decide the ties of `unary_response` in the bitmaps by the rest of their words.
 
     The top 56 bits of a tail word are the low 56 of the word whose top byte tied.
     """
@@ -480,7 +480,7 @@ def settle_ties(
 
 
 def row_sums(bitmaps: U8) -> I64:
-    """Number of ones in each bitmap."""
+    """Kernel over bitmaps: number of ones in each bitmap."""
     sums = np.zeros(len(bitmaps), dtype=np.int64)
     for chunk in _chunks(len(bitmaps), _TABLE // (8 * bitmaps.shape[1] + 1)):
         sums[chunk] = np.unpackbits(bitmaps[chunk], axis=1).sum(axis=1, dtype=np.int64)
@@ -488,7 +488,7 @@ def row_sums(bitmaps: U8) -> I64:
 
 
 def _inside(fields: Fields, counts: tuple[int, ...], least: tuple[int, ...] = (0, 0)) -> list[I64]:
-    """The numbers in the reports, copied and then checked, so that nobody can change them after the check."""
+    """The numbers in the reports for a kernel, copied and then checked, so that nobody can change them afterwards."""
     copies = [field.astype(np.uint64) for field in fields]
     outside = np.zeros(len(copies[0]), dtype=np.bool_)
     for copy, count, smallest in zip(copies, counts, (*least, 0), strict=False):
@@ -498,7 +498,7 @@ def _inside(fields: Fields, counts: tuple[int, ...], least: tuple[int, ...] = (0
 
 
 def histogram(fields: Fields, cells: I64) -> None:
-    """Add each report to the cell of its number, or of its pair of numbers."""
+    """Kernel: add each report to the cell of its number, or of its pair of numbers."""
     size = cells.shape[-1]
     where, *second = _inside(fields, (cells.size // size, size) if len(fields) > 1 else (cells.size,))
     if second:
@@ -507,7 +507,7 @@ def histogram(fields: Fields, cells: I64) -> None:
 
 
 def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I64, cells: I64) -> None:
-    """Add each report (line, stretch, hash) to the cells of the values that it supports.
+    """Kernel: add each report (line, stretch, hash) to the cells of the values that it supports.
 
     These are (hash ^ e) / stretch for e below `window`. `powers` has the powers of a generator of the field twice, so
     that a difference of logarithms plus the number of powers is an index.
@@ -522,7 +522,7 @@ def stretched_histogram(fields: Fields, window: int, powers: I64, logarithms: I6
 
 
 def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
-    """For each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
+    """Kernel: for each row of a report, add 1 to its cell, or subtract 1 if the hash has that bit."""
     for j in range(rows.shape[1]):
         [row] = _inside((rows[:, j],), (cells.size,))
         minus = hashes.astype(np.uint64) >> np.uint64(j) & np.uint64(1) == 1
@@ -530,7 +530,7 @@ def sign_sums(rows: Field, hashes: Field, cells: I64) -> None:
 
 
 def extremes(field: Field) -> tuple[int, int]:
-    """Minimum and maximum of the numbers in a field of at least one record."""
+    """Kernel: minimum and maximum of the numbers in a field of at least one record."""
     return int(field.min()), int(field.max())
 
 
@@ -544,7 +544,7 @@ def promising_children(
     slack: int,
     room: int,
 ) -> tuple[int, I32, I32]:
-    """Number of children with the support they need, and the parents and numbers of the first `room` of them.
+    """Kernel: number of children with the support they need, and parents and numbers of the first `room` of them.
 
     In cohort r, child c of parent p has the cell start + (c + rotation) mod block of the table. Its support is the sum
     over the cohorts, capped at `slack` above the number of cohorts times the smallest value, so that one cell shared

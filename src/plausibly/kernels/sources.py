@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def source_files(folder: Path) -> list[Path]:
-    """`native.c`, which is compiled, and the files that it includes, in a fixed order."""
+    """The sources of the C library in a fixed order: `native.c`, which is compiled, and the files that it includes."""
     return [folder.joinpath("native.c"), *sorted(folder.joinpath("c").glob("*.h"))]
 
 

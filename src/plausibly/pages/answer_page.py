@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from ..core.wording import plural, visible
 from .answers import Answer
-from .charts import chart, svg_of, tree
+from .charts import chart, svg_of, tree_chart
 from .html import Html, document, picture, tag
 
 MOST_ROWS = 1000
 
 
-def page(answer: Answer) -> str:
-    """The page as text, equal for equal estimates. Lists at most the 1,000 largest estimates."""
+def answer_page(answer: Answer) -> str:
+    """The HTML page of an answer, equal for equal estimates. Lists at most the 1,000 largest estimates."""
     table = replace(answer, largest=min(len(answer.estimates), MOST_ROWS))
     title = "Estimated counts" if answer.found is None else "Common strings"
     return document(
@@ -48,7 +48,7 @@ def _pictures(answer: Answer) -> Iterator[Html]:
         yield tag("section", tag("h2", "The largest estimates"), drawn, id="chart")
     if answer.found is not None and answer.found.trace:
         alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
-        drawn = picture(svg_of(tree(answer)), label="Search", alt=alt, class_="tree")
+        drawn = picture(svg_of(tree_chart(answer)), label="Search", alt=alt, class_="tree")
         said = "Every column is a step: the characters that its users reported, the number of these users, and the "
         said += "numbers of candidates examined and kept. Each node shows the characters that its step adds."
         yield tag("section", tag("h2", "How the strings were found"), tag("p", said, class_="about"), drawn, id="tree")

@@ -24,24 +24,24 @@ _CERTAIN = 1e-99
 
 
 class Source(Protocol):
-    """The reports behind estimates, such as a collected tally (`plausibly.files.Collected`)."""
+    """The reports behind an answer, such as a collected tally (`plausibly.files.Collected`)."""
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme of the reports."""
+        """The scheme of the reports behind the answer."""
 
     @property
     def simulated(self) -> bool:
-        """Whether any of the reports is simulated."""
+        """Whether any of the reports behind the answer is simulated."""
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """Files and row groups that were left out when the reports were collected."""
+        """Files and row groups that were left out when the reports behind the answer were collected."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Estimates, the tally they come from, and how to show them.
+    """An answer: estimates, the tally they come from, and how to show them.
 
     ``level`` is the confidence level of the intervals. Tables and charts show at most the ``largest`` largest items;
     files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
@@ -59,17 +59,17 @@ class Answer:
 
     @cached_property
     def interval(self) -> tuple[Floats, Floats] | None:
-        """Lower and upper ends of the intervals, if there is a variance."""
+        """Lower and upper ends of the answer's intervals, if there is a variance."""
         return None if self.estimates.variance is None else self.estimates.interval(self.level)
 
     @property
     def found(self) -> HeavyHitters | None:
-        """The estimates, if they are the result of a search."""
+        """The estimates of the answer, if they are the result of a search."""
         return self.estimates if isinstance(self.estimates, HeavyHitters) else None
 
     @property
     def privacy(self) -> str:
-        """The epsilon of the scheme and what it guarantees."""
+        """The epsilon behind the answer and what it guarantees, for people."""
         epsilon = self.source.scheme.epsilon
         most = exp(float(epsilon))
         return (
@@ -79,18 +79,18 @@ class Answer:
 
     @property
     def places(self) -> npt.NDArray[np.intp]:
-        """Indices of the estimates to show, largest first: all of a search, otherwise the largest."""
+        """Indices of the estimates that the answer shows, largest first: all of a search, otherwise the largest."""
         shown = len(self.estimates) if self.found is not None else self.largest
         return np.argsort(-self.estimates.values, kind="stable")[:shown]
 
     @property
     def picked(self) -> bool:
-        """Whether the items shown were selected for being large."""
+        """Whether the items that the answer shows were selected for being large."""
         chosen = any(step.kind is Kind.SELECTION for step in self.estimates.history)
         return chosen or self.found is not None or self.largest < len(self.estimates)
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
-        """The columns of numbers by name; None for a column without values."""
+        """The answer's columns of numbers by name; None for a column without values."""
         made = self.estimates
         low, high = self.interval or (None, None)
         columns = {
@@ -103,7 +103,7 @@ class Answer:
         return columns if self.found is None else columns | {"p_value": self.found.p_values}
 
     def facts(self) -> dict[str, Any]:
-        """Everything but the numbers, JSON-ready."""
+        """Everything in the answer but its numbers, JSON-ready."""
         scheme, made = self.source.scheme, self.estimates
         return {
             "version": VERSION,
@@ -121,20 +121,20 @@ class Answer:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Facts and numbers, JSON-ready; the items in the order of the estimates."""
+        """Facts and numbers of the answer, JSON-ready; the items in the order of the estimates."""
         names = ["item", *(columns := self.columns())]
         lists = [column.tolist() if column is not None else [None] * len(self.estimates) for column in columns.values()]
         rows = zip(plain_items(self.estimates), *lists, strict=True)
         return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]}
 
     def header(self) -> tuple[str, ...]:
-        """The column names of the table for people."""
+        """The column names of the answer's table for people."""
         interval = f"{100 * self.level:g} % interval"
         tested = self.found is not None and self.found.p_values is not None
         return ("item", "estimate", "share", *[interval] * (self.interval is not None), *["p-value"] * tested)
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of the table for people: the item itself, then texts."""
+        """The rows of the answer's table for people: the item itself, then texts."""
         made, p_values = self.estimates, None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
         shown = self.places
@@ -152,7 +152,7 @@ class Answer:
             yield made.items[i], *texts
 
     def about(self) -> dict[str, str]:
-        """Facts about the data behind the estimates, as names and phrases."""
+        """Facts about the data behind the answer, as names and phrases."""
         scheme, made = self.source.scheme, self.estimates
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
@@ -174,7 +174,7 @@ class Answer:
         return told | {"Fingerprint": scheme.fingerprint()}
 
     def notes(self) -> list[str]:
-        """Remarks for the reader of the table."""
+        """Remarks for the reader of the answer."""
         made, told = self.estimates, []
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
@@ -198,5 +198,5 @@ class Answer:
 
 
 def plain_items(estimates: Estimates) -> list[Any]:
-    """The items for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
+    """The items of an answer for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
     return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]

@@ -29,7 +29,7 @@ _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "plausibly"}
 
 
 def chart(answer: Answer) -> Figure:
-    """The bar chart of the largest estimates, with a caption."""
+    """The bar chart of the largest estimates of an answer, with a caption."""
     from matplotlib.figure import Figure
 
     bars = min(answer.largest, len(answer.estimates), MOST_BARS)
@@ -42,8 +42,8 @@ def chart(answer: Answer) -> Figure:
     return figure
 
 
-def tree(answer: Answer) -> Figure:
-    """The tree of a search."""
+def tree_chart(answer: Answer) -> Figure:
+    """The chart of a search: its tree."""
     from matplotlib.figure import Figure
 
     if answer.found is None:
@@ -60,14 +60,14 @@ def tree(answer: Answer) -> Figure:
 
 
 def svg_of(figure: Figure) -> str:
-    """The figure as SVG text."""
+    """The chart as SVG text."""
     content = io.BytesIO()
-    save(figure, content, "svg")
+    save_chart(figure, content, "svg")
     return content.getvalue().decode()
 
 
-def save(figure: Figure, where: BinaryIO, kind: str) -> None:
-    """Write the figure; equal figures give equal bytes."""
+def save_chart(figure: Figure, where: BinaryIO, kind: str) -> None:
+    """Write the chart as PNG or SVG; equal charts give equal bytes."""
     import matplotlib as mpl
 
     given: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": _DPI}

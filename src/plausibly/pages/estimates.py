@@ -15,9 +15,9 @@ from typing import Any
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest
-from .answer_page import page
+from .answer_page import answer_page
 from .answers import Answer, plain_items
-from .charts import chart, save, tree
+from .charts import chart, save_chart, tree_chart
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
 """First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
@@ -32,14 +32,14 @@ def write_estimates(path: str | Path, answer: Answer) -> None:
 
 
 def write_tree(path: str | Path, answer: Answer) -> None:
-    """Write or replace the tree of a search: .png or .svg."""
+    """Write or replace a file with the tree of a search and its estimates: .png or .svg."""
     path = check_name(path, pictures=True)
     with replacing(path) as unfinished:
-        _write_picture(tree(answer), unfinished, path.suffix.lower()[1:])
+        _write_picture(tree_chart(answer), unfinished, path.suffix.lower()[1:])
 
 
 def check_name(path: str | Path, *, pictures: bool = False) -> Path:
-    """The path. Fail early if no such file can be written."""
+    """The path for a file of estimates. Fail early if the file cannot be written."""
     path = Path(path)
     ending = path.suffix.lower()
     valid = [".png", ".svg"] if pictures else list(_WRITERS)
@@ -53,7 +53,7 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
 
 
 def safe_cell(item: Any) -> Any:
-    """The item for a CSV file, with an apostrophe before a text that a spreadsheet might run as a formula.
+    """The item for a CSV file of estimates, with an apostrophe if a spreadsheet might run the item as a formula.
 
     >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
     ("'=1+1", "''quoted'", 'a=b', -5)
@@ -101,7 +101,7 @@ def _write_json(answer: Answer, path: Path) -> None:
 
 
 def _write_html(answer: Answer, path: Path) -> None:
-    path.write_text(page(answer), encoding="utf-8")
+    path.write_text(answer_page(answer), encoding="utf-8")
 
 
 def _write_png(answer: Answer, path: Path) -> None:
@@ -114,7 +114,7 @@ def _write_svg(answer: Answer, path: Path) -> None:
 
 def _write_picture(figure: Any, path: Path, kind: str) -> None:
     with path.open("wb") as file:
-        save(figure, file, kind)
+        save_chart(figure, file, kind)
 
 
 _WRITERS: dict[str, Callable[[Answer, Path], None]] = {

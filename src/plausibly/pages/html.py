@@ -21,7 +21,7 @@ class Html(str):
 
 
 def tag(name: str, /, *children: str, **attributes: str) -> Html:
-    """An element. In attribute names, a final underscore is dropped and other underscores become hyphens.
+    """An HTML element. In attribute names, a final underscore is dropped and other underscores become hyphens.
 
     >>> tag("p", "1 < 2, ", tag("b", "yes"), class_="note")
     '<p class="note">1 &lt; 2, <b>yes</b></p>'
@@ -45,7 +45,7 @@ def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
 
 
 def picture(svg: str, *, label: str, alt: str, class_: str) -> Html:
-    """An embedded SVG picture."""
+    """An SVG picture embedded in HTML."""
     image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=alt, class_=class_)
     # A picture wider than the screen scrolls sideways, with the keyboard as well.
     return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=label)

@@ -56,18 +56,18 @@ class Domain(ABC):
     @property
     @abstractmethod
     def code_count(self) -> int:
-        """Number of different codes that a client tells apart."""
+        """Number of different codes in the domain that a client tells apart."""
 
     @abstractmethod
     def encode(self, items: object) -> Encoded:
-        """The code of each item. Invalid items are reported by position, never by value."""
+        """The domain's code of each item. Invalid items are reported by position, never by value."""
 
     @abstractmethod
     def decode(self, codes: Encoded) -> Items:
         """The items of these codes, for a domain whose codes are no hashes."""
 
     def encoded(self, values: object) -> Encoded:
-        """The values unchanged, if they look like a result of ``encode``. Raises otherwise."""
+        """The values unchanged, if they look like codes of this domain. Raises otherwise."""
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
             raise DomainError("values: expected an array of items that the domain has encoded, got something else")
         # Kernels read whole words, and another process must not change what has been checked.
@@ -79,31 +79,31 @@ class Domain(ABC):
         return codes
 
     def number(self, code: Any) -> int:
-        """One code as the integer that a client on a device makes of the item."""
+        """One code of the domain as the integer that a client on a device makes of the item."""
         return int(code)
 
     def of_number(self, number: int) -> Encoded:
-        """The one encoded item that ``number`` makes this integer of, as an array."""
+        """The one encoded item of the domain that ``number`` turns into this integer, as an array."""
         return np.array([number], dtype=np.uint64)
 
     def spread(self, count: int) -> Encoded:
-        """Up to ``count`` evenly spaced codes, the first and the last among them."""
+        """Up to ``count`` evenly spaced codes of the domain, the first and the last among them."""
         return np.array(self.ranks(count), dtype=np.uint64)
 
     def ranks(self, count: int) -> Sequence[int]:
-        """Up to ``count`` evenly spaced numbers below ``code_count``, the first and the last among them."""
+        """Up to ``count`` evenly spaced ranks in the domain, below ``code_count``, the first and last among them."""
         last = self.code_count - 1
         if count > last:
             return range(last + 1)
         return sorted({i * last // max(1, count - 1) for i in range(count)})
 
     def normalize(self, items: object) -> Items:
-        """The items as named in estimates: cut if the domain cuts them, "other" if it does not list them."""
+        """The items as the domain names them in estimates: cut if it cuts them, "other" if it does not list them."""
         return self.decode(self.encode(items))
 
     @abstractmethod
     def examples(self, count: int) -> Items:
-        """Up to ``count`` different items, to try a scheme with."""
+        """Up to ``count`` different items of the domain, to try a scheme with."""
 
     # --- files and command lines ------------------------------------------------------------------------------
 
@@ -115,12 +115,12 @@ class Domain(ABC):
         return str
 
     def parse(self, texts: Sequence[str]) -> list[Any]:
-        """The items that are written as these texts. Invalid texts are reported by position, never by value."""
+        """The items of the domain written as these texts. Invalid texts are reported by position, never by value."""
         refuse_halves(texts)
         return list(texts)
 
     def codes_of(self, texts: Sequence[str]) -> Encoded:
-        """The codes of items that are written as these texts."""
+        """The domain's codes of items that are written as these texts."""
         return self.encode(self.parse(texts))
 
     # --- words ------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Domain(ABC):
         """The domain in a few words."""
 
     def facts(self) -> Facts:
-        """The possible values, and the treatment of all other values, line by line."""
+        """The possible values of the domain, and its treatment of all other values, line by line."""
         return [("values", self.describe()), ("others", "refused")]
 
     @property
@@ -162,7 +162,7 @@ class Domain(ABC):
 
     @classmethod
     def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields without ``"type"``. Raises unless they are the parameters of the class."""
+        """The fields of a domain without ``"type"``. Raises unless they are the parameters of the class."""
         names = signature(cls).parameters
         if fields.keys() != {"type", *names}:
             expected, got = sorted({"type", *names}), shown(sorted(fields))
@@ -183,7 +183,7 @@ class Listable(Domain):
 
     @property
     def code_count(self) -> int:
-        """Number of items."""
+        """Number of items of the listable domain."""
         return self.size
 
     def examples(self, count: int) -> Items:

@@ -12,7 +12,7 @@ from ..errors import DomainError
 
 
 def listed(items: object) -> list[Any]:
-    """The items as a list, with None for masked ones. Raises for a single item and for several dimensions."""
+    """The given items as a list, with None for masked ones. Raises for a single item and for several dimensions."""
     if isinstance(items, np.ndarray):
         as_list: list[Any] = one_dimensional(items).tolist()
         return as_list
@@ -25,7 +25,7 @@ def listed(items: object) -> list[Any]:
 
 
 def named(items: Iterable[Any]) -> npt.NDArray[Any]:
-    """The items as an array of objects."""
+    """The given items as an array of objects."""
     given = list(items)
     names = np.empty(len(given), dtype=object)
     names[:] = given
@@ -33,7 +33,7 @@ def named(items: Iterable[Any]) -> npt.NDArray[Any]:
 
 
 def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The array unchanged. Raises unless it has one dimension."""
+    """The array of items unchanged. Raises unless it has one dimension."""
     if array.ndim != 1:
         raise DomainError(f"items: expected one dimension, got {array.ndim}")
     return array
@@ -70,7 +70,7 @@ def refuse(
 
 
 def refuse_halves(texts: Iterable[str]) -> None:
-    """Refuse texts without a UTF-8 form: those with half of a surrogate pair."""
+    """Refuse items that are texts without a UTF-8 form: those with half of a surrogate pair."""
     given = list(texts)
     try:
         "".join(given).encode()

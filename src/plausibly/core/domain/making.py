@@ -15,7 +15,7 @@ from .labels import Labels
 
 
 def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
-    """The domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
+    """Make the domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
     if (domain_size is None) == (domain is None):
         got = "neither" if domain is None else "both"
         raise ParameterError(f"expected either domain_size= or domain=, got {got}")
@@ -30,7 +30,7 @@ def make_domain(*, domain_size: object = None, domain: object = None, other: obj
 
 
 def as_domain(given: object) -> Domain:
-    """The domain that one argument asks for: a number of items, a list of labels, or a domain."""
+    """Make the domain that one argument asks for: a number of items, a list of labels, or a domain."""
     if isinstance(given, Domain):
         return given
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
@@ -44,7 +44,7 @@ def as_domain(given: object) -> Domain:
 
 
 def expect_domain(given: object, accepts: Sequence[type[Domain]], name: str) -> None:
-    """Refuse what is no domain, or none that the scheme of this name works on."""
+    """Refuse an argument that is not a domain, or not one that the scheme of this name works on."""
     if not isinstance(given, Domain):
         raise ParameterError(f"domain: expected a Domain, got {type(given).__name__}")
     if not isinstance(given, tuple(accepts)):

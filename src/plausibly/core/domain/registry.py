@@ -28,7 +28,7 @@ def register_domain(kind: Kind) -> Kind:
 
 
 def is_domain_kind(name: object) -> bool:
-    """Whether a kind of domain of this name is known."""
+    """Whether a kind of domain is registered under this name."""
     return isinstance(name, str) and name in _KINDS
 
 
@@ -38,7 +38,7 @@ def _origin(kind: type[Domain]) -> tuple[str, str]:
 
 
 def domain_from_dict(fields: object) -> Domain:
-    """The domain of the JSON fields that ``Domain.to_dict`` wrote."""
+    """The domain of the JSON fields that ``Domain.to_dict`` wrote, by the registered kind."""
     if not isinstance(fields, dict):
         raise ParameterError(f"domain: expected an object, got {type(fields).__name__}")
     kind = fields.get("type")

@@ -67,12 +67,12 @@ class Strings(Domain):
 
     @property
     def symbols(self) -> int:
-        """Number of symbols: the pad, the characters, and the one for all others if there is one."""
+        """Number of symbols of the strings: the pad, the characters, and the one for all others if there is one."""
         return 1 + len(self.alphabet) + self.other
 
     @property
     def symbol_dtype(self) -> np.dtype[Any]:
-        """The type of a symbol; its bytes are what is hashed of it."""
+        """The type of a symbol of the strings; hashes are computed over its bytes."""
         return np.dtype("<u1" if self.symbols <= 256 else "<u2")
 
     @cached_property
@@ -93,7 +93,7 @@ class Strings(Domain):
         return self.alphabet if isinstance(self.alphabet, str) else self.alphabet.decode("latin-1")
 
     def encode(self, items: object) -> Encoded:
-        """The symbols of each text, a row of ``length`` symbols each."""
+        """The symbols of each string, a row of ``length`` symbols each."""
         rows = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
         if rows is not None:
             return rows
@@ -161,7 +161,7 @@ class Strings(Domain):
         refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
 
     def encoded(self, values: object) -> Encoded:
-        """The rows unchanged, if they look like what ``encode`` returns; refuses others."""
+        """The rows of symbols unchanged, if they look like encoded strings. Raises otherwise."""
         dtype = self.symbol_dtype
         if not isinstance(values, np.ndarray) or values.dtype != dtype or values.shape[1:] != (self.length,):
             expected = f"rows of {self.length} symbols ({dtype})"
@@ -173,7 +173,7 @@ class Strings(Domain):
         return rows
 
     def decode(self, codes: Encoded) -> Items:
-        """The texts of rows of symbols."""
+        """The strings of rows of symbols."""
         characters = "\0" + self._characters + OTHER_CHARACTER * self.other
         rows = np.asarray(codes)
         if isinstance(self.alphabet, str) and "\0" not in self.alphabet and rows.shape[1]:
@@ -184,23 +184,23 @@ class Strings(Domain):
         return named(texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts])
 
     def number(self, code: Any) -> int:
-        """The symbols as the digits of a number, the first one the highest."""
+        """The symbols of a string as the digits of a number, the first one the highest."""
         return symbol_number(np.asarray(code).tolist(), self.symbols)
 
     def row(self, number: int) -> Rows:
-        """The symbols that are the digits of a number."""
+        """The symbols of the string that are the digits of a number."""
         return np.array(symbol_row(number, self.symbols, self.length), dtype=self.symbol_dtype)
 
     @property
     def code_count(self) -> int:
-        """Number of texts, of every length."""
+        """Number of strings, of every length."""
         return sum((self.symbols - 1) ** length for length in range(self.length + 1))
 
     def of_number(self, number: int) -> Encoded:
         return self.row(number)[None, :]
 
     def spread(self, count: int) -> Encoded:
-        """Up to ``count`` evenly spaced texts, in the order of their length and then of the alphabet."""
+        """Up to ``count`` evenly spaced strings, in the order of their length and then of the alphabet."""
         letters, ranks = self.symbols - 1, self.ranks(count)
         rows, first = np.zeros((len(ranks), self.length), dtype=self.symbol_dtype), 0
         start = 0  # the rank of the first text of a length

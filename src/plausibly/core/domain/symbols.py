@@ -27,7 +27,7 @@ def symbol_row(number: int, symbols: int, length: int) -> list[int]:
 
 
 def symbol_numbers(rows: Rows, symbols: int) -> Numbers:
-    """The number of each row, for rows whose numbers fit into 64 bits."""
+    """The number of each row of symbols, for rows whose numbers fit into 64 bits."""
     numbers = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
         numbers *= np.uint64(symbols)
@@ -36,7 +36,7 @@ def symbol_numbers(rows: Rows, symbols: int) -> Numbers:
 
 
 def symbol_rows(numbers: npt.NDArray[Any], symbols: int, length: int, dtype: npt.DTypeLike) -> Rows:
-    """The row of each number, for numbers of 64 bits."""
+    """The row of symbols of each number, for numbers of 64 bits."""
     rows = np.empty((len(numbers), length), dtype=dtype)
     rest = numbers.astype(np.uint64)
     for i in range(length - 1, -1, -1):

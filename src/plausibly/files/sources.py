@@ -1,0 +1,52 @@
+"""Sources of users' values: the path of a file or a stream of bytes, with errors that name it."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ..core.errors import ParameterError, PlausiblyError
+
+
+class ValuesError(PlausiblyError, ValueError):
+    """A file of users' values is refused. The message names the file, the line and the reason, and shows no value."""
+
+
+class Source:
+    """A source of values: the path of a file, or a stream of bytes such as standard input."""
+
+    def __init__(self, given: str | Path | BinaryIO) -> None:
+        if isinstance(given, io.TextIOBase):
+            raise ParameterError("expected a stream of bytes, got one of text; pass its .buffer")
+        self.path = Path(given) if isinstance(given, str | Path) else None
+        self.name = "standard input" if self.path is None else str(given)
+        self.read = 0
+        """Number of bytes read so far."""
+        self.size: int | None = None
+        """Total number of bytes, if known."""
+        self._given = given
+
+    def refused(self, why: str, place: str = "") -> ValuesError:
+        """A `ValuesError` that names the source of the values."""
+        return ValuesError(f"{self.name}{place and f', {place}'}: {why}")
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """The source of the values, a file or stream, open for reading."""
+        if self.path is None:
+            if getattr(self._given, "closed", True):
+                raise self.refused("cannot be read because it is closed")
+            yield cast(BinaryIO, self._given)
+            return
+        try:
+            file = self.path.open("rb")
+        except OSError as error:
+            raise self.refused(error.strerror or "cannot be opened") from None
+        with file:
+            whole = os.fstat(file.fileno())
+            self.size = whole.st_size or None  # a pipe has none
+            yield file
