@@ -133,8 +133,8 @@ def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds
     (5, 6)
     """
     symbols = domain.symbols
-    start = min(user_shares.longest(symbols, user_shares.FIRST_CELLS), domain.length)
-    step = min(user_shares.longest(symbols, max(symbols, user_shares.FIRST_CELLS // keep)), domain.length)
+    start = min(user_shares.longest_prefix(symbols, user_shares.FIRST_CELLS), domain.length)
+    step = min(user_shares.longest_prefix(symbols, max(symbols, user_shares.FIRST_CELLS // keep)), domain.length)
 
     def oracle(items: int) -> Scheme:
         return make("TLH", epsilon=epsilon, domain_size=items)

@@ -78,7 +78,7 @@ class AGR(Scheme):
 
     @property
     def item_bits(self) -> int:
-        """Number of bits in an encoded item."""
+        """Number of bits in an item encoded as a point of the affine space."""
         return (self.size - 1).bit_length()
 
     @cached_property
@@ -97,7 +97,7 @@ class AGR(Scheme):
 
     @property
     def t(self) -> int:
-        """log2 of the order of the field, hence the number of bits in a hash."""
+        """Number of bits in a hash: log2 of the order of the field of the affine space."""
         return self._shape[0]
 
     @property
@@ -107,17 +107,17 @@ class AGR(Scheme):
 
     @property
     def w(self) -> int:
-        """Number of hash values that support an item."""
+        """Number of hash values that support an item in affine response."""
         return self._shape[2]
 
     @property
     def g(self) -> int:
-        """Order of the field: the number of hash values."""
+        """Number of hash values: the order of the field of the affine space."""
         return 1 << self.t
 
     @property
     def lines(self) -> int:
-        """Number of projective points, L."""
+        """Number of projective points, L, the directions of lines in the affine space."""
         return ((1 << self.t * self.m) - 1) // (self.g - 1)
 
     @property
@@ -126,7 +126,7 @@ class AGR(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of affine response, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property

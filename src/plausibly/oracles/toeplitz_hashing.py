@@ -77,7 +77,7 @@ class TLH(Scheme):
 
     @cached_property
     def t(self) -> int:
-        """Number of bits in a hash."""
+        """Number of bits in a Toeplitz hash."""
         if self.hash_bits is not None:
             return self.hash_bits
         for t in range(1, MAX_HASH_BITS):
@@ -87,17 +87,20 @@ class TLH(Scheme):
 
     @cached_property
     def w(self) -> int:
-        """Number of hash values that support an item."""
+        """Number of Toeplitz hash values that support an item."""
         return self.window or best_window(self.epsilon, self.t)
 
     @property
     def g(self) -> int:
-        """Number of hash values."""
+        """Number of values of a Toeplitz hash."""
         return 1 << self.t
 
     @property
     def item_bits(self) -> int:
-        """Number of bits in an encoded item; of a 64-bit key, as many as keep the matrix within 64 bits."""
+        """Number of bits that the Toeplitz matrix hashes: those of an encoded item.
+
+        Of a 64-bit key, as many as keep the matrix within 64 bits.
+        """
         return 65 - self.t if self.domain.size is None else (self.size - 1).bit_length()
 
     @property
@@ -106,7 +109,7 @@ class TLH(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of Toeplitz hashing, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property
