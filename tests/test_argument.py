@@ -26,7 +26,7 @@ SOURCE = inspect.getsource(device)
 
 
 def argued(scheme: Scheme) -> bool:
-    return argument.applies(scheme.randomizer, scheme.domain.code_count)
+    return argument.argument_applies(scheme.randomizer, scheme.domain.code_count)
 
 
 # --- it is about the code that ships ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from . import oracles, plugins, search, sketches
 from . import postprocess as postprocess  # so that the steps are available wherever schemes are
+from .core.arguments import expect_few_brackets
 from .core.domain import Domain, is_domain_kind, make_domain
 from .core.errors import ParameterError
 from .core.probability import EpsilonLike
@@ -49,7 +50,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
         """Load the schemes of other packages into the catalogue, once."""
         if not self._loaded:
             self._loaded = True  # set first: a plug-in may ask for a scheme while it loads
-            self.failures = plugins.load(self._take)
+            self.failures = plugins.load_plugins(self._take)
 
     def _take(self, found: object) -> None:
         # A module registers its schemes while it is loaded.
@@ -124,12 +125,6 @@ def from_json(text: str) -> Scheme:
         return _from_fields(given)
     except RecursionError:
         raise ParameterError("expected the JSON text of a scheme, got one nested too deeply") from None
-
-
-def expect_few_brackets(text: str, most: int) -> None:
-    """Raise ValueError if JSON text has too many lists and objects: an empty one takes 50 times its text in memory."""
-    if text.count("[") + text.count("{") > most:
-        raise ValueError(f"expected at most {most} opening brackets, got more")
 
 
 def _from_fields(given: object) -> Scheme:

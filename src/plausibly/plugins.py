@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 GROUP = "plausibly.schemes"
 
 
-def load(take: Callable[[object], None]) -> list[str]:
+def load_plugins(take: Callable[[object], None]) -> list[str]:
     """Load every plug-in and hand over what its entry point names; return a message for each that failed.
 
     A failure does not stop the others. It is also a warning, because plug-ins are loaded without being asked for.

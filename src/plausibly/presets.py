@@ -20,7 +20,7 @@ def CMS(
     oracle: Literal["SUE", "OUE"] = "SUE",
     **parameters: Any,
 ) -> Scheme:
-    """Apple's private count-mean sketch ("Learning with privacy at scale", 2017): CM over unary encoding of the cell.
+    """Preset of Apple's private count-mean sketch ("Learning with privacy at scale", 2017): CM over unary encoding.
 
     Apple's bits are symmetric, SUE; ``oracle="OUE"`` is the variant of the paper's experiments, with less noise. The
     domain and ``hash_seed`` are given as to ``make("CM", ...)``.
@@ -33,7 +33,7 @@ def CMS(
 
 
 def HCMS(epsilon: EpsilonLike, *, rows: int = 1024, width: int = 1024, **parameters: Any) -> Scheme:
-    """Apple's Hadamard count-mean sketch (2017): CM over one randomized Hadamard coefficient of the cell, one bit.
+    """Preset of Apple's Hadamard count-mean sketch (2017): CM over one randomized Hadamard coefficient, one bit.
 
     The domain and ``hash_seed`` are given as to ``make("CM", ...)``. Without ``coefficients=1`` the oracle has the
     best number of coefficients, and several times less noise.
@@ -46,7 +46,7 @@ def HCMS(epsilon: EpsilonLike, *, rows: int = 1024, width: int = 1024, **paramet
 
 
 def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: int = 64, **parameters: Any) -> Scheme:
-    """Google's RAPPOR for one report a user (Erlingsson, Pihur and Korolova 2014): BLOOM, the whole filter perturbed.
+    """Preset of Google's RAPPOR for one report a user (Erlingsson, Pihur and Korolova 2014): BLOOM, all bits perturbed.
 
     ``epsilon`` is that of the report: each bit has epsilon/(2*hashes). The domain and ``hash_seed`` are given as to
     ``make("BLOOM", ...)``.
@@ -60,7 +60,7 @@ def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: i
 
 
 def FOLDED(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
-    """The folded oracle: CM over TLH with wide rows, as accurate as an oracle over listed items, but for any items.
+    """Preset of the folded oracle: CM over TLH with wide rows, for any items, as accurate as one over listed items.
 
     There are so many cells that collisions hardly matter: with n users, they add about n/cells + F2/(cohorts*cells) to
     the variance of an item, where F2 is the sum of the squared counts. A million candidates are decoded in about a
@@ -83,7 +83,7 @@ def TRELLIS(
     typical_length: int | None = None,
     hash_seed: int = 0,
 ) -> Scheme:
-    """Our search for heavy hitters as recommended: TRELLIS over SS and TLH, with users divided by ``user_shares``.
+    """Preset of our search for heavy hitters: TRELLIS over SS and TLH, with users divided by ``user_shares``.
 
     ``users`` is the approximate number of users, ``typical_length`` the approximate length of common strings (by
     default at most 16).
@@ -122,7 +122,7 @@ def TRELLIS(
 
 
 def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:
-    """An interactive search over TLH, for deployments that can ask fresh users in every round.
+    """Preset of an interactive search over TLH, for deployments that can ask fresh users in every round.
 
     In each round, publish ``scheme``, collect, and call ``close(tally)``, until it says that there are no more rounds;
     then call ``result()``. Give all rounds about the same number of users.
@@ -133,8 +133,8 @@ def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds
     (5, 6)
     """
     symbols = domain.symbols
-    start = min(user_shares.longest(symbols, user_shares.FIRST_CELLS), domain.length)
-    step = min(user_shares.longest(symbols, max(symbols, user_shares.FIRST_CELLS // keep)), domain.length)
+    start = min(user_shares.longest_prefix(symbols, user_shares.FIRST_CELLS), domain.length)
+    step = min(user_shares.longest_prefix(symbols, max(symbols, user_shares.FIRST_CELLS // keep)), domain.length)
 
     def oracle(items: int) -> Scheme:
         return make("TLH", epsilon=epsilon, domain_size=items)

@@ -14,7 +14,7 @@ import pytest
 
 import plausibly
 from plausibly import ParameterError, Scheme, SeededRandom, audit, catalog, device, extend
-from plausibly.certify.argument import applies
+from plausibly.certify.argument import argument_applies
 from plausibly.certify.moments import moments
 
 
@@ -168,16 +168,16 @@ def test_digits_are_those_of_the_value() -> None:
 
 def test_the_client_is_proved_on_every_domain_and_a_foreign_part_is_not() -> None:
     client: Any = scheme_of().randomizer
-    assert applies(client, 9)
+    assert argument_applies(client, 9)
     part = client.groups[0][0]
     part.base = 4
-    assert not applies(client, 9), "more items than the oracle has"
+    assert not argument_applies(client, 9), "more items than the oracle has"
     part.base, part.step = 3, 0
-    assert not applies(client, 9), "an error on every value"
+    assert not argument_applies(client, 9), "an error on every value"
     part.step = 1
-    assert applies(client, 9)
+    assert argument_applies(client, 9)
     part.__class__ = type("Foreign", (device.Digit,), {})
-    assert not applies(client, 9)
+    assert not argument_applies(client, 9)
 
 
 def test_the_audit_weighs_groups_and_checks_any_decoder() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plausibly.core.history import Applied, Kind, decoding, joined, search_by, selection, without
+from plausibly.core.history import Applied, Kind, decoding, history_text, search_by, selection, without_steps
 
 HISTORY = (
     decoding("the median of rows"),
@@ -25,15 +25,15 @@ def test_every_kind_of_step_is_shown_in_its_own_words() -> None:
 
 
 def test_a_history_in_words_joins_its_steps() -> None:
-    assert joined(HISTORY[:2]) == "the median of rows and search by PEM"
-    assert joined(HISTORY[2:], ", ") == "significance-cut alpha=0.1, top 3"
-    assert joined(()) == ""
+    assert history_text(HISTORY[:2]) == "the median of rows and search by PEM"
+    assert history_text(HISTORY[2:], ", ") == "significance-cut alpha=0.1, top 3"
+    assert history_text(()) == ""
 
 
 def test_steps_of_some_kinds_are_left_out_by_kind_and_not_by_name() -> None:
     misleading = Applied("top ten norm-sub")
-    assert without((*HISTORY, misleading), Kind.SELECTION, Kind.SEARCH) == (HISTORY[0], HISTORY[2], misleading)
-    assert without(HISTORY) == HISTORY
+    assert without_steps((*HISTORY, misleading), Kind.SELECTION, Kind.SEARCH) == (HISTORY[0], HISTORY[2], misleading)
+    assert without_steps(HISTORY) == HISTORY
 
 
 def test_records_are_values() -> None:

@@ -23,7 +23,7 @@ from plausibly.core.domain import (
     Listable,
     Strings,
     listed,
-    named,
+    object_array,
     refuse,
     register_domain,
     registry,
@@ -57,7 +57,7 @@ class Hours(Listable):
         return minutes.astype(np.uint64) // np.uint64(60 * self.slot)
 
     def decode(self, codes: Encoded) -> Items:
-        return named(60 * self.slot * int(code) for code in codes)
+        return object_array(60 * self.slot * int(code) for code in codes)
 
     def parse(self, texts: Sequence[str]) -> list[Any]:
         refuse(np.array([not re.fullmatch("[0-2][0-9]:[0-5][0-9]", text) for text in texts]), "expected hh:mm")

@@ -20,7 +20,7 @@ from engines.making import names, one_task_each, segment, whole
 from files.making import SMALL, damage_group, flip, small_file
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError, engines
 from plausibly.core import parallel
-from plausibly.core.atomic import held
+from plausibly.core.atomic import locked
 from plausibly.engines import collect, fold, local
 from plausibly.files import (
     Collected,
@@ -343,8 +343,8 @@ def test_what_killed_processes_have_left_is_swept_away(folder: Path, tmp_path: P
 
 
 def test_two_collectors_of_one_output_are_told_apart(folder: Path, tmp_path: Path) -> None:
-    code = "import sys; from plausibly.core.atomic import held; from pathlib import Path\n"
-    code += "with held(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    code = "import sys; from plausibly.core.atomic import locked; from pathlib import Path\n"
+    code += "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code, str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
@@ -372,11 +372,11 @@ def test_collectors_that_start_together_count_every_report_once(folder: Path, tm
 
 
 def test_the_lock_holds_within_a_process_too(tmp_path: Path) -> None:
-    with held(tmp_path / "out"):
-        with pytest.raises(StateError), held(tmp_path / "out"):
+    with locked(tmp_path / "out"):
+        with pytest.raises(StateError), locked(tmp_path / "out"):
             pass
         assert names(tmp_path) == ["out.lock"]
-    with held(tmp_path / "out"):
+    with locked(tmp_path / "out"):
         pass
     assert names(tmp_path) == []
 

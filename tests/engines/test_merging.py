@@ -9,7 +9,7 @@ import pytest
 from engines.making import names
 from files.making import SMALL
 from plausibly import ParameterError, StateError
-from plausibly.core.atomic import held
+from plausibly.core.atomic import locked
 from plausibly.engines import collect, merge_files
 from plausibly.files import (
     SimulatedError,
@@ -47,6 +47,6 @@ def test_merging_files_refuses_what_would_count_twice_or_be_lost(folder: Path, t
     write_tally(tmp_path / "s.tally", SMALL.accumulator(), simulated=True)
     with pytest.raises(SimulatedError, match=r"s\.tally: simulated reports.*allow_simulated=True"):
         merge_files([one, tmp_path / "s.tally"], tmp_path / "more.tally")
-    with held(tmp_path / "more.tally"), pytest.raises(StateError, match="another process"):
+    with locked(tmp_path / "more.tally"), pytest.raises(StateError, match="another process"):
         merge_files([one], tmp_path / "more.tally")
     assert names(tmp_path) == ["1.tally", "2.tally", "all.tally", "reports", "s.tally"]

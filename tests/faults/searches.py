@@ -418,7 +418,10 @@ PLANS: list[Plan] = [
         "pieces of several strings make up another",
         (
             Edit(
-                "search.fragments:puzzle", "whole[tag.of(whole) == common]", "whole", at="search.fragment_puzzle:puzzle"
+                "search.fragments:joined_fragments",
+                "whole[tag.of(whole) == common]",
+                "whole",
+                at="search.fragment_puzzle:joined_fragments",
             ),
         ),
         finds,

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import handed
 from cases import in_turn
 from drawn import drawn
-from plausibly.core.galois import tables as field_tables
+from plausibly.core.galois import field_tables
 from plausibly.kernels import native, reference
 from plausibly.kernels.common import POLYNOMIALS
 
 Array = npt.NDArray[Any]
 
 LIBRARY = native._open()
-SETS = ["baseline", "avx2"] if native._best(LIBRARY) == "avx2" else ["baseline"]
+SETS = ["baseline", "avx2"] if native._best_instruction_set(LIBRARY) == "avx2" else ["baseline"]
 BOUND = {name: native._bind(LIBRARY, name) for name in SETS}
 
 SIZES = [2, 3, 4, 21, 150, 256, 257, 1000, 65536]

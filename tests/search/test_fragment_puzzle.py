@@ -10,7 +10,7 @@ import pytest
 import plausibly
 from plausibly import Keys, ParameterError, Strings
 from plausibly.search import fragments
-from plausibly.search.fragments import puzzle
+from plausibly.search.fragments import joined_fragments
 from search.planted import assert_equals_the_naive_search, search_for, search_over, tally_for
 
 CROWD = ["ab", "abc", "", "c", "ba", "bac", "aaa", "ab", "abc", "ab"] * 40
@@ -57,10 +57,10 @@ def test_the_puzzle_keeps_only_strings_that_have_their_own_tag_and_no_pad_inside
     tags = scheme.string_tag.of(rows)
     letters = np.array([[0], [1], [2]], dtype=np.uint8)
     both = np.repeat(letters, 2, axis=0), np.tile(np.arange(2, dtype=np.uint64), 3)
-    found = puzzle(scheme.strings, [both, both], scheme.string_tag)
+    found = joined_fragments(scheme.strings, [both, both], scheme.string_tag)
     assert sorted(scheme.strings.decode(found)) == sorted(scheme.strings.decode(rows))
     only = both[0][both[1] == 0], both[1][both[1] == 0]
-    zero = puzzle(scheme.strings, [only, only], scheme.string_tag)
+    zero = joined_fragments(scheme.strings, [only, only], scheme.string_tag)
     assert sorted(scheme.strings.decode(zero)) == sorted(scheme.strings.decode(rows[tags == 0]))
 
 

@@ -26,7 +26,7 @@ _ROOTS = {"public", "perturb", "worst_ratio", _ALWAYS}
 _PLAIN = (int, bool, str, bytes, type(None))
 
 
-def applies(client: Randomizer, items: int) -> bool:
+def argument_applies(client: Randomizer, items: int) -> bool:
     """Whether the written argument proves this very client private on every item below ``items`` and every coin."""
     return digest() == PROVED and _as_written() and _of_device(client) and _within_conditions(client, items)
 

@@ -136,7 +136,7 @@ class Certificate:
         unpromised = "not promised: its estimates have no variance law" if self.moment_items else rests
         unstated = "not stated: its estimates have no variance law" if self.moment_items else rests
         lines = [
-            f"{named(self.scheme)}{self._verdict}",
+            f"{scheme_line(self.scheme)}{self._verdict}",
             f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
             f"  client    run on all private coins, {self.paths:,} paths: {self.covers}{drawn}",
             f"  bulk      {self._compared}",
@@ -181,7 +181,7 @@ def _of_smaller(items: int, scheme: Scheme) -> str:
     return f"{some} items of a smaller copy of the scheme"
 
 
-def named(scheme: Scheme) -> str:
+def scheme_line(scheme: Scheme) -> str:
     """The scheme on one line of a certificate, shortened if it is long.
 
     A search with all its parts would fill a page.

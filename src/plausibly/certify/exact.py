@@ -10,11 +10,11 @@ from ..core.enumeration import DrawsError, count_public_outcomes
 from ..core.probability import log_upper_bound, within_exp
 from ..core.scheme import Scheme, expect_scheme
 from ..device import DeviceError
-from .argument import applies
+from .argument import argument_applies
 from .certificate import Certificate
 from .client import Run, run_client
 from .moments import UNCHECKED, moments
-from .tapes import Comparison, compare
+from .tapes import Comparison, compare_tapes
 
 DRAWS = 2**20
 """Default budget of draws: enough to compare every item of a unary scheme of 1,000 items."""
@@ -44,7 +44,7 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
             findings.append(otherwise)
 
     try:
-        run, compared = run_client(scheme, draws, expect), compare(scheme, draws, expect)
+        run, compared = run_client(scheme, draws, expect), compare_tapes(scheme, draws, expect)
         found = moments(scheme)
     except (DrawsError, DeviceError) as error:
         refused = "the client refuses an item of the domain"
@@ -72,7 +72,7 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
         public_outcomes=run.outcomes,
         all_public_outcomes=count_public_outcomes(scheme.randomizer),
         public_complete=run.public_complete,
-        argued=applies(scheme.randomizer, scheme.domain.code_count),
+        argued=argument_applies(scheme.randomizer, scheme.domain.code_count),
         tapes=compared.tapes,
         compared_items=compared.items,
         compared=compared.scheme,

@@ -17,7 +17,7 @@ from ..core.codec import decode_reports, encode_reports
 from ..core.errors import ParameterError
 from ..core.randomness import RandomLike
 from ..core.scheme import Reports, Scheme, expect_scheme
-from .certificate import named
+from .certificate import scheme_line
 
 Bits = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class StatisticalAudit:
     def __str__(self) -> str:
         verdict = "is consistent with" if self.consistent else "VIOLATES"
         shown = f"{self.reports:,} reports show epsilon >= {self.lower_bound:.4g}"
-        return f"{named(self.scheme)} {verdict} its epsilon: {shown} with confidence {self.confidence:g}"
+        return f"{scheme_line(self.scheme)} {verdict} its epsilon: {shown} with confidence {self.confidence:g}"
 
 
 def audit_statistically(

@@ -44,7 +44,7 @@ class Comparison:
     tapes: int = 0
 
 
-def compare(scheme: Scheme, draws: int, expect: Expect) -> Comparison:
+def compare_tapes(scheme: Scheme, draws: int, expect: Expect) -> Comparison:
     """Compare the records that client, device and bulk path make from the same tapes, for all affordable items."""
     made = scheme if can_be_run(scheme, draws) else cut_until(scheme, lambda small: can_be_run(small, draws))
     if made is None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.history import Kind, joined, without
+from ..core.history import Kind, history_text, without_steps
 from ..core.wording import label_of
 from ..pages.answers import Answer
 from ..pages.estimates import write_estimates, write_tree
@@ -46,8 +46,8 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
         console.print("Nothing found.", highlight=False)
     scheme, made = answer.source.scheme, answer.estimates
     of = f"{made.n:,} reports of {scheme.name}, {answer.privacy.partition(':')[0]}."
-    steps = without(made.history, Kind.SELECTION, Kind.SEARCH)
-    after = [f"After {joined(steps)}."] if steps else []
+    steps = without_steps(made.history, Kind.SELECTION, Kind.SEARCH)
+    after = [f"After {history_text(steps)}."] if steps else []
     console.print(f"\n{escape(' '.join([of, *after, *answer.notes()]))}", highlight=False)
     for path in written:
         console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bytes
-from .domain import listed, named
+from .domain import listed, object_array
 from .errors import ReportError, StateError
 from .estimates import Estimates
 from .laws import Cells, Codes, choose_estimator
@@ -168,7 +168,7 @@ class Accumulator(ABC):
         return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
-        """The exact integers behind the estimates: the number of reports that support an item, or the sum of signs."""
+        """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
         estimator = choose_estimator(self.scheme.estimator, options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
@@ -183,7 +183,7 @@ class Accumulator(ABC):
         codes = domain.encode(given)
         if domain.size is not None:
             return codes, domain.decode(codes)  # an unlisted label is named "other" in the answer
-        return codes, named(given)
+        return codes, object_array(given)
 
     def to_bytes(self) -> bytes:
         """The accumulator as bytes, with the scheme's fingerprint and a checksum."""
@@ -441,7 +441,7 @@ def _state_shape(scheme: Scheme) -> tuple[int, ...]:
     return (scheme.channels or 1, *(scheme.cell_shape or ()))
 
 
-def of_own(scheme: Scheme, reports: Reports) -> Accumulator:
+def own_accumulator(scheme: Scheme, reports: Reports) -> Accumulator:
     """The accumulator of reports that this process has just made, folded on the calling thread."""
     tally = scheme.accumulator()
     tally.absorb_single_threaded(reports)

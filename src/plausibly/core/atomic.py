@@ -66,7 +66,7 @@ def folder_of(path: Path) -> Path:
     return path.parent
 
 
-def sweep(path: Path) -> None:
+def sweep_unfinished(path: Path) -> None:
     """Remove the temporary files that killed atomic writers have left. No other process may be writing this file."""
     # Match the whole name: the temporary file of another path, still in use, can begin alike.
     own = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _TOKEN}}}{re.escape(_UNFINISHED)}")
@@ -76,7 +76,7 @@ def sweep(path: Path) -> None:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold the atomic writer's lock on a path; raise if another process has it.
 
     The lock is released however the process ends.

@@ -16,7 +16,7 @@ _HEADER = struct.Struct("<4s16sQ")
 
 
 def encode_reports(scheme: Scheme, reports: object) -> bytes:
-    """The wire bytes of a batch of this scheme's reports."""
+    """Encode a batch of this scheme's reports as wire bytes."""
     expect_scheme(scheme)
     accepted = scheme.accept(reports)
     fingerprint = bytes.fromhex(scheme.fingerprint())[:16]
@@ -25,7 +25,7 @@ def encode_reports(scheme: Scheme, reports: object) -> bytes:
 
 
 def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
-    """The reports of a wire batch. Raises for another scheme, and for truncated, damaged or left-over bytes."""
+    """Decode a wire batch to reports. Raises for another scheme, and for truncated, damaged or left-over bytes."""
     view = as_bytes(blob, ReportError)
     overhead = _HEADER.size + 4
     if len(view) < overhead:

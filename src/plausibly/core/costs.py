@@ -49,7 +49,7 @@ class Cost:
         return [*(text for _, text in CLASSES), _LONGEST][self.time_class]
 
 
-def transform(cell_shape: tuple[int, ...]) -> float:
+def transform_seconds(cell_shape: tuple[int, ...]) -> float:
     """Cost in seconds of a Hadamard transform of cells of this shape."""
     cells = prod(cell_shape)
     return cells * log2(cells + 1) * _BUTTERFLY

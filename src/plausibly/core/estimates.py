@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError, StateError
-from .history import Applied, History, joined, selection
+from .history import Applied, History, history_text, selection
 from .steps import apply, find_step
 from .wording import count_text, label_of, plural, shown
 
@@ -80,7 +80,7 @@ class Estimates:
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
-            raise StateError(f"no variance, hence no interval, after {joined(self.history)}")
+            raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
 
@@ -110,7 +110,7 @@ class Estimates:
         if step.needs_total and not self.complete:
             raise StateError(f"{name} needs every item of the domain, got a part; estimate the whole domain first")
         if step.needs_variance and self.variance is None:
-            gone = f"is gone after {joined(self.history)}" if self.history else "these estimates do not have"
+            gone = f"is gone after {history_text(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
         values, variance = apply(name, self.values, self.n, self.variance, **options)
         return replace(self, values=values, variance=variance, history=(*self.history, applied))

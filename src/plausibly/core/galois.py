@@ -13,8 +13,8 @@ Elements = npt.NDArray[np.int64]
 
 
 @lru_cache(maxsize=16)
-def tables(bits: int) -> tuple[Elements, Elements]:
-    """Tables of GF(2^t): powers of a generator, and logarithms of all elements but 0.
+def field_tables(bits: int) -> tuple[Elements, Elements]:
+    """Tables of the Galois field GF(2^t): powers of a generator, and logarithms of all elements but 0.
 
     The powers are written twice so that a sum of two logarithms is an index.
     """

@@ -34,20 +34,20 @@ class HashedScheme(Scheme):
     @property
     @abstractmethod
     def g(self) -> int:
-        """Number of hash values of the hashed scheme."""
+        """Number of hash values of the hashing scheme."""
 
     @abstractmethod
     def seed_of(self, report: np.void) -> int:
-        """The seed of a report's hash function."""
+        """The seed of the hash function of a report, for hashing schemes."""
 
     @property
     def split(self) -> int:
-        """Where the hash splits an item x into its two characters, x mod split and x div split."""
+        """Where hashing splits an item x into its two characters, x mod split and x div split."""
         return split_for(self.domain)
 
     @cached_property
     def keep(self) -> int:
-        """p * 2^64, for the true hash of an item."""
+        """p * 2^64: threshold of a hashing scheme for the true hash of an item."""
         return keep_threshold(self.epsilon, 1, self.g - 1)
 
     @property
@@ -69,7 +69,10 @@ class HashedScheme(Scheme):
     def answer(
         self, values: Encoded, draws: Draws, seeds: npt.NDArray[np.uint64], out: Reports
     ) -> npt.NDArray[np.int64]:
-        """Write the hashed reports, and return the positions to redo. Without ``seeds``, the first word is the seed."""
+        """Write the reports of a hashing scheme, and return the positions to redo.
+
+        Without ``seeds``, the first word is the seed.
+        """
         fields = fields_of(out)
         return kernels.local_hash_response(values, draws.words, seeds, self.keep, self.split, self.g, fields)
 
@@ -88,20 +91,20 @@ def public_seeds(hash_seed: int, count: int, tag: bytes) -> npt.NDArray[np.uint6
 
 
 def split_for(domain: Domain) -> int:
-    """Where a hash splits the items of a domain: near the square root of its size, so that tables are small."""
+    """Where hashing splits the items of a domain: near the square root of its size, so that tables are small."""
     return 2**32 if domain.size is None else max(64, 1 << ((domain.size - 1).bit_length() + 1) // 2)
 
 
 def hash_field(g: int) -> tuple[str, str]:
-    """The record field of a hash below g."""
+    """The record field of a hashing scheme for a hash below g."""
     return ("hash", unsigned(g))
 
 
 def given_hash_range(number: int | None) -> int | None:
-    """The given number of hash values, checked; None selects the best number."""
+    """The given number of hash values of a hashing scheme, checked; None selects the best number."""
     return None if number is None else whole_number("hash_range", number, 2, MAX_HASH_RANGE)
 
 
 def best_hash_range(epsilon: Fraction) -> int:
-    """round(e^eps) + 1, the integer nearest to the best number of hash values, capped at two bytes."""
+    """round(e^eps) + 1, the integer nearest to the best number of values for hashing, capped at two bytes."""
     return min((floor_exp(epsilon, 2) + 1) // 2 + 1, MAX_HASH_RANGE)

@@ -59,11 +59,11 @@ def search_by(scheme: str) -> Applied:
     return Applied(scheme, kind=Kind.SEARCH)
 
 
-def without(history: History, *kinds: Kind) -> History:
+def without_steps(history: History, *kinds: Kind) -> History:
     """The history without steps of the given kinds."""
     return tuple(step for step in history if step.kind not in kinds)
 
 
-def joined(history: History, separator: str = " and ") -> str:
+def history_text(history: History, separator: str = " and ") -> str:
     """The history of estimates in words."""
     return separator.join(map(str, history))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ParameterError, StateError
-from .history import History, joined
+from .history import History, history_text
 from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
@@ -224,7 +224,7 @@ def pure(
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
     """``both`` in the variance law of a protocol whose report supports ``support`` of the points.
 
-    All sets of that size must be equally likely.
+    All sets of that size are treated alike.
     """
     own = p * Fraction(support - 1, points - 1)
     pairs = p * (support - 1) * (support - 2) + (1 - p) * support * (support - 1)
@@ -246,6 +246,6 @@ def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, An
 def law_of(decoder: Decoder) -> VarianceLaw:
     """The variance law of a decoder. Raises if it has none."""
     if decoder.law is None:
-        subject = joined(decoder.history) or "this decoder"
+        subject = history_text(decoder.history) or "this decoder"
         raise StateError(f"{subject} has no variance in closed form; simulate() shows how far its estimates scatter")
     return decoder.law

@@ -77,7 +77,7 @@ def _total_weight(hash_bits: int, window: int) -> int:
     return int(np.abs(window_weights(hash_bits, window)[1:]).sum())
 
 
-def excess(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:
+def excess_variance(epsilon: Fraction, hash_bits: int, window: int) -> Fraction:
     """Variance per non-holder in linear hashing relative to the least possible one, minus 1, up to 2^-90."""
     # V(tau)/V* = (1 + tau(E-1))^2/(4E tau(1-tau)), tau = w/g: lowest, 1, at tau = 1/(E+1).
     e = exp_enclosure(epsilon, 96)[0]
@@ -90,4 +90,4 @@ def best_window(epsilon: Fraction, hash_bits: int) -> int:
     ideal = (1 << hash_bits) / (exp_enclosure(epsilon, 96)[0] + 1)
     floor = ideal.numerator // ideal.denominator
     windows = [w for w in (floor, floor + 1) if 1 <= w < 1 << hash_bits]
-    return min(windows, key=lambda w: excess(epsilon, hash_bits, w))
+    return min(windows, key=lambda w: excess_variance(epsilon, hash_bits, w))

@@ -26,7 +26,7 @@ _LARGEST_EPSILON = 1000
 
 
 def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
-    """The privacy parameter as the rational number its decimal text denotes: 0.1 becomes 1/10."""
+    """The privacy parameter of exact probabilities: the rational number its decimal text denotes, 1/10 for 0.1."""
     exact = exact_fraction("epsilon", epsilon)
     if exact > _LARGEST_EPSILON:
         raise ParameterError(f"epsilon: expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}")

@@ -20,7 +20,7 @@ from .. import device
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
-from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform
+from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform_seconds
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
@@ -252,7 +252,7 @@ class Scheme(ABC):
             users = np.searchsorted(ends, np.arange(first, last), side="right")
             reports = np.empty(last - first, dtype=self._tagged_dtype)
             self._respond_exactly(np.ascontiguousarray(codes[users]), stream, first, reports)
-            return accumulators.of_own(self, reports)
+            return accumulators.own_accumulator(self, reports)
 
         for part in in_chunks(total, self._chunk, work):
             tally.merge(part)
@@ -447,7 +447,7 @@ class Scheme(ABC):
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
         places = n * self.layout.dense * PLACE + n * self.layout.split / 8 * BYTE
-        return n * REPORT + places + transform(self.cell_shape)
+        return n * REPORT + places + transform_seconds(self.cell_shape)
 
     @property
     def linear(self) -> bool:

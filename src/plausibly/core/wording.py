@@ -113,6 +113,6 @@ def at_most(number: float) -> str:
 
 
 def differs_little(name: str, names: list[str]) -> str:
-    """A hint for a message if one of the names differs from the given one only in case or spaces. Shows no name."""
+    """The wording of a hint if one of the names differs from the given one only in case or spaces. Shows no name."""
     alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
     return "; another name differs only in case or spaces" if alike and name not in names else ""

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from ..core.accumulator import Accumulator
-from ..core.atomic import held, sweep
+from ..core.atomic import locked, sweep_unfinished
 from ..core.errors import StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
@@ -76,10 +76,10 @@ def collect(
     the number of reports that are done, skipped ones included, and of all reports.
     """
     output = Path(output)
-    with held(output):
-        sweep(output)
+    with locked(output):
+        sweep_unfinished(output)
         unfinished = output.with_name(f"{output.name}.unfinished")
-        sweep(unfinished)
+        sweep_unfinished(unfinished)
         earlier = _earlier(output, unfinished, key)
         found = survey(inputs, earlier.expected(scheme, output), skip_bad=skip_bad, key=key)
         if earlier.begun - found.files.keys():

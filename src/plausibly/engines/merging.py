@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..core.atomic import held, sweep
+from ..core.atomic import locked, sweep_unfinished
 from ..core.errors import ParameterError, StateError
 from ..files.authentication import Key
 from ..files.tallies import Collected, SimulatedError
@@ -38,8 +38,8 @@ def merge_files(
             raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
         if path.resolve() in [earlier.resolve() for earlier in paths[:place]]:
             raise ParameterError(f"{path}: named twice, so its reports would be counted twice; name it once")
-    with held(output):
-        sweep(output)
+    with locked(output):
+        sweep_unfinished(output)
         if output.exists() and not overwrite:
             raise StateError(f"{output}: the file exists already; pass overwrite=True to replace it")
         whole: Collected | None = None

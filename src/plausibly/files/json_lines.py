@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..catalog import expect_few_brackets
+from ..core.arguments import expect_few_brackets
 from ..core.wording import differs_little, shown
 from .text import Text
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..catalog import expect_few_brackets, from_json
+from ..catalog import from_json
 from ..core.accumulator import Accumulator
+from ..core.arguments import expect_few_brackets
 from ..core.atomic import replacing
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme

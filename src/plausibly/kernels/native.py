@@ -85,7 +85,7 @@ def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
     return opened
 
 
-def _best(opened: ctypes.CDLL) -> str:
+def _best_instruction_set(opened: ctypes.CDLL) -> str:
     """The best instruction set in the native library that this machine can run."""
     opened.plausibly_instruction_set.restype = ctypes.c_char_p
     name: bytes = opened.plausibly_instruction_set()
@@ -108,7 +108,7 @@ _functions: dict[str, Callable[..., int]] = {}
 def load() -> dict[str, Any]:
     """Bind the native C functions and return this module's kernels by name; raise `_UnavailableError` on failure."""
     opened = _open()
-    _functions.update(_bind(opened, _best(opened)))
+    _functions.update(_bind(opened, _best_instruction_set(opened)))
     return {name: globals()[name] for name in declared}
 
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import REPORT, transform
+from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
-from ..core.galois import tables
+from ..core.galois import field_tables
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
 from ..core.probability import WORD, EpsilonLike, exp_enclosure, keep_threshold
@@ -78,7 +78,7 @@ class AGR(Scheme):
 
     @property
     def item_bits(self) -> int:
-        """Number of bits in an encoded item."""
+        """Number of bits in an item encoded as a point of the affine space."""
         return (self.size - 1).bit_length()
 
     @cached_property
@@ -97,7 +97,7 @@ class AGR(Scheme):
 
     @property
     def t(self) -> int:
-        """log2 of the order of the field, hence the number of bits in a hash."""
+        """Number of bits in a hash: log2 of the order of the field of the affine space."""
         return self._shape[0]
 
     @property
@@ -107,17 +107,17 @@ class AGR(Scheme):
 
     @property
     def w(self) -> int:
-        """Number of hash values that support an item."""
+        """Number of hash values that support an item in affine response."""
         return self._shape[2]
 
     @property
     def g(self) -> int:
-        """Order of the field: the number of hash values."""
+        """Number of hash values: the order of the field of the affine space."""
         return 1 << self.t
 
     @property
     def lines(self) -> int:
-        """Number of projective points, L."""
+        """Number of projective points, L, the directions of lines in the affine space."""
         return ((1 << self.t * self.m) - 1) // (self.g - 1)
 
     @property
@@ -126,7 +126,7 @@ class AGR(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of affine response, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property
@@ -162,7 +162,7 @@ class AGR(Scheme):
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         if self.w > 1:
-            kernels.stretched_histogram(fields_of(reports), self.w, *tables(self.t), cells)
+            kernels.stretched_histogram(fields_of(reports), self.w, *field_tables(self.t), cells)
         else:
             kernels.histogram(fields_of(reports), cells)
 
@@ -202,7 +202,7 @@ class AGR(Scheme):
                     yield from ({"hash_bits": t, "dimension": m, "window": x} for x in windows)
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + n * self.w * REPORT + transform(self.cell_shape)
+        return n * REPORT + n * self.w * REPORT + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         most, whole = self.w << self.t * (self.m - 1), self.size == self.g**self.m

@@ -43,7 +43,7 @@ class DE(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of direct encoding, times 2^64."""
         return keep_threshold(self.epsilon, 1, self.size - 1)
 
     @property

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import PLACE, REPORT, transform
+from ..core.costs import PLACE, REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
@@ -58,7 +58,10 @@ class HM(Scheme):
 
     @cached_property
     def t(self) -> int:
-        """Number of sampled signs; by default the one with the lowest variance, at most log2 d and at most 8."""
+        """Number of signs that the Hadamard mechanism samples.
+
+        By default the one with the lowest variance, at most log2 d and at most 8.
+        """
         if self.coefficients is not None:
             return self.coefficients
         most = min(_MOST_COEFFICIENTS, self.size.bit_length() - 1)
@@ -67,12 +70,12 @@ class HM(Scheme):
 
     @property
     def g(self) -> int:
-        """Number of sign patterns."""
+        """Number of sign patterns in the Hadamard mechanism."""
         return 1 << self.t
 
     @property
     def order_bits(self) -> int:
-        """log2 of the order of the Hadamard matrix."""
+        """log2 of the order of the Hadamard matrix of the mechanism."""
         return (self.size - 1).bit_length()
 
     @property
@@ -81,7 +84,7 @@ class HM(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of the Hadamard mechanism, times 2^64."""
         return keep_threshold(self.epsilon, 1, self.g - 1)
 
     @property
@@ -157,7 +160,7 @@ class HM(Scheme):
         yield from ()  # TLH has the same variance, and a matrix takes fewer bytes than t rows
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+        return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Everything()  # rows of zeros

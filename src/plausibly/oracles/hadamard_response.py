@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..core.costs import REPORT, transform
+from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
@@ -98,7 +98,7 @@ class HR(Scheme):
 
     @cached_property
     def blocks(self) -> int:
-        """Number of blocks B, a power of two."""
+        """Number of blocks B in Hadamard response, a power of two."""
         if self.variant == "pure":
             return 1
         # The smallest power of two >= min(e^eps, 2d), halved; e^eps is never an integer.
@@ -109,7 +109,7 @@ class HR(Scheme):
 
     @cached_property
     def order(self) -> int:
-        """Order b of the matrix: the smallest power of two with a code for each item of a block, B(b - 1) >= d."""
+        """Order b of the Hadamard matrix: the smallest power of two with a code for each item, B(b - 1) >= d."""
         return 1 << (-(-self.size // self.blocks)).bit_length()
 
     @property
@@ -118,7 +118,7 @@ class HR(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability kappa, times 2^64."""
+        """Keep probability kappa of Hadamard response, times 2^64."""
         return keep_threshold(self.epsilon, 1, 2 * self.blocks - 1)
 
     @property
@@ -194,7 +194,7 @@ class HR(Scheme):
         yield {"domain": Integers(max(2, cells - blocks)), "variant": "block"}
 
     def seconds(self, n: int, asked: int) -> float:
-        return n * REPORT + transform(self.cell_shape)
+        return n * REPORT + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Blocks(self.blocks, self.size)  # at the first position of a block all codes are +1

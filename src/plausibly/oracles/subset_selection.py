@@ -55,7 +55,7 @@ class SS(Scheme):
 
     @cached_property
     def w(self) -> int:
-        """Number of items in a report, by default about d/(e^eps + 1), which minimises the total error."""
+        """Number of items in the subset, by default about d/(e^eps + 1), which minimises the total error."""
         if self.subset_size is not None:
             return self.subset_size
         # The smallest w with (d-w)(d-w-1) <= w(w+1)e^(2 eps): the left side falls with w, the right side grows.
@@ -73,7 +73,7 @@ class SS(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Probability p of including the true item, times 2^64."""
+        """Probability p that the subset includes the true item, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.size - self.w)
 
     @property

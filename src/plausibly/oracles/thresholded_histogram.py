@@ -50,7 +50,7 @@ class THE(Unary):
 
     @cached_property
     def theta(self) -> Fraction:
-        """Threshold in use: the given one or the default."""
+        """Threshold of the histogram's noisy bits: the given one or the default."""
         return _best(self.epsilon) if self.threshold is None else Fraction(self.threshold)
 
     @property

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
-from ..core.costs import CANDIDATE, PLACE, REPORT, transform
+from ..core.costs import CANDIDATE, PLACE, REPORT, transform_seconds
 from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
@@ -21,7 +21,7 @@ from ..core.linear_hashing import (
     MAX_HASH_BITS,
     TOLERANCE,
     best_window,
-    excess,
+    excess_variance,
     refuse_unless_scattered,
     supports,
     window_weights,
@@ -77,27 +77,30 @@ class TLH(Scheme):
 
     @cached_property
     def t(self) -> int:
-        """Number of bits in a hash."""
+        """Number of bits in a Toeplitz hash."""
         if self.hash_bits is not None:
             return self.hash_bits
         for t in range(1, MAX_HASH_BITS):
-            if excess(self.epsilon, t, best_window(self.epsilon, t)) <= TOLERANCE:
+            if excess_variance(self.epsilon, t, best_window(self.epsilon, t)) <= TOLERANCE:
                 return t
         return MAX_HASH_BITS
 
     @cached_property
     def w(self) -> int:
-        """Number of hash values that support an item."""
+        """Number of Toeplitz hash values that support an item."""
         return self.window or best_window(self.epsilon, self.t)
 
     @property
     def g(self) -> int:
-        """Number of hash values."""
+        """Number of values of a Toeplitz hash."""
         return 1 << self.t
 
     @property
     def item_bits(self) -> int:
-        """Number of bits in an encoded item; of a 64-bit key, as many as keep the matrix within 64 bits."""
+        """Number of bits that the Toeplitz matrix hashes: those of an encoded item.
+
+        Of a 64-bit key, as many as keep the matrix within 64 bits.
+        """
         return 65 - self.t if self.domain.size is None else (self.size - 1).bit_length()
 
     @property
@@ -106,7 +109,7 @@ class TLH(Scheme):
 
     @cached_property
     def keep(self) -> int:
-        """Keep probability p, times 2^64."""
+        """Keep probability p of Toeplitz hashing, times 2^64."""
         return keep_threshold(self.epsilon, self.w, self.g - self.w)
 
     @property
@@ -182,7 +185,7 @@ class TLH(Scheme):
     def seconds(self, n: int, asked: int) -> float:
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
-        return n * REPORT + n * self.g * PLACE + transform(self.cell_shape)
+        return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
 
     def support(self) -> Support:
         return Everything()  # a matrix of zeros

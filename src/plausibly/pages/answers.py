@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.estimates import Estimates, Floats
-from ..core.history import Kind, joined, without
+from ..core.history import Kind, history_text, without_steps
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
 from ..core.wording import count_text, decimal
@@ -162,7 +162,7 @@ class Answer:
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all of the domain' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none without a variance",
-            "Steps": joined(made.history, ", ") or "none: unbiased estimates",
+            "Steps": history_text(made.history, ", ") or "none: unbiased estimates",
         }
         if self.found is not None and self.found.p_values is not None:
             level = self.significance
@@ -179,8 +179,8 @@ class Answer:
         if self.found is None and self.largest < len(made):
             told.append(f"The {self.largest:,} largest of {len(made):,} items.")
         if self.interval is None:
-            steps = without(made.history, Kind.SELECTION)
-            told.append(f"After {joined(steps)}, there is no variance and no interval.")
+            steps = without_steps(made.history, Kind.SELECTION)
+            told.append(f"After {history_text(steps)}, there is no variance and no interval.")
         elif self.picked and len(made):
             told.append(
                 "Each interval is valid for an item that was chosen beforehand. Items that are picked because their "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.errors import StateError
 from ..core.estimates import chart_size
-from ..core.history import Kind, without
+from ..core.history import Kind, without_steps
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
 from .answers import Answer
@@ -90,5 +90,5 @@ def _caption(answer: Answer, bars: int) -> str:
     made, scheme = answer.estimates, answer.source.scheme
     told = [f"{scheme.name}, ε = {decimal(scheme.epsilon)}"]
     told += [f"the {bars:,} largest of {len(made):,} items"] * (bars < len(made))
-    told += map(str, without(made.history, Kind.SELECTION, Kind.SEARCH))
+    told += map(str, without_steps(made.history, Kind.SELECTION, Kind.SEARCH))
     return "; ".join(told)

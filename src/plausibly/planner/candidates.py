@@ -17,7 +17,7 @@ _WIDTHS = tuple(2**k for k in (6, 8, 10, 12, 14, 16, 18, 20, 22, 24))
 
 
 def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes without shared hash functions, whose error needs no assumption about the data."""
+    """Candidates of a plan without shared hash functions; their error needs no assumption about the data."""
     found: dict[str, Scheme] = {}
     for kind in _apart(kinds):
         for scheme in _made(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
@@ -26,7 +26,7 @@ def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> lis
 
 
 def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
-    """Schemes with shared hash functions, whose items collide; their state fits the memory if possible."""
+    """Candidates of a plan with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
     shared = [kind for kind in kinds if kind.shares_hashes()]
     for kind in shared:

@@ -19,12 +19,11 @@ from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
-from .devices import LARGE_EPSILON, large
+from .devices import LARGE_EPSILON, epsilon_refused
 from .fakes import Fakes, fakes_for_share, fakes_of
-from .prediction import Prediction
-from .recommendation import smallest_found
+from .prediction import Prediction, smallest_found
 from .search_power import nats_per_character, smallest_share, typical_length
-from .skew import in_words
+from .skew import skew_in_words
 from .targets import two_sided
 
 USERS = (10**4, 10**5, 10**6, 10**7)
@@ -109,46 +108,49 @@ class Description:
 
     @cached_property
     def ratio(self) -> Fraction:
-        """Largest factor by which the odds between two values can shift, exactly, from the client's thresholds."""
+        """Described privacy: the largest factor by which the odds between two values can shift, exactly.
+
+        It follows from the client's thresholds.
+        """
         return self.scheme.randomizer.worst_ratio()
 
     @property
     def shift(self) -> float:
-        """``ratio`` as a floating-point number, at most 1e300."""
+        """``ratio`` of the described scheme as a floating-point number, at most 1e300."""
         return float(min(self.ratio, Fraction(10**300)))
 
     @property
     def delivered(self) -> Fraction:
-        """Epsilon that the client delivers."""
+        """Epsilon that the client of the described scheme delivers."""
         return self.scheme.privacy_loss()
 
     @property
     def suspicions(self) -> list[Suspicion]:
-        """Effect of one report on beliefs about its user."""
+        """Described effect of one report on beliefs about its user."""
         return [Suspicion(before, *_after(before, self.shift)) for before in _SUSPICIONS]
 
     # --- the report -------------------------------------------------------------------------------------------
 
     @cached_property
     def fields(self) -> list[Field]:
-        """Fields of the record; a field is public if it depends neither on the value nor on private coins."""
+        """Described fields of the record; public ones depend neither on the value nor on private coins."""
         return fields_of_record(self.scheme)
 
     @property
     def asked(self) -> int:
-        """Number of items to estimate: the whole list, or ``CANDIDATES`` without one."""
+        """Number of items that the description assumes: the whole list, or ``CANDIDATES`` without one."""
         return self.scheme.domain.size or CANDIDATES
 
     # --- accuracy ---------------------------------------------------------------------------------------------
 
     @property
     def has_law(self) -> bool:
-        """Whether the variance of the estimates has a closed form."""
+        """Whether the variance of the described estimates has a closed form."""
         return self.scheme.linear
 
     @property
     def errors(self) -> list[Error]:
-        """Expected errors for each number of users; empty if the variance has no closed form."""
+        """Described errors, expected for each number of users; empty if the variance has no closed form."""
         if not self.has_law:
             return []
         prediction, z = Prediction(self.scheme, _SKEW), two_sided(_CONFIDENCE)
@@ -160,7 +162,7 @@ class Description:
 
     @property
     def finds(self) -> list[tuple[int, float]]:
-        """For each number of users, the smallest share that the search finds; empty if that has no formula."""
+        """Smallest share that the described search finds, for each number of users; empty without a formula."""
         if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
@@ -170,17 +172,17 @@ class Description:
 
     @property
     def influence(self) -> float | None:
-        """Largest change of a count by one fake report, in users; None if estimates are not sums over reports."""
+        """Described influence of one fake report on a count, in users; None if estimates are not sums over reports."""
         return self.scheme.influence()
 
     @cached_property
     def fakes(self) -> Fakes | None:
-        """Effect of fake reports on one item and on all items at once; None as for ``influence``."""
+        """Described effect of fake reports on one item and on all items at once; None as for ``influence``."""
         return fakes_of(self.scheme)
 
     @property
     def forgeries(self) -> list[Forgery]:
-        """For each number of users, the fake reports that insert a forged string into the result of a search.
+        """Described forgeries: the fake reports that insert a string into a search's result, by number of users.
 
         The string looks as if held by the smallest share that the search finds, or by 1 % if that is unknown.
         """
@@ -192,7 +194,7 @@ class Description:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Parts of a grouped scheme, adjacent ones with the same oracle together, or the rows of a sketch."""
+        """Described parts of a grouped scheme, adjacent ones with the same oracle together, or rows of a sketch."""
         return list(_pieces(self.scheme))
 
     # --- in words ---------------------------------------------------------------------------------------------
@@ -228,7 +230,7 @@ class Description:
         most = _after(0.5, exp(min(several, 700.0)))[0]
         doubt = f"a suspicion of 50 % becomes {_percent(most, up=True)} at most"
         facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
-        if large(self.scheme):
+        if epsilon_refused(self.scheme):
             facts.append(("devices", LARGE_EPSILON))
         return facts
 
@@ -267,7 +269,7 @@ class Description:
             simulate = "run plausibly simulate with strings like yours"
             facts.append(("found", f"no formula for {self.scheme.name}: {simulate}"))
         if Prediction(self.scheme, _SKEW).assumes:
-            facts.append(("assumed", in_words(_SKEW, self.scheme.domain.size)))
+            facts.append(("assumed", skew_in_words(_SKEW, self.scheme.domain.size)))
         return facts
 
     def _fakes(self) -> Facts:
@@ -399,7 +401,7 @@ class Description:
 
 
 def fields_of_record(scheme: Scheme) -> list[Field]:
-    """Fields of the record in order, classified as public or private by running the client.
+    """Fields of the record for a description, in order; running the client shows which of them are public.
 
     With its public coins fixed, the client runs on items from all over the domain and on many private coins. A field
     that never changes is public.

@@ -10,12 +10,12 @@ LARGE_EPSILON = f"refuse ε above {MAX_EPSILON} unless max_epsilon= or fingerpri
 """How devices treat a large ε."""
 
 
-def large(scheme: Scheme) -> bool:
-    """Whether ε exceeds the limit that devices accept by default."""
+def epsilon_refused(scheme: Scheme) -> bool:
+    """Whether devices refuse the ε of a planned scheme by default."""
     return scheme.epsilon > MAX_EPSILON
 
 
 def device_notes(scheme: Scheme) -> tuple[str, ...]:
-    """Why devices refuse the scheme by default, and the remedy; empty if they accept it."""
+    """Notes on why devices refuse a planned scheme by default, with the remedy; empty if they accept it."""
     found = [f"{_REFUSED}: {reason}" for reason in scheme.domain.refusals]
-    return (*found, f"Devices {LARGE_EPSILON}.") if large(scheme) else tuple(found)
+    return (*found, f"Devices {LARGE_EPSILON}.") if epsilon_refused(scheme) else tuple(found)

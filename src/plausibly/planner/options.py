@@ -33,7 +33,7 @@ class Option:
 
     @property
     def price(self) -> tuple[bool, bool, int, int, int, float]:
-        """Sort key among equal errors: fixed state, no assumption about data, coarse time, bytes, state, exact time."""
+        """Price of an option, for sorting: fixed state, no assumption, coarse time, bytes, state, exact time."""
         costs = self.costs
         rest = costs.time_class, costs.report_bytes, costs.state_bytes, costs.seconds
         return costs.keeps_reports, self.prediction.assumes, *rest
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Aim:
-    """The aim of a plan: the items to estimate, the target, and the limits on costs."""
+    """The aim by which options are compared: the items to estimate, the target, and the limits on costs."""
 
     domain: Domain
     target: Target | None
@@ -50,11 +50,11 @@ class Aim:
 
     @property
     def asked(self) -> int:
-        """Number of items to estimate."""
+        """Number of items that every option must estimate."""
         return self.domain.size or self.limits.candidates
 
     def measure(self, prediction: Prediction, n: int) -> float:
-        """Variance to minimise for the target."""
+        """Measure by which options are compared: the variance that matters for the target."""
         if isinstance(self.target, Within):
             return prediction.variance(n, float(self.target.frequency))
         if isinstance(self.target, Above):
@@ -62,7 +62,7 @@ class Aim:
         return prediction.mean_variance(n)
 
     def reached(self, measure: float, n: int) -> float:
-        """Target that a variance allows: half the width of an interval, or the smallest detectable share."""
+        """Target that an option of this variance reaches: an interval's half-width or the smallest detectable share."""
         target = self.target
         assert target is not None
         confidence = float(target.confidence)
@@ -73,7 +73,7 @@ class Aim:
         return z * sqrt(measure) / n
 
     def allows(self, costs: Cost) -> bool:
-        """Whether the costs are within the limits."""
+        """Whether an option's costs are within the limits."""
         most = self.limits.report_bytes
         return (most is None or costs.report_bytes <= most) and costs.state_bytes <= self.limits.most_memory
 

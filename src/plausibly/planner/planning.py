@@ -15,8 +15,9 @@ from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, shown
 from .devices import device_notes
 from .options import Aim, Option, cheapest
+from .prediction import smallest_found
 from .reasons import notes, why_first, why_not
-from .recommendation import Choice, Plan, smallest_found
+from .recommendation import Choice, Plan
 from .search_plan import planned_search
 from .skew import Skew, checked_skew
 from .solving import MOST_USERS, fewest_users, least_epsilon
@@ -33,7 +34,7 @@ def plan(
     skew: Skew = 1.1,
     hash_seed: int | None = None,
 ) -> Plan:
-    """Recommend a scheme and predict its errors; two of ``users``, ``epsilon`` and ``target`` determine the third.
+    """Plan a collection: recommend a scheme; two of ``users``, ``epsilon`` and ``target`` determine the third.
 
     ``domain``: the number of items, a list of labels, ``Keys()`` for texts that you will ask about by name, or
     ``Strings(...)`` for texts that a search has to find. ``target``: ``Within("0.5 %")`` for intervals,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 from ..core.laws import VarianceLaw, law_of
 from ..core.scheme import Scheme
 from .skew import OPEN_ITEMS, Skew, meeting
+from .targets import one_sided
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Prediction:
 
     @cached_property
     def law(self) -> VarianceLaw:
-        """Variance law of the scheme's default estimator."""
+        """Variance law behind the prediction: that of the scheme's default estimator."""
         return law_of(self.scheme.estimator())
 
     @property
@@ -32,14 +34,14 @@ class Prediction:
         return meeting(self.skew, self.scheme.domain.size or OPEN_ITEMS) if self.assumes else 0.0
 
     def variance(self, n: int, frequency: float = 0.0) -> float:
-        """Variance of the count of an item held by the share ``frequency`` of n users; other users as assumed."""
+        """Predicted variance of an item's count, held by the share ``frequency`` of n users; others as assumed."""
         f = frequency * n
         rest = n - f
         f2 = f * f + rest + rest * max(rest - 1, 0.0) * self._meeting
         return max(float(self.law.at(n, f, f2=f2)), 0.0)
 
     def mean_variance(self, n: int) -> float:
-        """Mean variance over all items of a list; without a list, the variance of an item that nobody holds."""
+        """Predicted mean variance over all items of a list; without one, that of an item that nobody holds."""
         d = self.scheme.domain.size
         if d is None:
             return self.variance(n)
@@ -52,3 +54,17 @@ class Prediction:
         collisions = float(law.collision) * ((1 - 1 / d) * (f2 - n))
         pairs = float(law.per_pair) * max(n * n - 2 * n * n / d + f2 / d - n + n / d, 0.0)
         return linear + collisions + pairs + float(law.per_fellow) * max(f2 - n, 0.0) / d
+
+
+def smallest_found(prediction: Prediction, n: int, items: int, confidence: float) -> float:
+    """Predicted smallest share of users that makes an item stand out from ``items`` that nobody holds."""
+    z = one_sided(confidence, items) + one_sided(confidence)
+    low, high = 0.0, 1.0
+    rare = prediction.variance(n)
+    if z * sqrt(max(rare, prediction.variance(n, 1.0))) > n:
+        return 1.0
+    for _ in range(50):
+        share = (low + high) / 2
+        enough = z * sqrt(max(rare, prediction.variance(n, share))) <= share * n
+        low, high = (low, share) if enough else (share, high)
+    return high

@@ -71,7 +71,7 @@ def why_not(option: Option, best: Option, aim: Aim) -> str:
 
 
 def notes(best: Option, options: Sequence[Option], aim: Aim) -> tuple[str, ...]:
-    """Notes: the paper's recommendation, how newer protocols change it, and caveats."""
+    """Notes beside the reasons: the paper's recommendation, how newer protocols change it, and caveats."""
     found = _open_notes(best) if aim.domain.size is None else _listed_notes(best, options, aim)
     if best.prediction.assumes:
         found.append(

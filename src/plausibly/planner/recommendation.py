@@ -14,8 +14,8 @@ from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
 from .prediction import Prediction
-from .skew import Skew, in_words
-from .targets import Limits, Target, one_sided, share_of, two_sided
+from .skew import Skew, skew_in_words
+from .targets import Limits, Target, share_of, two_sided
 
 _WIDTH = 110
 _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
@@ -36,13 +36,13 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """Short name of the scheme, with its oracle if it has one."""
+        """Short name of the scheme, recommended or not, with its oracle if it has one."""
         inside = {part.scheme for part in self.scheme.components}
         return f"{self.scheme.name} over {inside.pop().name}" if len(inside) == 1 else self.scheme.name
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """Name, error, report size and reason, for a table."""
+        """Row in the table of a recommendation: name, error, report size and reason."""
         return (
             self.name,
             f"±{self.error:,.{_digits(self.error)}f}",
@@ -51,7 +51,7 @@ class Choice:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The choice without the definition of its scheme, JSON-ready."""
+        """The choice, recommended or not, JSON-ready and without the definition of its scheme."""
         return {
             "name": self.name,
             "error": self.error,
@@ -95,18 +95,18 @@ class Plan:
 
     @property
     def domain(self) -> Domain:
-        """Domain of the users' values."""
+        """Domain of the users' values, for which the scheme is recommended."""
         return self.scheme.domain
 
     def half_width(self, frequency: float | str = 0.0, confidence: float | str = 0.95, *, every: bool = False) -> float:
-        """Half the width of the interval for an item held by the share ``frequency``, as a share of the users."""
+        """Half-width of the recommended scheme's interval for an item of this ``frequency``, as a share of users."""
         share = share_of("frequency", frequency, zero=True)
         items = (self.domain.size or self.limits.candidates) if every else 1
         z = two_sided(share_of("confidence", confidence), items)
         return z * sqrt(Prediction(self.scheme, self.skew).variance(self.users, share)) / self.users
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan with the definition of its scheme, JSON-ready."""
+        """The plan's recommendation with the definition of its scheme, JSON-ready."""
         return {
             "users": self.users,
             "epsilon": str(self.epsilon),
@@ -123,16 +123,16 @@ class Plan:
         }
 
     def to_json(self) -> str:
-        """The plan as JSON text; ``plausibly.from_json`` reads its "scheme"."""
+        """The plan's recommendation as JSON text; ``plausibly.from_json`` reads its "scheme"."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     @property
     def situation(self) -> str:
-        """Domain, users and epsilon in one line."""
+        """Situation of the recommendation in one line: domain, users and epsilon."""
         return f"{self.domain.describe()}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """Expected errors and costs as names and values."""
+        """Expected errors and costs of the recommended scheme, as names and values."""
         best, costs, n = self.best, self.best.costs, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
         counted = "a count"
@@ -160,7 +160,7 @@ class Plan:
         if best.influence is not None:
             found.append(("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"))
         if Prediction(self.scheme, self.skew).assumes:
-            found.append(("assumed", in_words(self.skew, self.domain.size)))
+            found.append(("assumed", skew_in_words(self.skew, self.domain.size)))
         return found
 
     def __str__(self) -> str:
@@ -180,22 +180,8 @@ class Plan:
         return f"<plan for {self.situation}: {self.best.name}, ±{self.best.error:,.0f} users>"
 
 
-def smallest_found(prediction: Prediction, n: int, items: int, confidence: float) -> float:
-    """Smallest share of users that makes an item stand out from ``items`` that nobody holds."""
-    z = one_sided(confidence, items) + one_sided(confidence)
-    low, high = 0.0, 1.0
-    rare = prediction.variance(n)
-    if z * sqrt(max(rare, prediction.variance(n, 1.0))) > n:
-        return 1.0
-    for _ in range(50):
-        share = (low + high) / 2
-        enough = z * sqrt(max(rare, prediction.variance(n, share))) <= share * n
-        low, high = (low, share) if enough else (share, high)
-    return high
-
-
 def expression(scheme: Scheme) -> str:
-    """Python expression that makes the scheme, without its list of labels."""
+    """Python expression that makes the recommended scheme, without its list of labels."""
     if scheme.domain.searchable:
         # The preset that the plan used; all its parts would fill a page.
         return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=...)"

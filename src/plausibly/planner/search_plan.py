@@ -14,9 +14,9 @@ from ..core.wording import decimal, percent, size_text
 from ..search.base import Search
 from .devices import device_notes
 from .options import Aim
-from .prediction import Prediction
+from .prediction import Prediction, smallest_found
 from .reasons import PAPER
-from .recommendation import Choice, Plan, smallest_found
+from .recommendation import Choice, Plan
 from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typical_length
 from .solving import fewest_users, least_epsilon
 from .targets import Within

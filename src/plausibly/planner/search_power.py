@@ -33,7 +33,10 @@ _LEAST = 1e-300
 
 
 def nats_per_character(strings: Strings) -> tuple[float, float]:
-    """Cost of a character in nats: in ordinary text, if the alphabet is one for words, and in a random string."""
+    """Cost of a character in nats, for the power of a search: in ordinary text, and in a random string.
+
+    The two are equal if the alphabet is not one for words.
+    """
     random = log(strings.symbols - 1) if strings.symbols > 2 else log(2)
     text = ordinary_text(strings)
     if text is None:
@@ -45,12 +48,12 @@ def nats_per_character(strings: Strings) -> tuple[float, float]:
 
 
 def typical_length(strings: Strings) -> int:
-    """Assumed number of characters in common strings."""
+    """Number of characters in common strings, as assumed for the power of a search."""
     return min(strings.length, TYPICAL_LENGTH)
 
 
 def smallest_share(scheme: Search, n: int, confidence: float, nats: float, length: int | None = None) -> float:
-    """Smallest share of users with which a string of this length is found and significant.
+    """Power of a search: the smallest share of users with which a string of this length is found and significant.
 
     ``nats``: cost per character; ``confidence``: the chance of being found, and 1 − the level of significance.
     """

@@ -31,7 +31,7 @@ def checked_skew(skew: object) -> Skew:
 
 @lru_cache(maxsize=64)
 def meeting(skew: Skew, items: int) -> float:
-    """Chance that two users hold the same item, if the share of the item of rank r is proportional to r^−skew."""
+    """Chance under a skew that two users hold the same item; the share of rank r is proportional to r^−skew."""
     if skew == "worst":
         return 1.0
     return _power_sum(2 * skew, items) / _power_sum(skew, items) ** 2
@@ -47,8 +47,8 @@ def _power_sum(exponent: float, items: int) -> float:
     return float(total)
 
 
-def in_words(skew: Skew, items: int | None) -> str:
-    """The assumption in words."""
+def skew_in_words(skew: Skew, items: int | None) -> str:
+    """The assumed skew in words."""
     if skew == "worst":
         return "all other users hold the same item"
     among = f"{items:,}" if items is not None else f"{OPEN_ITEMS:,} (a guess)"

@@ -12,7 +12,7 @@ MOST_USERS = 10**12
 
 
 def least_epsilon(enough: Callable[[Fraction], bool], most: Fraction) -> Fraction | None:
-    """The smallest multiple of ``STEP`` that is enough; None if not even ``most`` is.
+    """Solve for epsilon: the smallest multiple of ``STEP`` that is enough; None if not even ``most`` is.
 
     Errors fall as epsilon grows, so bisection finds it.
     """
@@ -21,7 +21,7 @@ def least_epsilon(enough: Callable[[Fraction], bool], most: Fraction) -> Fractio
 
 
 def fewest_users(enough: Callable[[int], bool]) -> int | None:
-    """The smallest number of users that is enough; None if not even ``MOST_USERS`` are."""
+    """Solve for the users: the smallest number that is enough; None if not even ``MOST_USERS`` are."""
     high = 1
     while high < MOST_USERS and not enough(high):
         high *= 4

@@ -40,16 +40,16 @@ class Limits:
 
     @property
     def most_memory(self) -> int:
-        """Memory limit in bytes."""
+        """Memory within which a target must be reached, in bytes."""
         return bytes_of(self.memory)
 
     @property
     def most_epsilon(self) -> Fraction:
-        """Largest epsilon as a fraction."""
+        """Largest epsilon with which a target must be reached, as a fraction."""
         return exact_epsilon(self.epsilon)
 
     def to_dict(self) -> dict[str, object]:
-        """The limits, JSON-ready."""
+        """The limits within which a target must be reached, JSON-ready."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return named | {"epsilon": str(self.epsilon)}
 
@@ -108,7 +108,7 @@ def _settle(target: object, **zero_is_fine: bool) -> None:
 
 
 def share_of(name: str, given: object, *, zero: bool = False) -> float:
-    """A share of the users, from a number below 1 or a text such as "0.5 %"."""
+    """Share of the users in a target, from a number below 1 or a text such as "0.5 %"."""
     number = given
     if isinstance(given, str):
         match = re.fullmatch(r"\s*±?\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?)\s*(%?)\s*", given)
@@ -127,7 +127,7 @@ def share_of(name: str, given: object, *, zero: bool = False) -> float:
 
 
 def bytes_of(given: object) -> int:
-    """A size of memory, from a number of bytes or a text such as "500 MB"."""
+    """Memory limit beside a target, in bytes, from a number or a text such as "500 MB"."""
     if not isinstance(given, str):
         return whole_number("memory", given, 1, 2**60)
     match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]*)\s*", given)
@@ -137,10 +137,10 @@ def bytes_of(given: object) -> int:
 
 
 def two_sided(confidence: float, intervals: int = 1) -> float:
-    """Half the width of an interval in standard errors, if all ``intervals`` hold at once."""
+    """Half the width of a target's interval in standard errors, if all ``intervals`` hold at once."""
     return -NormalDist().inv_cdf((1 - confidence) / (2 * intervals))
 
 
 def one_sided(confidence: float, items: int = 1) -> float:
-    """Number of standard errors that none of ``items`` items exceeds by chance."""
+    """Standard errors of a one-sided target: the number that none of ``items`` items exceeds by chance."""
     return -NormalDist().inv_cdf((1 - confidence) / items)

@@ -12,7 +12,7 @@ _ROUNDING = 1e-9
 
 
 def base(values: Floats, variance: Floats | None = None) -> tuple[Floats, Floats | None]:
-    """The estimates as they are: unbiased, with their variance.
+    """The estimates as they are, without clipping: unbiased, with their variance.
 
     Paper, section 6 (1). The other steps trade bias for less noise; use this one for single items, intervals and
     rankings.
@@ -21,7 +21,7 @@ def base(values: Floats, variance: Floats | None = None) -> tuple[Floats, Floats
 
 
 def base_pos(values: Floats) -> Floats:
-    """Negative estimates become 0, the others stay.
+    """Negative estimates are clipped to 0, the others stay.
 
     Paper, section 6 (2). No estimate is further from the truth than with ``base``, but the sum is too large.
     """
@@ -29,7 +29,7 @@ def base_pos(values: Floats) -> Floats:
 
 
 def base_cut(values: Floats, total: Floats) -> Floats:
-    """The largest estimates until their sum exceeds n, the others 0.
+    """The largest estimates until their sum exceeds n, the others clipped to 0.
 
     Paper, section 6 (5): the item that crosses n is kept; if the sum never exceeds n, nothing is cut, not even negative
     values. Among equal estimates, the first in the domain are kept. What Wang et al. (2020) call Base-Cut is
@@ -43,7 +43,7 @@ def base_cut(values: Floats, total: Floats) -> Floats:
 
 
 def norm_cut(values: Floats, total: Floats) -> Floats:
-    """The largest positive estimates whose sum stays within n, the others 0.
+    """The largest positive estimates whose sum stays within n, the others clipped to 0.
 
     Wang et al. (2020): clip at 0, then drop the smallest until the sum is at most n; if it is below n from the start,
     no positive estimate is dropped. Among equal estimates, the last in the domain are dropped first. The authors'
@@ -57,7 +57,7 @@ def norm_cut(values: Floats, total: Floats) -> Floats:
 
 
 def norm_mul(values: Floats, total: Floats) -> Floats:
-    """Negative estimates become 0, the others are scaled so that the sum is n.
+    """Negative estimates are clipped to 0, the others scaled so that the sum is n.
 
     Wang et al. (2020). If no estimate is positive, every item gets the same share.
     """

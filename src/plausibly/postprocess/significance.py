@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def significance_cut(values: Floats, variance: Floats, *, alpha: float = 0.05) -> Floats:
-    """Estimates above σΦ⁻¹(1 − α/d) stay, the others become 0.
+    """Significant estimates, above σΦ⁻¹(1 − α/d), stay, the others become 0.
 
     With probability about 1 − alpha, no item without holders is kept (Bonferroni over the d given items, so cut before
     you select the top items). σ is each item's own standard error. Wang et al. (2020) call this Base-Cut.

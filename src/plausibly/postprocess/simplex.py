@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def norm_sub(values: Floats, total: Floats) -> Floats:
-    """The nearest counts that are not negative and sum to n: max(f + δ, 0).
+    """The nearest counts on the simplex, which are not negative and sum to n: max(f + δ, 0).
 
     This is the Euclidean projection onto the simplex (Wang et al. 2020; Duchi et al. 2008), the same as ``simplex``.
     The Norm-Sub of the paper's section 6 (3) is one pass of it: ``norm-sub-once``.
@@ -35,7 +35,7 @@ def simplex(values: Floats, total: Floats) -> Floats:
 
 
 def norm_sub_once(values: Floats, total: Floats) -> Floats:
-    """Negative estimates become 0, the others are shifted by one δ so that the sum is n.
+    """One pass towards the simplex: negative estimates become 0, the others move by one δ to the sum n.
 
     Paper, section 6 (3), to the letter: δ is computed once, so small estimates may become negative. If no estimate is
     positive, every item gets the same share.

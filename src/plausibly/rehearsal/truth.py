@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Domain, Strings, named
+from ..core.domain import Domain, Strings, object_array
 from ..core.errors import DomainError, ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
@@ -98,7 +98,7 @@ def _seen(domain: Domain, name: str, texts: list[str], counts: Counts) -> Truth:
         merged: Counter[Any] = Counter()
         for item, count in zip(domain.normalize(domain.parse(texts)), counts.tolist(), strict=True):
             merged[item] += count
-        return Truth(name, named(merged), np.array([*merged.values()], dtype=np.int64), complete=False)
+        return Truth(name, object_array(merged), np.array([*merged.values()], dtype=np.int64), complete=False)
     codes = domain.codes_of(texts).astype(np.int64)
     whole = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
     others = int(whole[-1]) if domain.other else 0

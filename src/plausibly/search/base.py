@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from ..core.accumulator import Accumulator
-from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.grouped import Grouped
@@ -47,20 +46,20 @@ class Search(Grouped):
     @property
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """All parts of a string that users report."""
+        """Parts of a string that users of any search report."""
 
     @property
     @abstractmethod
     def whole(self) -> int:
-        """Index of the part that reports whole strings."""
+        """Index of the part that reports whole strings, which every search has."""
 
     @abstractmethod
     def search(self, tally: SearchTally) -> HeavyHitters:
-        """Find the most common strings; the analyst's options are keywords with defaults."""
+        """Find the most common strings, as every search does; the analyst's options are keywords with defaults."""
 
     @property
     def prefix_levels(self) -> tuple[PrefixLevel, ...]:
-        """Prefixes that are weighed together, by length; empty for a search that judges them one by one.
+        """Prefixes that any search weighs together, by length; empty if it judges them one by one.
 
         They determine how common a string must be to be found.
         """
@@ -68,12 +67,12 @@ class Search(Grouped):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Names of the options of ``search``."""
+        """Names of the options of any search, the keywords of ``search``."""
         return tuple(name for name in inspect.signature(self.search).parameters if name != "tally")
 
     @property
     def strings(self) -> Strings:
-        """The domain, as ``Strings``."""
+        """Domain of any search, as ``Strings``."""
         return self.domain
 
     @property
@@ -97,7 +96,7 @@ class Search(Grouped):
 
     @property
     def whole_share(self) -> Fraction:
-        """Share of users who report whole strings; counts are scaled up from them."""
+        """Share of the users of any search who report whole strings; counts are scaled up from them."""
         label = self.parts[self.whole].label
         return sum((self.share(i) for i, part in enumerate(self.parts) if part.label == label), Fraction(0))
 
@@ -140,9 +139,3 @@ class SearchTally(GroupedAccumulator):
             if name not in self.scheme.choices:
                 raise ParameterError(f"unknown option {shown(name)}; {nearest(name, self.scheme.choices)}")
         return self.scheme.search(self, **options)
-
-
-def levels_of(strings: Strings, start: object, step: object) -> tuple[int, ...]:
-    """Prefix lengths from ``start`` in steps of ``step`` up to the whole string."""
-    first = whole_number("start", start, 1, strings.length)
-    return (*range(first, strings.length, whole_number("step", step, 1, strings.length)), strings.length)

@@ -56,7 +56,7 @@ class BITSTOGRAM(Search):
 
     @cached_property
     def bucket(self) -> Tag:
-        """Tag that assigns a string to its bucket."""
+        """Tag that assigns a string to its bucket in BITSTOGRAM."""
         return Tag(self.hash_seed, self.hash_bits)
 
     @cached_property
@@ -90,7 +90,7 @@ class BITSTOGRAM(Search):
         threshold: float | None = None,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """Find the k most common strings among the buckets' candidates.
+        """Find the k most common strings among the candidates from BITSTOGRAM's buckets.
 
         ``threshold``: drop strings with a lower estimated count. ``oracle``: options of the oracles' estimates, such as
         ``{"combine": "median"}``.

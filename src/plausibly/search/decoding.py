@@ -112,14 +112,14 @@ class _Beam:
         return _Beam(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def padded(self, length: int) -> _Beam:
-        """The beam with its prefixes padded to whole strings."""
+        """The decoder's beam with its prefixes padded to whole strings."""
         strings = np.zeros((len(self.prefixes), length), dtype=np.uint16)
         strings[:, : self.prefixes.shape[1]] = self.prefixes
         return _Beam(strings, *(getattr(self, field.name) for field in fields(self)[1:]))
 
 
 def decode(evidence: Evidence, k: int, dictionary: Dictionary | None = None) -> Found:
-    """Up to 4k strings, best first, among which the k most frequent are likely to be."""
+    """Decode up to 4k strings, best first, among which the k most frequent are likely to be."""
     model = character_model(evidence)
     beam = _first(evidence, model)
     trace = [_stage(evidence.start, len(evidence.first), len(beam.score), beam)]
@@ -152,7 +152,7 @@ def _first(evidence: Evidence, model: CharacterModel) -> _Beam:
 
 
 def _rooted(evidence: Evidence, chosen: Numbers, prior: Floats, score: Floats) -> _Beam:
-    """The beam of the first level's prefixes with the numbers ``chosen``."""
+    """The decoder's beam of the first level's prefixes with the numbers ``chosen``."""
     count = np.maximum(evidence.first[chosen], 0).astype(np.float64)
     none = np.zeros(len(chosen))
     return _Beam(
@@ -172,7 +172,7 @@ def _rooted(evidence: Evidence, chosen: Numbers, prior: Floats, score: Floats) -
 
 
 def _extended(evidence: Evidence, model: CharacterModel, i: int, beam: _Beam) -> tuple[_Beam, Stage]:
-    """The best children of a beam at folded level i."""
+    """The decoder's beam one level on: the best children of a beam at folded level i."""
     level = evidence.levels[i]
     before = level.length - level.step
     priors = model.extensions(before, level.step)
@@ -194,7 +194,7 @@ def _grown(
     some: tuple[Numbers, Numbers, Floats],
     most: int,
 ) -> _Beam:
-    """The best of the given children of a beam, which are given by their parents, numbers and priors."""
+    """The decoder's next beam: the best of the given children, which are given by parents, numbers and priors."""
     parents, ordinals, prior = some
     level = evidence.levels[i]
     cells = places[0][:, parents] + (ordinals + places[1][:, parents]) % level.block
@@ -222,7 +222,7 @@ def _grown(
 
 
 def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) -> _Beam:
-    """The best strings of a dictionary, each scored along its own prefixes, whether the beam kept them or not.
+    """A dictionary's best strings for the decoder, each scored along its own prefixes, even outside the beam.
 
     The prior of a prefix is the share of the dictionary that begins with it. ``grown``: the beam after each level.
     """
@@ -255,7 +255,7 @@ def _walked(evidence: Evidence, dictionary: Dictionary, grown: Sequence[_Beam]) 
 
 
 def _with_known(strings: _Beam, known: _Beam) -> _Beam:
-    """Both beams joined; a string in both keeps its better score."""
+    """Both beams of the decoder joined; a string in both keeps its better score."""
     both = _joined([strings, known])
     both = both.take(np.argsort(-both.score, kind="stable"))
     return both.take(distinct(both.prefixes))
@@ -264,7 +264,7 @@ def _with_known(strings: _Beam, known: _Beam) -> _Beam:
 def _promising(
     evidence: Evidence, level: Level, priors: Floats, rows: Numbers, places: tuple[Numbers, Numbers], beam: _Beam
 ) -> tuple[Numbers, Numbers]:
-    """Parent and number of every child whose log-odds may exceed the limit.
+    """Parent and number of every child that the decoder must score: its log-odds may exceed the limit.
 
     The kernel compares integers: the cells, in fractions of their standard error, with the least value that a child
     needs, by parent and by kind of child (its prior, rounded down).
@@ -353,7 +353,7 @@ class _Children:
         self.score[some] = gain - self.against[some]
 
     def explain(self) -> None:
-        """Score the siblings of a heavy child again, with its count subtracted from their parent's.
+        """Score the siblings of a decoded heavy child again, with its count subtracted from their parent's.
 
         They keep their previous odds, times the probability that the child is not heavy, if those are better.
         """
@@ -415,7 +415,7 @@ class _Settling:
         self.score, self.count, self.variance, self.own, self.own_variance = np.zeros((5, len(self.whole)))
 
     def keep(self, chosen: Numbers) -> None:
-        """Drop all other strings."""
+        """Drop all other decoded strings."""
         scored = [part[chosen] for part in (self.score, self.count, self.variance, self.own, self.own_variance)]
         self._keep(
             self.strings.take(chosen),
@@ -447,7 +447,7 @@ class _Settling:
         self.own[some], self.own_variance[some] = own, variance
 
     def taken(self, most: int) -> Numbers:
-        """Up to ``most`` strings in the order in which they are taken, each time the best of the rest."""
+        """Up to ``most`` decoded strings in the order in which they are taken, each time the best of the rest."""
         left = np.ones(len(self.whole), dtype=bool)
         order: list[int] = []
         while len(order) < min(most, len(left)):
@@ -523,7 +523,7 @@ def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, 
 
 
 def _best(score: npt.NDArray[np.floating], most: int) -> Numbers:
-    """Positions of the ``most`` largest scores, in ascending order."""
+    """Positions of the ``most`` largest scores of the decoder, in ascending order."""
     if len(score) <= most:
         return np.arange(len(score))
     return np.sort(np.argpartition(-score, most - 1)[:most])

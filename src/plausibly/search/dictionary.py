@@ -30,7 +30,7 @@ class Dictionary:
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Number of symbols in each string."""
+        """Number of symbols in each string of the dictionary."""
         return np.asarray(np.count_nonzero(self.strings, axis=1))
 
     @cached_property
@@ -40,7 +40,7 @@ class Dictionary:
         return np.concatenate([[-1], np.argmax(differ, axis=1)])
 
     def prefixes(self, before: int, length: int) -> tuple[Numbers, Numbers, Numbers]:
-        """All prefixes of ``length`` symbols of the strings with at least ``before`` symbols.
+        """All prefixes of ``length`` symbols of the dictionary's strings with at least ``before`` symbols.
 
         For each: the first string that has it, the number of strings that have it, and the position of its parent
         among the prefixes of ``before`` symbols.
@@ -57,7 +57,7 @@ class Dictionary:
 
 
 def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
-    """The given strings as users would report them, or None if none are given."""
+    """Dictionary of the given strings as users would report them, or None if none are given."""
     if given is None:
         return None
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
@@ -72,12 +72,12 @@ def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
 
 
 def distinct(rows: npt.NDArray[Any]) -> Numbers:
-    """Position of the first occurrence of each distinct string, sorted by the symbols."""
+    """Positions of the distinct strings for a dictionary: each one's first occurrence, sorted by the symbols."""
     return np.unique(_keys(rows), return_index=True)[1]
 
 
 def places_in(strings: Symbols, ordered: Symbols) -> Numbers:
-    """Position of each string among ``ordered``, which are distinct and sorted; −1 if it is not there."""
+    """Position of each string in a dictionary's ``ordered`` strings, distinct and sorted; −1 if it is not there."""
     keys, wanted = _keys(ordered), _keys(strings)
     if not len(keys):
         return np.full(len(wanted), -1)

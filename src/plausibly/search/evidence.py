@@ -53,7 +53,7 @@ class Level:
 
     @property
     def pooled(self) -> float:
-        """Variance of the mean over all cohorts."""
+        """Variance of a level's evidence if all cohorts are averaged."""
         return self.variance / len(self.tables)
 
 
@@ -84,16 +84,16 @@ class Evidence:
     """Statistics of ordinary text in this alphabet, or None if it is not an alphabet for words."""
 
     def noise(self, variance: float) -> float:
-        """The variance, made finite if nobody reported."""
+        """Variance of the evidence, made finite if nobody reported."""
         return float(min(variance, _NOTHING * (self.n + 1.0) ** 2))
 
     def drawn(self, level: int) -> float:
-        """Sampling variance per holder of a string: a group (0: the first) has a random part of the holders."""
+        """Sampling variance of the evidence per holder: a group (0: the first) has a random part of the holders."""
         users = self.levels[level - 1].users if level else self.first_users
         return max(self.n, 1) / max(users, 1) - 1.0
 
     def first_whole(self, strings: Symbols) -> Numbers:
-        """First level (0 is ``first``) whose prefix includes the end of each string; all later levels do, too."""
+        """First level of evidence (0 is ``first``) that includes the end of each string; all later ones do, too."""
         ends = np.array([self.start, *(level.length for level in self.levels)])
         lengths = np.count_nonzero(strings, axis=1)
         shorter: Numbers = np.count_nonzero(ends[None] <= lengths[:, None], axis=1)
@@ -101,10 +101,10 @@ class Evidence:
 
 
 def numbers(strings: Symbols, first: int, last: int, symbols: int) -> Numbers:
-    """Symbols first..last−1 of each string as a number in base ``symbols``."""
+    """Numbers that index the evidence: symbols first..last−1 of each string in base ``symbols``."""
     return symbol_numbers(strings[:, first:last], symbols).view(np.int64)
 
 
 def digits(number: Numbers, count: int, symbols: int) -> Symbols:
-    """The inverse of ``numbers``: the ``count`` symbols of each number."""
+    """The ``count`` symbols behind each number that indexes the evidence: the inverse of ``numbers``."""
     return symbol_rows(number, symbols, count, np.uint16)

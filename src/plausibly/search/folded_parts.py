@@ -21,7 +21,7 @@ Places = npt.NDArray[np.int64]
 
 
 def block_size(symbols: int, step: int) -> int:
-    """The smallest power of two with a cell for every extension by ``step`` symbols."""
+    """Cells per block of a folded part: the least power of two with one for each extension by ``step`` symbols."""
     size: int = 1 << (symbols**step - 1).bit_length()
     return size
 
@@ -41,7 +41,7 @@ class Fold(Part):
 
     @property
     def block(self) -> int:
-        """Number of cells in a block."""
+        """Number of cells in a block of the folded part."""
         return block_size(self.strings.symbols, self.last - self.stem)
 
     def count_of(self, symbols: int) -> int:
@@ -56,7 +56,7 @@ class Fold(Part):
         return (starts + ((endings + rotations) & (self.block - 1))).astype(np.uint64)
 
     def places(self, stems: Rows) -> tuple[Places, Places]:
-        """First cell and rotation of each stem's block."""
+        """First cell and rotation of the block into which each stem is folded."""
         cohort = np.full((len(stems), 1), self.cohort, dtype=np.uint8)
         keys = content_keys(np.hstack([as_bytes(stems), cohort]), self.hash_seed, b"fold")
         blocks = np.uint64(self.scheme.size // self.block - 1)

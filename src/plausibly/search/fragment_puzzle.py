@@ -13,7 +13,7 @@ import numpy as np
 from ..core.arguments import json_integer, whole_number
 from ..core.scheme import Scheme
 from .base import Search, SearchTally
-from .fragments import fragment_parts, puzzle, tagged_estimates
+from .fragments import fragment_parts, joined_fragments, tagged_estimates
 from .heavy_hitters import HeavyHitters
 from .prefixes import Choices, conclude, prefix_part
 from .string_parts import Part, Tag
@@ -54,7 +54,7 @@ class SFP(Search):
 
     @cached_property
     def string_tag(self) -> Tag:
-        """Tag that marks the fragments of the same string."""
+        """Tag by which the puzzle recognises the fragments of the same string."""
         return Tag(self.hash_seed, self.hash_bits)
 
     @cached_property
@@ -90,7 +90,7 @@ class SFP(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """Find the k most common strings, built from the ``keep`` most common tagged fragments of each position.
+        """Find the k most common strings by the fragment puzzle, from ``keep`` tagged fragments per position.
 
         ``threshold``: drop fragments and strings with a lower estimated count. ``oracle``: options of the oracles'
         estimates, such as ``{"combine": "median"}``.
@@ -105,4 +105,6 @@ class SFP(Search):
             part, users = self.parts[number], len(tally.parts[number])
             names, estimates = self.strings.decode(fragments[rows]), values.reshape(-1)[best]
             trace.append(Step(part.label, part.last, users, values.size, names, estimates, first=part.first))
-        return conclude(tally, self.whole, puzzle(self.strings, pieces, self.string_tag), choices, tuple(trace))
+        return conclude(
+            tally, self.whole, joined_fragments(self.strings, pieces, self.string_tag), choices, tuple(trace)
+        )

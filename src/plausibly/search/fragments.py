@@ -15,7 +15,7 @@ from .string_parts import Part, Tag
 
 
 def fragment_parts(oracle: Scheme, strings: Strings, size: int, tag: Tag) -> tuple[Part, ...]:
-    """A part for each fragment of ``size`` symbols; the last may be shorter."""
+    """Parts that report a tagged fragment of ``size`` symbols each; the last may be shorter."""
     parts = []
     for first in range(0, strings.length, size):
         last = min(first + size, strings.length)
@@ -39,7 +39,7 @@ def tagged_estimates(tally: SearchTally, number: int, choices: Choices) -> tuple
     return fragments, values.reshape(len(fragments), tags)
 
 
-def puzzle(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:
+def joined_fragments(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:
     """Every string whose fragments all occur under the string's own tag."""
     found = []
     for common in sorted(set.intersection(*(set(tags.tolist()) for _, tags in fragments))):

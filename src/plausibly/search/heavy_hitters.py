@@ -31,7 +31,7 @@ class HeavyHitters(Traced):
     judged: Mapping[Any, float] = field(default_factory=dict)
 
     def explain(self, item: str | bytes) -> str:
-        """Explanation, step by step, of why this string was or was not found."""
+        """Explanation, step by step, of why this string was or was not found among the heavy hitters."""
         if not isinstance(item, str | bytes):
             raise ParameterError(f"item: expected a string, got {type(item).__name__}")
         item = item[: max([step.length for step in self.trace], default=0)]  # as it was reported
@@ -67,12 +67,12 @@ class HeavyHitters(Traced):
         return f", p-value {p_value:.1g}" if p_value >= 1e-99 else ", p-value below 1e-99"
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
-        """A pandas DataFrame like that of ``Estimates``, with p-values if there are any."""
+        """Heavy hitters as a pandas DataFrame like that of ``Estimates``, with p-values if there are any."""
         frame = super().to_frame(level)
         return frame if self.p_values is None else frame.assign(p_value=self.p_values)
 
     def plot_tree(self, ax: Axes | None = None, *, others: int = 6) -> Axes:
-        """Plot the search as a tree: its steps, the strings found, and the best ``others`` that led nowhere.
+        """Plot the search for heavy hitters as a tree: its steps, the strings found, the best ``others`` dropped.
 
         The tree grows from left to right. Each node shows the characters that a step adds, and the width of a line is
         the estimated count. Without ``ax`` the figure is as large as it needs to be; on given axes it is scaled to fit.

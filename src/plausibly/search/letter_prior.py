@@ -56,7 +56,7 @@ _FEWEST = 20
 
 
 def ordinary_text(strings: Strings) -> Text | None:
-    """Statistics of ordinary text in this alphabet, or None if it has too few Latin letters."""
+    """Prior frequencies of letters in ordinary text, or None if the alphabet has too few Latin letters."""
     alphabet = strings.alphabet
     symbols = [chr(symbol) for symbol in alphabet] if isinstance(alphabet, bytes) else list(alphabet)
     symbols += [""] * (strings.symbols - 1 - len(symbols))  # the symbol that stands for all other characters

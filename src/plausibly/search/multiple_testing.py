@@ -13,20 +13,20 @@ Floats = npt.NDArray[np.float64]
 
 
 def significance_level(given: object) -> float:
-    """The given significance level, checked."""
+    """The given significance level for multiple testing, checked."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
         raise ParameterError("level: expected a number strictly between 0 and 1")
     return float(given)
 
 
 def least_score(level: float | None, candidates: int) -> float:
-    """Least standard score of a significant candidate; −inf if the level is None."""
+    """Least significant standard score in multiple testing of candidates; −inf if the level is None."""
     if level is None:
         return -np.inf
     return NormalDist().inv_cdf(1 - significance_level(level) / candidates)
 
 
 def adjusted(scores: Floats, candidates: int) -> Floats:
-    """Chance that any of the candidates reaches each standard score by noise alone."""
+    """p-values adjusted for multiple testing: chance that noise alone lifts any candidate to each score."""
     chances = [min(1.0, candidates * NormalDist().cdf(-score)) for score in scores.tolist()]
     return np.array(chances, dtype=np.float64)

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..core.grouped import weights_of
 from ..core.scheme import Scheme
-from .base import Search, SearchTally, levels_of
+from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
-from .prefixes import Choices, extend, prefix_part
+from .prefixes import Choices, grow_prefixes, prefix_lengths, prefix_part
 from .string_parts import Part
 
 
@@ -49,8 +49,8 @@ class PEM(Search):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Lengths of the prefixes that users report."""
-        return levels_of(self.strings, self.start, self.step)
+        """Lengths of the prefixes that users report, each extended to the next."""
+        return prefix_lengths(self.strings, self.start, self.step)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -86,9 +86,9 @@ class PEM(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """Find the k most common strings by extending the ``keep`` most common prefixes of each length.
+        """Find the k most common strings by prefix extending, with the ``keep`` most common prefixes of each length.
 
         ``threshold``: drop prefixes and strings with a lower estimated count. ``oracle``: options of the oracle's
         estimates, such as ``{"combine": "median"}``.
         """
-        return extend(tally, self.levels[:-1], Choices(k, threshold, keep, oracle))
+        return grow_prefixes(tally, self.levels[:-1], Choices(k, threshold, keep, oracle))

@@ -24,6 +24,12 @@ from .trace import Step
 MOST_CANDIDATES = 1 << 24
 
 
+def prefix_lengths(strings: Strings, start: object, step: object) -> tuple[int, ...]:
+    """Prefix lengths from ``start`` in steps of ``step`` up to the whole string."""
+    first = whole_number("start", start, 1, strings.length)
+    return (*range(first, strings.length, whole_number("step", step, 1, strings.length)), strings.length)
+
+
 def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
     """All extensions of the given prefixes to ``length`` symbols; only pads follow a pad."""
     more = length - prefixes.shape[1]
@@ -43,7 +49,7 @@ def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
 
 
 def inner_pads(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Mask of the rows with a symbol after a pad, which are not strings."""
+    """Mask of the prefixes with a symbol after a pad, which begin no string."""
     found: npt.NDArray[np.bool_] = ((rows[:, :-1] == 0) & (rows[:, 1:] != 0)).any(axis=1)
     return found
 
@@ -72,13 +78,13 @@ class Choices:
             )
 
     def best(self, values: Floats, most: int | None) -> Any:
-        """Positions of up to ``most`` of the largest values, largest first, without those below the threshold."""
+        """Positions of up to ``most`` of the best prefixes, the largest value first, none below the threshold."""
         order = np.argsort(-values, kind="stable")[:most]
         return order if self.threshold is None else order[values[order] >= self.threshold]
 
 
-def look(tally: SearchTally, number: int, candidates: Rows, choices: Choices) -> tuple[Rows, Step]:
-    """The candidates that a part's estimates keep, best first, and the step of the trace."""
+def kept_prefixes(tally: SearchTally, number: int, candidates: Rows, choices: Choices) -> tuple[Rows, Step]:
+    """The prefixes that a part's estimates keep, best first, and the step of the trace."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, _ = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.keep)
@@ -87,15 +93,15 @@ def look(tally: SearchTally, number: int, candidates: Rows, choices: Choices) ->
     return kept, Step(part.label, part.last, users, len(candidates), strings.decode(kept), values[best])
 
 
-def extend(tally: SearchTally, levels: Sequence[int], choices: Choices) -> HeavyHitters:
-    """Find the best whole strings by extending the best prefixes of each length to the next.
+def grow_prefixes(tally: SearchTally, levels: Sequence[int], choices: Choices) -> HeavyHitters:
+    """Find the best whole strings from prefixes: the best of each length are extended to the next.
 
     Part i reports prefixes of length ``levels[i]``; the part after them reports whole strings.
     """
     strings = tally.scheme.strings
     kept, trace = np.zeros((1, 0), dtype=strings.symbol_dtype), []
     for number, length in enumerate(levels):
-        kept, step = look(tally, number, extensions(strings, kept, length), choices)
+        kept, step = kept_prefixes(tally, number, extensions(strings, kept, length), choices)
         trace.append(step)
     return conclude(tally, len(levels), extensions(strings, kept, strings.length), choices, tuple(trace))
 
@@ -103,7 +109,7 @@ def extend(tally: SearchTally, levels: Sequence[int], choices: Choices) -> Heavy
 def conclude(
     tally: SearchTally, number: int, candidates: Rows, choices: Choices, trace: tuple[Step, ...]
 ) -> HeavyHitters:
-    """The best of the candidates for whole strings, by the part that reports these; only positive estimates."""
+    """The best of the longest prefixes, the whole strings, by the part that reports these; only positive ones."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.k)
@@ -122,6 +128,6 @@ def conclude(
 
 
 def prefix_part(scheme: Any, strings: Strings, length: int, *, role: str = "oracle") -> Part:
-    """The part that reports the first ``length`` symbols."""
+    """The part that reports the prefix of the first ``length`` symbols."""
     label = "whole strings" if length == strings.length else f"first {length} character{'s' * (length > 1)}"
     return Part(label, scheme, strings, 0, length, role=role)

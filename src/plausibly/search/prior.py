@@ -59,7 +59,7 @@ class CharacterModel:
         return int(self.letters.shape[1]) + 1
 
     def next_symbol(self, position: int) -> Floats:
-        """ln P of each symbol at a position, given the letter before (one row if it does not matter)."""
+        """Prior ln P of each symbol at a position, given the letter before (one row if it does not matter)."""
         letters = self.letters[None, position]
         end = np.array([self.ends[position]])
         if position and self.ratios is not None and self.end_ratios is not None:
@@ -70,18 +70,18 @@ class CharacterModel:
         return np.asarray(np.log((1 - FLOOR) * shares + FLOOR / self.symbols))
 
     def rows(self, last: Symbols) -> Numbers:
-        """Row of ``extensions`` for each preceding letter."""
+        """Row of the prior's ``extensions`` for each preceding letter."""
         return last.astype(np.int64) - 1 if self.ratios is not None else np.zeros(len(last), dtype=np.int64)
 
     def extensions(self, position: int, step: int) -> Floats:
-        """ln P of all A^step extensions from a position on, given the letter before; −inf if a symbol follows a pad."""
+        """Prior ln P of all A^step extensions from a position on, given the letter before; −inf for inner pads."""
         found = self.next_symbol(position)
         for further in range(position + 1, position + step):
             found = (found.reshape(-1, self.symbols)[:, :, None] + self._after(further)).reshape(len(found), -1)
         return found
 
     def prefixes(self, length: int) -> Floats32:
-        """ln P of all A^length prefixes."""
+        """Prior ln P of all A^length prefixes."""
         return np.asarray(self.extensions(0, length)[0], dtype=np.float32)
 
     def _after(self, position: int) -> Floats:
@@ -93,7 +93,7 @@ class CharacterModel:
 
 
 def character_model(evidence: Evidence) -> CharacterModel:
-    """The character model, learned from the reports of single symbols and pairs."""
+    """The character model of the prior, learned from the reports of single symbols and pairs."""
     variance = np.minimum(evidence.letters_variance, 1e6)
     ended = np.clip(isotonic(evidence.letters[:, 0], 1 / variance), 0.0, 1 - 1e-3)
     reached = 1 - np.concatenate([[0.0], ended[:-1]])
@@ -126,7 +126,7 @@ def character_model(evidence: Evidence) -> CharacterModel:
 
 
 def isotonic(values: Floats, weights: Floats) -> Floats:
-    """Isotonic regression: the non-decreasing sequence nearest to the values."""
+    """Isotonic regression for the prior: the non-decreasing sequence nearest to the values."""
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         block = (value, weight, 1)

@@ -21,10 +21,10 @@ from ..core.parts import PartDecoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
-from .base import Search, SearchTally, levels_of
+from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
 from .multiple_testing import adjusted, least_score
-from .prefixes import Choices, inner_pads
+from .prefixes import Choices, inner_pads, prefix_lengths
 from .string_parts import Part, as_bytes, content_keys
 from .trace import Step
 
@@ -50,11 +50,11 @@ class Extension(Part):
 
     @property
     def more(self) -> int:
-        """Number of extensions of a prefix."""
+        """Number of extensions of a prefix in one round."""
         return self.more_of(self.strings.symbols)
 
     def more_of(self, symbols: int) -> int:
-        """``more`` for an alphabet of ``symbols``."""
+        """Number of extensions of a prefix in one round, for an alphabet of ``symbols``."""
         more: int = symbols ** (self.last - self.stem)
         return more
 
@@ -63,7 +63,7 @@ class Extension(Part):
 
     @cached_property
     def rows(self) -> Rows:
-        """The published prefixes as symbols."""
+        """The prefixes published for the round, as symbols."""
         return np.asarray(self.strings.encode(list(self.prefixes)))[:, : self.stem]
 
     @cached_property
@@ -152,7 +152,7 @@ class ROUND(Search):
 
     @cached_property
     def extension(self) -> Extension:
-        """The only part of the search."""
+        """The only part of a round."""
         label = f"characters {self.stem + 1} to {self.reach}"
         ends = {"stem": self.stem, "prefixes": self.prefixes}
         return Extension(label, self.oracle, self.strings, 0, self.reach, **ends)  # type: ignore[arg-type]
@@ -198,7 +198,7 @@ class ROUND(Search):
     def search(
         self, tally: SearchTally, *, k: int | None = 10, threshold: float | None = None, level: float | None = None
     ) -> HeavyHitters:
-        """Find the k most common extensions with positive estimates.
+        """Find the round's k most common extensions with positive estimates.
 
         ``threshold``: drop extensions with a lower estimated count. ``level``: return only those that are significant
         at this level, corrected for all extensions of the round.
@@ -206,7 +206,7 @@ class ROUND(Search):
         return self._best(tally, Choices(k, threshold, 1, {}), level, above=0.0)
 
     def survivors(self, tally: SearchTally, keep: int) -> HeavyHitters:
-        """Up to ``keep`` of the most common extensions, whatever their estimates."""
+        """Up to ``keep`` of the round's most common extensions, whatever their estimates."""
         return self._best(tally, Choices(keep, None, 1, {}), None, above=-np.inf)
 
     def _best(self, tally: SearchTally, choices: Choices, level: float | None, *, above: float) -> HeavyHitters:
@@ -253,7 +253,7 @@ class Rounds:
         self, domain: Strings, oracle: Callable[[int], Scheme], *, start: int, step: int, keep: int = 2000
     ) -> None:
         self.domain, self.keep = domain, whole_number("keep", keep, 1, _MOST_PREFIXES)
-        self._oracle, self._levels = oracle, levels_of(domain, start, step)
+        self._oracle, self._levels = oracle, prefix_lengths(domain, start, step)
         self._trace: tuple[Step, ...] = ()
         self._tally: SearchTally | None = None
         self.scheme = self._round([b"" if isinstance(domain.alphabet, bytes) else ""])
@@ -288,7 +288,7 @@ class Rounds:
         return True
 
     def result(self, **options: Any) -> HeavyHitters:
-        """The strings found, with the options of ``ROUND.search``: k, threshold, level."""
+        """The strings found in the last round, with the options of ``ROUND.search``: k, threshold, level."""
         if self._tally is None:
             raise StateError(f"round {self.number} of {self.rounds} is still open; close(tally) ends it")
         last = self._tally.search(**options)

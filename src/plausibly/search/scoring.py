@@ -21,7 +21,7 @@ excess belongs to other strings with that prefix. (0.5, 1, and a bound that fall
 
 
 def combined(estimates: Floats, variance: float) -> Floats:
-    """Combined estimate of all cohorts ([cohort, ...]; ``variance`` of one), robust against one shared cell."""
+    """Estimate to be scored: all cohorts ([cohort, ...]; ``variance`` of one), robust against one shared cell."""
     mean = estimates.mean(axis=0)
     if len(estimates) == 1:
         return np.asarray(mean)
@@ -29,7 +29,7 @@ def combined(estimates: Floats, variance: float) -> Floats:
 
 
 def support(count: Floats, variance: Floats | float, parent: Floats, parent_variance: Floats) -> Floats:
-    """Log-likelihood ratio of a child's estimated count, heavy child against child without holders.
+    """Score of a child's estimated count: log-likelihood ratio, heavy child against child without holders.
 
     It is the maximum over the fractions of the parent's count that a heavy child may have: each predicts the child's
     count, with the error of the parent's. An unknown fraction only predicts a count below the parent's.
@@ -46,7 +46,7 @@ def support(count: Floats, variance: Floats | float, parent: Floats, parent_vari
 
 
 def needed(nats: Floats32, variance: float, parent: Floats, parent_variance: Floats) -> Floats32:
-    """Least count, in standard errors, whose ``support`` reaches the given nats: [parent, nats].
+    """Least count, in standard errors, whose score (``support``) reaches the given nats: [parent, nats].
 
     In single precision, and sometimes slightly low if two fractions compete: candidates that pass are scored again.
     """
@@ -67,14 +67,14 @@ def needed(nats: Floats32, variance: float, parent: Floats, parent_variance: Flo
 
 
 def followed(count: Floats, variance: Floats | float, parent: Floats, parent_variance: Floats) -> tuple[Floats, Floats]:
-    """Count and variance after pooling with the parent's count, without the excess due to other strings."""
+    """Count and variance to be scored, pooled with the parent's count, without the excess due to other strings."""
     reachable = np.minimum(parent, count + FOLLOW * np.sqrt(parent_variance + variance))
     pooled = 1 / (1 / parent_variance + 1 / variance)
     return pooled * (np.maximum(reachable, 0.0) / parent_variance + count / variance), pooled
 
 
 def cells_of(evidence: Evidence, level: int, strings: Symbols) -> Numbers:
-    """[cohort, string]: cell of each string's prefix at a folded level."""
+    """[cohort, string]: cell to be scored for each string's prefix at a folded level."""
     at = evidence.levels[level]
     before = at.length - at.step
     starts, rotations = evidence.places(level, strings[:, :before])
@@ -83,10 +83,10 @@ def cells_of(evidence: Evidence, level: int, strings: Symbols) -> Numbers:
 
 
 def read(at: Level, cells: Numbers) -> Floats:
-    """[cohort, ...]: values of a level's tables in the given cells."""
+    """[cohort, ...]: values to be scored, from a level's tables in the given cells."""
     return np.stack([table[cell] for table, cell in zip(at.tables, cells, strict=True)]).astype(np.float64)
 
 
 def upper_tail(z: Floats) -> Floats:
-    """Probability that a standard normal variable exceeds each z."""
+    """Upper tail of each score: the probability that a standard normal variable exceeds each z."""
     return np.array([erfc(value / sqrt(2)) / 2 for value in z.ravel().tolist()]).reshape(z.shape)

@@ -34,7 +34,10 @@ _PARENTS_AT_ONCE = 64
 def log_weights(
     evidence: Evidence, model: CharacterModel, strings: Symbols, k: int, dictionary: Dictionary | None = None
 ) -> Floats:
-    """ln w(x) of each string. The model must be learned from symbols and pairs alone (``character_model``)."""
+    """Weights of the strings in the significance test, as ln w(x).
+
+    The model must be learned from symbols and pairs alone (``character_model``).
+    """
     weights = _weights_by_model(evidence, model, strings, k)
     if dictionary is None:
         return weights
@@ -134,7 +137,7 @@ def _at_the_root(score: npt.NDArray[np.floating], ended: float, k: int) -> Float
 
 
 def adjusted_p_values(evidence: Evidence, found: Found, k: int, dictionary: Dictionary | None = None) -> Floats:
-    """For each string, the lowest level at which it is significant: p(x)/w(x), at most 1."""
+    """Strict significance of each string as a p-value, the lowest level that accepts it: p(x)/w(x), at most 1."""
     p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0, dictionary=dictionary)
     return np.asarray(np.minimum(1.0, p / np.maximum(weights, 1e-300)))
 
@@ -149,7 +152,7 @@ def significant(
     alpha: float,
     dictionary: Dictionary | None = None,
 ) -> tuple[Floats, Floats]:
-    """p-value and threshold α·w of each string, which is accepted if p ≤ α·w.
+    """Significance of each string: its p-value and its threshold α·w; it is accepted if p ≤ α·w.
 
     ``own``: estimate and variance from the groups that report the whole string.
     """

@@ -24,7 +24,7 @@ class Tag:
     bits: int
 
     def of(self, rows: Rows) -> Encoded:
-        """Tag of each whole string."""
+        """Tag of each whole string, which a part reports with its symbols."""
         return symbol_keys(rows, self.hash_seed, b"tag") & np.uint64((1 << self.bits) - 1)
 
 
@@ -59,16 +59,16 @@ class Part:
 
     @property
     def count(self) -> int:
-        """Number of different inputs of the oracle."""
+        """Number of different inputs of the part's oracle."""
         return self.count_of(self.strings.symbols)
 
     def count_of(self, symbols: int) -> int:
-        """``count`` for an alphabet of ``symbols``."""
+        """Number of different inputs of the part's oracle, for an alphabet of ``symbols``."""
         count: int = symbols ** (self.last - self.first)
         return count << self.tag.bits if self.tag else count
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        """Minimum and maximum that a report adds to a count; None without a variance law."""
+        """Minimum and maximum that a report adds to a part's count; None without a variance law."""
         ends = self.scheme.contribution()
         return ends and (self.read(ends[0]), self.read(ends[1]))
 
@@ -77,11 +77,11 @@ class Part:
         return shift
 
     def items(self, rows: Rows) -> Encoded:
-        """Input of the oracle for each string."""
+        """Input of the part's oracle for each string."""
         return self.items_of(rows[:, self.first : self.last], self.tag.of(rows) if self.tag else None)
 
     def items_of(self, seen: Rows, tags: Encoded | None = None) -> Encoded:
-        """Input of the oracle for the symbols ``seen`` at the part's position, and their tags."""
+        """Input of the part's oracle for the symbols ``seen`` at its position of the string, and their tags."""
         hash_seed = self.scheme.domain.hash_seed
         if hash_seed is not None:
             content = as_bytes(seen)
@@ -93,18 +93,18 @@ class Part:
 
 
 def symbol_keys(rows: Rows, hash_seed: int, tag: bytes) -> Encoded:
-    """64-bit key of the symbols in each row."""
+    """64-bit key of the string's symbols in each row, for a part's oracle or tag."""
     return content_keys(as_bytes(rows), hash_seed, tag)
 
 
 def as_bytes(rows: Rows) -> npt.NDArray[np.uint8]:
-    """The symbols encoded as bytes for hashing."""
+    """The symbols of string parts, encoded as bytes for hashing."""
     little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"), copy=False)
     return little.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.dtype.itemsize)
 
 
 def content_keys(content: npt.NDArray[np.uint8], hash_seed: int, tag: bytes) -> Encoded:
-    """64-bit key of each row of bytes."""
+    """64-bit key of each row of bytes, which encodes the string's part."""
     size = content.shape[1]
     ends = np.arange(size, size * len(content) + 1, size, dtype=np.int64) if size else np.zeros(len(content), np.int64)
     return kernels.keyed_hash(np.ascontiguousarray(content).reshape(-1), ends[: len(content)], hash_seed, tag)

@@ -27,16 +27,16 @@ class Step:
     """Position of the candidates' first character, counted from 0."""
 
     def part_of(self, item: Any) -> Any:
-        """Part of a string that this step examines."""
+        """Part of a string that this step of the trace examines."""
         return item[self.first : self.length]
 
     @property
     def cut_off(self) -> float:
-        """Smallest estimate among the kept candidates."""
+        """Smallest estimate among the candidates that this step of the trace kept."""
         return float(self.values.min()) if len(self.values) else float("inf")
 
     def fate_of(self, part: Any) -> str:
-        """Whether a candidate was kept, in words."""
+        """Whether this step of the trace kept a candidate, in words."""
         if part in (kept := self.kept.tolist()):
             place = kept.index(part)
             return f"number {place + 1:,} of {len(kept):,} kept, estimated {self.values[place]:,.0f}"

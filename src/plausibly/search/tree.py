@@ -33,11 +33,11 @@ class Knot:
     row: float = 0.0
 
     def branch(self, key: Any, column: int, text: str, value: float, leads: bool) -> Knot:
-        """The child with this key, created if there is none."""
+        """Child of this node of the tree with the given key, created if there is none."""
         return self.branches.setdefault((column, key), Knot(column, text, value, leads))
 
     def settle(self, rows: Iterator[int]) -> None:
-        """Assign a row to every leaf; other nodes are centred on the nodes that they lead to."""
+        """Assign a row to every leaf of the tree; other nodes are centred on the nodes that they lead to."""
         for knot in self.branches.values():
             knot.settle(rows)
         places = [knot.row for knot in self.branches.values() if knot.leads == self.leads]
@@ -45,7 +45,7 @@ class Knot:
         self.row = (places[0] + places[-1]) / 2 if places else next(rows)
 
     def edges(self) -> Iterator[tuple[Knot, Knot]]:
-        """Every edge below this node, as parent and child."""
+        """Every edge of the tree below this node, as parent and child."""
         for knot in self.branches.values():
             yield self, knot
             yield from knot.edges()

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from .base import Search, SearchTally, levels_of
+from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
-from .prefixes import Choices, extend, prefix_part
+from .prefixes import Choices, grow_prefixes, prefix_lengths, prefix_part
 from .string_parts import Part
 
 
@@ -43,8 +43,8 @@ class TH(Search):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Lengths of the prefixes that are shorter than the string."""
-        levels = levels_of(self.strings, self.start, self.step)[:-1]
+        """Lengths of the prefixes in the tree, all shorter than the string."""
+        levels = prefix_lengths(self.strings, self.start, self.step)[:-1]
         if not levels:
             raise ParameterError(f"start: expected less than the length {self.strings.length} of the strings")
         return levels
@@ -80,9 +80,9 @@ class TH(Search):
         keep: int = 20,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> HeavyHitters:
-        """Find the k most common strings by extending the ``keep`` most common prefixes of each length.
+        """Find the k most common strings in a tree of prefixes, the ``keep`` most common of each length.
 
         ``threshold``: drop prefixes and strings with a lower estimated count. ``oracle``: options of the oracles'
         estimates, such as ``{"combine": "median"}``.
         """
-        return extend(tally, self.levels, Choices(k, threshold, keep, oracle))
+        return grow_prefixes(tally, self.levels, Choices(k, threshold, keep, oracle))

@@ -63,11 +63,11 @@ class Picture:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height that the picture needs, in inches."""
+        """Width and height that the picture of the tree needs, in inches."""
         return self.right, (self.bottom - self.top) * _ROW
 
     def draw(self, ax: Axes | None) -> Axes:
-        """Draw the picture on the given axes, scaled to fit, or on new axes of the right size."""
+        """Draw the picture of the tree on the given axes, scaled to fit, or on new axes of the right size."""
         from matplotlib import pyplot
 
         size, self.scale = self.size, 1.0

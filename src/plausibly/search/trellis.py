@@ -21,7 +21,7 @@ from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.wording import shown
-from .base import PrefixLevel, Search, SearchTally, levels_of
+from .base import PrefixLevel, Search, SearchTally
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
@@ -29,7 +29,7 @@ from .folded_parts import Fold, FoldedStrings, block_size
 from .heavy_hitters import HeavyHitters
 from .letter_prior import ordinary_text
 from .multiple_testing import significance_level
-from .prefixes import prefix_part
+from .prefixes import prefix_lengths, prefix_part
 from .significance import adjusted_p_values
 from .string_parts import Part
 from .trace import Step
@@ -87,8 +87,8 @@ class TRELLIS(Search):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """Lengths of the prefixes that users report."""
-        return levels_of(self.strings, self.start, self.step)
+        """Lengths of the prefixes that users of TRELLIS report."""
+        return prefix_lengths(self.strings, self.start, self.step)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -101,13 +101,13 @@ class TRELLIS(Search):
 
     @cached_property
     def letter_parts(self) -> tuple[Part, ...]:
-        """Parts that report the symbol at each position."""
+        """Parts of TRELLIS that report the symbol at each position."""
         places = range(self.strings.length)
         return tuple(Part(f"character {i + 1}", self.letters, self.strings, i, i + 1, role="letters") for i in places)
 
     @cached_property
     def pair_parts(self) -> tuple[Part, ...]:
-        """Parts that report the two symbols from each position on; none without ``pairs``."""
+        """Parts of TRELLIS that report the two symbols from each position on; none without ``pairs``."""
         if self.pairs is None:
             return ()
         pairs, places = self.pairs, range(self.strings.length - 1)
@@ -117,12 +117,12 @@ class TRELLIS(Search):
 
     @cached_property
     def first_part(self) -> Part:
-        """Part that reports the shortest prefix."""
+        """Part of TRELLIS that reports the shortest prefix."""
         return prefix_part(self.first, self.strings, self.levels[0], role="first")
 
     @cached_property
     def folds(self) -> tuple[tuple[Fold, ...], ...]:
-        """Parts that report the longer prefixes: for each length, one per cohort."""
+        """Parts of TRELLIS that report the longer prefixes: for each length, one per cohort."""
         levels = []
         for stem, last in pairwise(self.levels):
             scheme = self.folded if stem == self.levels[0] else self.deep
@@ -201,7 +201,7 @@ class TRELLIS(Search):
     def search(
         self, tally: SearchTally, *, k: int = 10, level: float | None = None, dictionary: Sequence[Any] | None = None
     ) -> HeavyHitters:
-        """Find the k strings that are most probably the most common, best first.
+        """Find the k strings that are most probably the most common, decoded by TRELLIS, best first.
 
         ``level``: return only significant strings, those with a p-value of at most ``level``. p-values are adjusted for
         all possible strings: the chance that any string without holders is returned is at most ``level``.
@@ -229,7 +229,7 @@ class TRELLIS(Search):
         )
 
     def evidence(self, tally: SearchTally) -> Evidence:
-        """Decoded reports of all groups."""
+        """Decoded reports of all groups of TRELLIS."""
         strings, n, reported = self.strings, len(tally), tally.evidence
         numbers = {part: number for number, part in enumerate(self.parts)}
 

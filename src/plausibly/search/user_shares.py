@@ -36,14 +36,14 @@ class Shares:
 
 
 def level_lengths(symbols: int, length: int) -> tuple[int, int, tuple[int, ...]]:
-    """Prefix length of the first level, number of symbols added per level, and prefix lengths of the folded levels."""
-    start = min(length, longest(symbols, FIRST_CELLS))
-    step = longest(symbols, SIBLINGS)
+    """Levels that share the users: first prefix length, symbols added per level, lengths of the folded levels."""
+    start = min(length, longest_prefix(symbols, FIRST_CELLS))
+    step = longest_prefix(symbols, SIBLINGS)
     return start, step, tuple(min(end, length) for end in range(start + step, length + step, step) if start < length)
 
 
 def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical_length: int | None = None) -> Shares:
-    """Division of n users among the groups; ``letter_variance``: variance of one symbol's share, per report.
+    """Shares of n users in the groups; ``letter_variance``: variance of one symbol's share, per report.
 
     Letters get enough users for an error of 0.007 at each of about six positions, at most 3 %. Pairs get 3 %, or 6 % if
     there are several folded levels, because longer strings take more evidence; they get none if their error would
@@ -72,12 +72,12 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
 
 
 def cell_count(level: int, symbols: int, step: int) -> int:
-    """Number of cells of one cohort at a folded level: at least 16 blocks, whatever the alphabet."""
+    """Number of cells for the users of a cohort at a folded level: at least 16 blocks, whatever the alphabet."""
     return max(CELLS[level > 0], 16 * block_size(symbols, step))
 
 
-def longest(symbols: int, most: int) -> int:
-    """Longest prefix of which there are at most ``most``, at least 1 symbol."""
+def longest_prefix(symbols: int, most: int) -> int:
+    """Length of the longest prefix that users can report as one of at most ``most``, at least 1 symbol."""
     exponent, product = 1, symbols * symbols
     while product <= most:
         exponent, product = exponent + 1, product * symbols
@@ -85,7 +85,7 @@ def longest(symbols: int, most: int) -> int:
 
 
 def weights(divided: Shares, length: int) -> tuple[int, ...]:
-    """Weights of all groups: symbols and pairs by position, the first level, the cohorts of the folded levels.
+    """Users' shares as weights of all groups: symbols and pairs by position, first level, folded levels' cohorts.
 
     A position's weight is 1/max(position, 6): most strings are short, and the first positions are needed most.
     """

@@ -92,24 +92,24 @@ class BLOOM(Scheme):
 
     @property
     def width(self) -> int:
-        """Number of bits in a filter."""
+        """Number of bits in a Bloom filter."""
         width = self.bits if self.oracle is None else self.oracle.size
         assert width is not None
         return width
 
     @property
     def listed_size(self) -> int | None:
-        """Number of items in the domain; None if they cannot be listed."""
+        """Number of items that a Bloom filter may hold; None if they cannot be listed."""
         return self.domain.size
 
     @cached_property
     def keep(self) -> int:
-        """Probability that a bit of a whole filter is sent unchanged, times 2^64."""
+        """Probability that a bit of a whole Bloom filter is sent unchanged, times 2^64."""
         return keep_threshold(self.epsilon / (2 * self.hashes), 1, 1)
 
     @property
     def split(self) -> int:
-        """Divisor that the hash uses to split an item in two: quotient and remainder."""
+        """Divisor that the hash of a Bloom filter uses to split an item in two: quotient and remainder."""
         return split_for(self.domain)
 
     @property
@@ -144,7 +144,7 @@ class BLOOM(Scheme):
 
     @property
     def channels(self) -> int:
-        """Number of cohorts; with an oracle, of hash functions: function j of cohort c is row c*k + j."""
+        """Number of Bloom filter cohorts; with an oracle, of hash functions: function j of cohort c is row c*k + j."""
         return self.cohorts if self.oracle is None else self.cohorts * self.hashes
 
     def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
@@ -153,7 +153,7 @@ class BLOOM(Scheme):
 
     @cached_property
     def seeds(self) -> npt.NDArray[np.uint64]:
-        """Seeds of all hash functions, cohort by cohort."""
+        """Seeds of the Bloom filters' hash functions, cohort by cohort."""
         return public_seeds(self.hash_seed, self.cohorts * self.hashes, b"bloom")
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:

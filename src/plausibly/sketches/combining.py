@@ -52,7 +52,7 @@ class Rows:
     postprocess: str | None
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
-        """Integer score of each cell in each row, from the oracle."""
+        """Integer scores to be combined, of each cell in each row, from the oracle."""
         scores = np.empty((len(state), self.sketch.width * (1 + self.sketch.signed)), dtype=np.int64)
 
         def work(row: int, _: int) -> None:
@@ -63,13 +63,13 @@ class Rows:
         return scores
 
     def counts(self, scores: Scores, n: Numbers) -> Floats:
-        """Estimated count of each cell in each row."""
+        """Estimated count of each cell in each row, before rows are combined."""
         values: Floats = scores - n[:, None] * float(self.oracle.offset)
         values *= float(self.oracle.scale)
         return values
 
     def cells(self, state: Cells, n: Numbers) -> Floats:
-        """Estimated count of each cell in each row, after the post-processing of rows, if any."""
+        """Counts to be combined, of each cell in each row, after the post-processing of rows, if any."""
         if self.postprocess is None:
             return self.counts(self.scores(state, n), n)
         every = [*in_chunks(len(state), 1, lambda row, _: self.oracle.estimate(state[row], int(n[row]), None))]
@@ -78,25 +78,25 @@ class Rows:
 
     @property
     def history(self) -> History:
-        """Post-processing applied to the rows, as decoding steps."""
+        """Post-processing of the rows before they are combined, as decoding steps."""
         return () if self.postprocess is None else (decoding(f"{self.postprocess} in each row"),)
 
     def of_items(self, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Value that an item reads in each cell: the cell itself; with signs, cell minus opposite cell."""
+        """Values to be combined, which an item reads in each cell: the cell; with signs, cell minus opposite cell."""
         if not self.sketch.signed:
             return cells
         plus, minus = np.split(cells, 2, axis=1)
         return np.concatenate([plus - minus, minus - plus], axis=1)
 
     def debiased(self, counts: Floats, n: Numbers) -> Floats:
-        """Cell counts minus the expected contribution of other items, which is 0 with signs."""
+        """Counts to be combined, minus the expected contribution of other items, which is 0 with signs."""
         if self.sketch.signed:
             return self.of_items(counts)
         debiased: Floats = CountMean(self.sketch.width).counts(counts, n[:, None])
         return debiased
 
     def f2(self, scores: Scores, n: Numbers) -> float:
-        """Estimated sum of squared item counts: users of one item share a cell, other users only by chance."""
+        """Sum of squared item counts from the combined rows: users of one item share a cell, others by chance."""
         r, w = scores.shape
         law, total = law_of(self.oracle).averaged, int(n.sum())
 
@@ -116,7 +116,7 @@ class Rows:
         return max(f2, float(total), 0.0 if size is None else total**2 / size)
 
     def items(self, codes: Codes | None) -> Codes:
-        """Requested items, or all items if ``codes`` is None."""
+        """Items whose rows are combined: those requested, or all if ``codes`` is None."""
         return np.arange(self.sketch.listed_size or 0, dtype=np.uint64) if codes is None else codes
 
     def read(self, table: Floats, codes: Codes | None, combine: Callable[[Floats], Floats]) -> Floats:
@@ -139,7 +139,7 @@ class Rows:
         return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
 
     def totals(self, table: Floats, codes: Codes | None) -> Floats:
-        """For each item, the sum of its values in the rows of the table."""
+        """For each item, its values in the rows of the table, combined into their sum."""
         asked = self.items(codes)
 
         def work(first: int, last: int) -> Floats:
@@ -289,7 +289,7 @@ def _medians_of_numbers(values: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def median_quantile(rows: int) -> float:
-    """Quantile of one row that the median of ``rows`` rows exceeds with probability 2.5 %.
+    """Quantile of one row that ``rows`` rows, combined by their median, exceed with probability 2.5 %.
 
     For 2k + 1 numbers it is the quantile of Beta(k + 1, k + 1); the mean of the middle two of 2k numbers is nearly as
     precise.

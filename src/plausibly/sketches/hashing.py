@@ -25,5 +25,5 @@ class Hashing(Protocol):
 
 
 def hashes_of(sketch: Hashing, function: int, items: Codes, size: int) -> npt.NDArray[np.uint32]:
-    """Hash of each item under one function, an integer below ``size``."""
+    """Hash of each item under one function of a sketch's hashing, an integer below ``size``."""
     return kernels.local_hash(np.full(len(items), sketch.seeds[function]), items, sketch.split, size)

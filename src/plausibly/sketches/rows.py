@@ -81,7 +81,7 @@ class RowSketch(Scheme):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Number of cells in a row."""
+        """Number of cells in a row of the sketch."""
 
     @abstractmethod
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
@@ -89,7 +89,7 @@ class RowSketch(Scheme):
 
     @property
     def listed_size(self) -> int | None:
-        """Number of items in the domain; None if they cannot be listed."""
+        """Number of items that a row of the sketch may hash; None if they cannot be listed."""
         return self.domain.size
 
     @property
@@ -98,7 +98,7 @@ class RowSketch(Scheme):
 
     @property
     def split(self) -> int:
-        """Divisor that the hash uses to split an item in two: quotient and remainder."""
+        """Divisor that the hash of a row uses to split an item in two: quotient and remainder."""
         return split_for(self.domain)
 
     @property
@@ -201,7 +201,7 @@ class RowSketch(Scheme):
 
 
 def expect_oracle(given: object) -> None:
-    """Raise unless ``given`` is an oracle that can report a cell."""
+    """Raise unless ``given`` is an oracle that can report a cell of a sketch's row."""
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")

@@ -2,7 +2,7 @@
 
 from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Facts, Items, Listable
 from .integers import Integers
-from .items import listed, named, refuse
+from .items import listed, object_array, refuse
 from .keys import Keys
 from .labels import Labels
 from .making import as_domain, expect_domain, make_domain
@@ -30,7 +30,7 @@ __all__ = [
     "is_domain_kind",
     "listed",
     "make_domain",
-    "named",
+    "object_array",
     "refuse",
     "register_domain",
 ]

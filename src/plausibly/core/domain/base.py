@@ -109,8 +109,9 @@ class Domain(ABC):
 
     @property
     def item_type(self) -> type:
-        """The type of an item. Whole numbers and bytes of this type are taken from a file as they are; all else is
-        parsed from its text.
+        """The type of the domain's items.
+
+        Whole numbers and bytes of this type are taken from a file as they are; everything else is parsed from its text.
         """
         return str
 

@@ -24,7 +24,7 @@ def listed(items: object) -> list[Any]:
     return list(items)
 
 
-def named(items: Iterable[Any]) -> npt.NDArray[Any]:
+def object_array(items: Iterable[Any]) -> npt.NDArray[Any]:
     """The given items as an array of objects."""
     given = list(items)
     names = np.empty(len(given), dtype=object)

@@ -13,7 +13,7 @@ from ...device import DeviceError, item_key
 from ..arguments import json_integer, parse_integer, whole_number
 from ..errors import ParameterError
 from .base import Domain, Encoded, Facts, Items
-from .items import listed, named, refuse
+from .items import listed, object_array, refuse
 from .registry import register_domain
 
 
@@ -59,10 +59,10 @@ class Keys(Domain):
     def normalize(self, items: object) -> Items:
         given = listed(items)
         self.encode(given)
-        return named(given)
+        return object_array(given)
 
     def examples(self, count: int) -> Items:
-        return named(f"item {i + 1}" for i in range(count))
+        return object_array(f"item {i + 1}" for i in range(count))
 
     def describe(self) -> str:
         return "any text, asked about by candidates"

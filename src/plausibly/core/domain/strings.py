@@ -15,7 +15,7 @@ from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
 from ..wording import label_of, shown
 from .base import Domain, Encoded, Facts, Items
-from .items import listed, named, one_dimensional, refuse, type_name
+from .items import listed, object_array, one_dimensional, refuse, type_name
 from .registry import register_domain
 from .symbols import Rows, symbol_number, symbol_row, symbol_rows
 
@@ -179,9 +179,9 @@ class Strings(Domain):
         if isinstance(self.alphabet, str) and "\0" not in self.alphabet and rows.shape[1]:
             # NumPy forgets the zeros at the end of a text.
             points = np.array([ord(character) for character in characters], dtype=np.uint32)[rows]
-            return named(points.view(f"<U{rows.shape[1]}")[:, 0].tolist())
+            return object_array(points.view(f"<U{rows.shape[1]}")[:, 0].tolist())
         texts = ["".join([characters[symbol] for symbol in row if symbol]) for row in rows.tolist()]
-        return named(texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts])
+        return object_array(texts if isinstance(self.alphabet, str) else [text.encode("latin-1") for text in texts])
 
     def number(self, code: Any) -> int:
         """The symbols of a string as the digits of a number, the first one the highest."""
