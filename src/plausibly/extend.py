@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .core.grouped import Grouped, schemes_of, weights_of
     from .core.grouped_accumulator import GroupedAccumulator
     from .core.history import decoding
-    from .core.laws import Decoder, Estimator, VarianceLaw, pure, support_of_both
-    from .core.parts import Digit, Part, PartDecoder, PartEvidence, scaled_up, thinned
+    from .core.laws import Decoder, Estimator, VarianceLaw, pure, support_of_both, thinned
+    from .core.parts import Digit, Part, PartDecoder, PartEvidence, scaled_up
     from .core.probability import WORD, floor_exp, keep_threshold
     from .core.randomness import Draws, Layout
     from .core.records import (
@@ -45,8 +45,8 @@ _HOME = {
     "core.grouped": ("Grouped", "schemes_of", "weights_of"),
     "core.grouped_accumulator": ("GroupedAccumulator",),
     "core.history": ("decoding",),
-    "core.laws": ("Decoder", "Estimator", "VarianceLaw", "pure", "support_of_both"),
-    "core.parts": ("Digit", "Part", "PartDecoder", "PartEvidence", "scaled_up", "thinned"),
+    "core.laws": ("Decoder", "Estimator", "VarianceLaw", "pure", "support_of_both", "thinned"),
+    "core.parts": ("Digit", "Part", "PartDecoder", "PartEvidence", "scaled_up"),
     "core.probability": ("WORD", "floor_exp", "keep_threshold"),
     "core.randomness": ("Draws", "Layout"),
     "core.records": (

@@ -12,8 +12,7 @@ import plausibly
 from contract.entries import KEYED_SEARCHES, required
 from plausibly import SeededRandom, Strings
 from plausibly.core.enumeration import output_law, public_outcomes
-from plausibly.core.laws import VarianceLaw
-from plausibly.core.parts import thinned
+from plausibly.core.laws import VarianceLaw, thinned
 from plausibly.oracles.hadamard_response import BlockLaw
 
 TEXTS = Strings("ab", 2)

@@ -19,7 +19,7 @@ from cases import in_turn
 from contract.entries import every_scheme, other_than, reports_of, tally_of
 from files.making import SMALL, damage_group, flip, group_size, pages, resealed, small_file, users_reports
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
-from plausibly.core.scheme import is_simulated
+from plausibly.core.records import is_simulated
 from plausibly.files import DamagedError, ReportFile, report_writer, write_reports
 from plausibly.files.reports import group_reports
 

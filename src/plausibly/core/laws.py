@@ -144,6 +144,20 @@ class CountMean:
         )
 
 
+def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
+    """The law of counts scaled up from a random share of the users, those of one part.
+
+    Terms for pairs of users stay the same.
+    """
+    covariance = law.covariance[0] / share, law.covariance[1] / share
+    return replace(
+        law,
+        per_report=law.per_report / share,
+        per_holder=(law.per_holder + 1 - share) / share,
+        covariance=covariance,
+    )
+
+
 class Decoder(Protocol):
     """A method to turn the evidence of an accumulator into estimates; ``n`` counts its reports, by channel if any."""
 

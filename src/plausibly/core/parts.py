@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +14,7 @@ import numpy as np
 from .arguments import whole_number
 from .errors import ParameterError
 from .history import History
-from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator
+from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator, thinned
 from .scheme import Encoded, Scheme
 
 
@@ -138,17 +138,3 @@ def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: f
     if variance is not None:
         variance = variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share
     return values, variance
-
-
-def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
-    """The law of counts scaled up from a random share of the users, those of one part.
-
-    Terms for pairs of users stay the same.
-    """
-    covariance = law.covariance[0] / share, law.covariance[1] / share
-    return replace(
-        law,
-        per_report=law.per_report / share,
-        per_holder=(law.per_holder + 1 - share) / share,
-        covariance=covariance,
-    )

@@ -15,6 +15,11 @@ Reports = npt.NDArray[np.void]
 """An array of records, one for each report."""
 
 
+def is_simulated(reports: Reports) -> bool:
+    """Whether a scheme marked the reports as made with a seeded source; concatenating arrays loses the mark."""
+    return "simulated" in (reports.dtype.metadata or ())
+
+
 def unsigned(count: int) -> str:
     """The smallest little-endian unsigned dtype for a field of records that holds every number below ``count``."""
     return f"<u{device.field_bytes(count)}"

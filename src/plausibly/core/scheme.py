@@ -560,11 +560,6 @@ def required(kind: type[Scheme]) -> set[str]:
     return needed - {"domain"}
 
 
-def is_simulated(reports: Reports) -> bool:
-    """Whether a scheme marked the reports as made with a seeded source; concatenating arrays loses the mark."""
-    return "simulated" in (reports.dtype.metadata or ())
-
-
 def expect_scheme(given: object) -> None:
     """Raise unless this is a scheme."""
     if not isinstance(given, Scheme):

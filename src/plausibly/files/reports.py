@@ -25,7 +25,8 @@ import numpy as np
 from ..catalog import from_json
 from ..core.atomic import replacing
 from ..core.errors import ParameterError, ReportError, StateError
-from ..core.scheme import Reports, Scheme, expect_scheme, is_simulated
+from ..core.records import Reports, is_simulated
+from ..core.scheme import Scheme, expect_scheme
 from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
 from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..core.domain.symbols import Rows, symbol_numbers
 from ..core.history import History
-from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw
-from ..core.parts import PartEvidence, thinned
+from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, thinned
+from ..core.parts import PartEvidence
 from ..core.scheme import Encoded
 from .string_parts import Part, as_bytes, content_keys
 
