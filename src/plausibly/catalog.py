@@ -13,6 +13,7 @@ from . import postprocess as postprocess  # so that the steps are available wher
 from .core.arguments import expect_few_brackets
 from .core.domain import Domain, is_domain_kind, make_domain
 from .core.errors import ParameterError
+from .core.grouped import MOST_SCHEMES
 from .core.probability import EpsilonLike
 from .core.scheme import Scheme, required
 from .core.wording import nearest, shown
@@ -147,7 +148,11 @@ def _is_nested(written: object) -> bool:
 
 
 def _parts(written: Any) -> Scheme | tuple[Scheme, ...]:
-    return tuple(map(_from_fields, written)) if isinstance(written, list) else _from_fields(written)
+    if not isinstance(written, list):
+        return _from_fields(written)
+    if len(written) > MOST_SCHEMES:  # before any of them is made
+        raise ParameterError(f"expected a list of at most {MOST_SCHEMES} schemes, got {len(written):,}")
+    return tuple(map(_from_fields, written))
 
 
 def _kind(name: str) -> type[Scheme]:
