@@ -15,7 +15,7 @@ from .group import Commands
 app = typer.Typer(
     cls=Commands,
     name="plausibly",
-    help="Learn what is common in a crowd without learning anything about a person.",
+    help="Learn what is popular in a crowd without learning what any one person said.",
     no_args_is_help=True,
     add_completion=True,
     # The traceback of an unexpected error must not show local variables: they may hold users' values.
@@ -35,4 +35,4 @@ def main(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Learn what is common in a crowd without learning anything about a person."""
+    """Learn what is popular in a crowd without learning what any one person said."""
