@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from inspect import isabstract
 from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
@@ -38,7 +39,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
 
     def __iter__(self) -> Iterator[str]:
         self.load_plugins()
-        return iter(self._kinds)
+        return iter(tuple(self._kinds))  # a scheme may be registered meanwhile
 
     def __len__(self) -> int:
         self.load_plugins()
@@ -60,8 +61,8 @@ class _Catalog(Mapping[str, type[Scheme]]):
 
     def add(self, kind: object) -> None:
         """Add a scheme to the catalogue under its name. Raises if another scheme has it."""
-        if not _is_scheme(kind):
-            raise ParameterError(f"expected a subclass of Scheme with a name, got {shown(kind)}")
+        if not _is_scheme(kind) or not kind.name or isabstract(kind):
+            raise ParameterError(f"expected a subclass of Scheme with a name and all members, got {shown(kind)}")
         taken = self._kinds.get(kind.name, kind)
         # A module that is imported anew defines the same class anew.
         if (taken.__module__, taken.__qualname__) != (kind.__module__, kind.__qualname__):
