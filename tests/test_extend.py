@@ -33,3 +33,11 @@ def test_the_door_itself_loads_nothing() -> None:
     code = "import sys, plausibly.extend; print('numpy' in sys.modules, 'plausibly.core' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]
+
+
+def test_an_unfinished_scheme_is_not_registered() -> None:
+    unfinished = type("UNFINISHED", (extend.Scheme,), {"name": "UNFINISHED"})
+    nameless = type("NAMELESS", (plausibly.CATALOG["DE"],), {"name": ""})
+    for kind in (unfinished, nameless):
+        with pytest.raises(plausibly.ParameterError, match="a name and all members"):
+            extend.register(kind)

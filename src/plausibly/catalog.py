@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from inspect import isabstract
 from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
@@ -13,6 +14,7 @@ from . import postprocess as postprocess  # so that the steps are available wher
 from .core.arguments import expect_few_brackets
 from .core.domain import Domain, is_domain_kind, make_domain
 from .core.errors import ParameterError
+from .core.grouped import MOST_SCHEMES
 from .core.probability import EpsilonLike
 from .core.scheme import Scheme, required
 from .core.wording import nearest, shown
@@ -37,7 +39,7 @@ class _Catalog(Mapping[str, type[Scheme]]):
 
     def __iter__(self) -> Iterator[str]:
         self.load_plugins()
-        return iter(self._kinds)
+        return iter(tuple(self._kinds))  # a scheme may be registered meanwhile
 
     def __len__(self) -> int:
         self.load_plugins()
@@ -59,8 +61,8 @@ class _Catalog(Mapping[str, type[Scheme]]):
 
     def add(self, kind: object) -> None:
         """Add a scheme to the catalogue under its name. Raises if another scheme has it."""
-        if not _is_scheme(kind):
-            raise ParameterError(f"expected a subclass of Scheme with a name, got {shown(kind)}")
+        if not _is_scheme(kind) or not kind.name or isabstract(kind):
+            raise ParameterError(f"expected a subclass of Scheme with a name and all members, got {shown(kind)}")
         taken = self._kinds.get(kind.name, kind)
         # A module that is imported anew defines the same class anew.
         if (taken.__module__, taken.__qualname__) != (kind.__module__, kind.__qualname__):
@@ -147,7 +149,11 @@ def _is_nested(written: object) -> bool:
 
 
 def _parts(written: Any) -> Scheme | tuple[Scheme, ...]:
-    return tuple(map(_from_fields, written)) if isinstance(written, list) else _from_fields(written)
+    if not isinstance(written, list):
+        return _from_fields(written)
+    if len(written) > MOST_SCHEMES:  # before any of them is made
+        raise ParameterError(f"expected a list of at most {MOST_SCHEMES} schemes, got {len(written):,}")
+    return tuple(map(_from_fields, written))
 
 
 def _kind(name: str) -> type[Scheme]:

@@ -185,3 +185,25 @@ def test_parts_of_a_group_add_up_and_groups_take_the_largest() -> None:
     assert mixed("BITSTOGRAM", small, large).epsilon == mixed("BITSTOGRAM", large, small).epsilon == 2
     loss = mixed("TH", small, large).privacy_loss()
     assert 2.99 < loss <= 3
+
+
+@pytest.mark.parametrize(
+    ("member", "wrong", "message"),
+    [
+        ("group_weights", (0, 1), "weights: expected 1 to"),
+        ("group_weights", (-1, 2), "weights: expected 1 to"),
+        ("group_weights", (2**63, 2**63), "weights: expected 1 to"),
+        ("group_weights", (1,), "weights: expected 2 positive integers"),
+        ("groups", ((0,), (99,)), "groups: expected numbers of parts"),
+        ("groups", ((0,), (-1,)), "groups: expected numbers of parts"),
+    ],
+)
+def test_impossible_groups_are_refused(
+    member: str, wrong: object, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = plausibly.CATALOG["TH"]
+    monkeypatch.setattr(kind, "groups", ((0, 1), (0, 1)))
+    monkeypatch.setattr(kind, "group_weights", (1, 1))
+    monkeypatch.setattr(kind, member, wrong)
+    with pytest.raises(ParameterError, match=message):
+        mixed("TH", keyed("OLH"), keyed("OLH"))

@@ -217,3 +217,35 @@ def test_examples_are_items_and_texts_have_the_codes_of_their_items(domain: Any,
     assert domain.cells == cells
     texts = TIMES if domain is DOMAIN else ["a", "b"] if cells is None else ["1", "02"]
     assert domain.codes_of(texts).tolist() == domain.encode(domain.parse(texts)).tolist()
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [np.full(3, 4, np.uint64), np.full(3, -1), np.zeros(3), np.zeros((3, 2), np.uint64), [0, 1, 2], None],
+    ids=["beyond the size", "negative", "floats", "rows", "a list", "nothing"],
+)
+def test_wrong_codes_never_reach_a_kernel(codes: Any) -> None:
+    class Wrong(Hours):
+        def encode(self, items: object) -> Encoded:
+            wrong: Encoded = codes
+            return wrong
+
+    scheme = make("OUE", epsilon=1, domain=Wrong(6))
+    tally = make("OUE", epsilon=1, domain=Hours(6)).simulate([5] * 4)
+    with pytest.raises(DomainError, match="values: expected"):
+        scheme.privatize([0, 0, 0])
+    with pytest.raises(DomainError, match="values: expected"):
+        scheme.simulate({0: 1, 60: 1, 120: 1})
+    with pytest.raises(DomainError, match="values: expected"):
+        type(tally).from_bytes(scheme, tally.to_bytes()).estimate([0, 0, 0])
+
+
+@pytest.mark.parametrize("codes", [np.ones(3, np.uint8), np.ones(6, np.uint64)[::2], np.ones(3, ">u8")])
+def test_codes_of_another_layout_are_converted(codes: Any) -> None:
+    class Packed(Hours):
+        def encode(self, items: object) -> Encoded:
+            packed: Encoded = codes
+            return packed
+
+    expected = make("DE", epsilon=1, domain=Hours(6)).privatize([400] * 3, SeededRandom(3))
+    assert make("DE", epsilon=1, domain=Packed(6)).privatize([400] * 3, SeededRandom(3)).tobytes() == expected.tobytes()

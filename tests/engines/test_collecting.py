@@ -458,3 +458,31 @@ def test_a_stray_state_beside_a_tally_is_neither_taken_for_it_nor_added_to_it(fo
 def test_the_former_module_still_has_the_documented_names() -> None:
     for name in ("Collection", "Segment", "collect", "fold", "merge", "merge_files"):
         assert getattr(local, name) is getattr(engines, name)
+
+
+class Erring:
+    """An engine that changes each state before it returns it."""
+
+    def __init__(self, change: Callable[[Collected], Collected]) -> None:
+        self.change = change
+
+    def reduce(self, work: Any, merge: Any, tasks: Any) -> Any:
+        return (self.change(work(task)) for task in tasks)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: Collected(state.scheme.accumulator(), files=state.files),
+        lambda state: Collected(state.tally),
+        lambda state: Collected(state.tally, files={"f" * 64: ((0, 1),)}),
+        lambda state: Collected(state.tally, files=dict.fromkeys(state.files, ((7, 8),))),
+    ],
+    ids=["reports lost", "row groups not listed", "another file", "a row group beyond the last"],
+)
+def test_an_engine_that_miscounts_is_refused(change: Any, tmp_path: Path) -> None:
+    scheme = plausibly.make("DE", epsilon=1, domain_size=4)
+    write_reports(tmp_path / "a.parquet", scheme, scheme.privatize([0, 1, 2]))
+    with pytest.raises(StateError, match="the engine returned"):
+        collect([tmp_path / "a.parquet"], tmp_path / "a.tally", engine=Erring(change))
+    assert len(collect([tmp_path / "a.parquet"], tmp_path / "a.tally").tally) == 3

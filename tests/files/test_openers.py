@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+import plausibly
 from files.making import SMALL, damage_group, group_size, small_file
 from plausibly.engines import Segment, collect, fold
-from plausibly.files import DamagedError, LocalFile, ReportFile
+from plausibly.files import DamagedError, LocalFile, ReportFile, write_reports
 
 
 class Slow(io.BytesIO):
@@ -85,3 +86,33 @@ def test_segments_of_stored_files_are_plain_data(stored: Stored) -> None:
     segment = Segment(stored, ReportFile(stored).identity, 1, 3)
     assert pickle.loads(pickle.dumps(segment)) == segment
     assert len(fold(SMALL, [segment])) == 15
+
+
+class Stingy(io.BytesIO):
+    """A file that returns fewer bytes than it has, against the protocol."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(3)
+
+
+class Negative(io.BytesIO):
+    """A file that claims to have read fewer than no bytes."""
+
+    def readinto(self, buffer: object, /) -> int:
+        return -1
+
+
+@pytest.mark.parametrize("kind", [Stingy, Negative])
+def test_a_file_that_breaks_the_protocol_is_damaged(kind: type[io.BytesIO], tmp_path: Path) -> None:
+    scheme = plausibly.make("DE", epsilon=1, domain_size=4)
+    write_reports(tmp_path / "a.parquet", scheme, scheme.privatize([0, 1, 2]))
+    content = (tmp_path / "a.parquet").read_bytes()
+
+    class Stored:
+        name = "mem://a"
+
+        def open(self) -> io.BytesIO:
+            return kind(content)
+
+    with pytest.raises(DamagedError, match="mem://a"):
+        ReportFile(Stored()).read(0)

@@ -218,3 +218,24 @@ except plausibly.ParameterError as error:
     assert "the package broken-plugin 1.0 offers the scheme BROKEN (broken_plugin:BROKEN), which cannot be" in printed
     assert "a_module_that_is_not_there" in printed
     assert "DE is already the name of plausibly.oracles.direct.DE" in printed
+
+
+def test_a_plug_in_that_exits_or_prints_disturbs_nothing(tmp_path: Path) -> None:
+    install(tmp_path, "rough-plugin", EXITS="rough_exit", PRINTS="rough_print", MUTE="rough_mute")
+    (tmp_path / "rough_exit.py").write_text("raise SystemExit('a\\x1b[31m b')\n")
+    (tmp_path / "rough_print.py").write_text("print('noise')\n")
+    (tmp_path / "rough_mute.py").write_text(
+        "class Mute(Exception):\n    def __str__(self):\n        raise ValueError\nraise Mute\n"
+    )
+    code = """
+import plausibly
+try:
+    plausibly.make("EXITS", epsilon=1, domain_size=4)
+except plausibly.ParameterError as error:
+    print(error)
+"""
+    printed = run(tmp_path, "-W", "ignore", "-c", code)
+    assert printed.startswith("unknown scheme 'EXITS'")
+    assert "noise" not in printed
+    assert "EXITS (rough_exit), which cannot be loaded: SystemExit: a\\x1b[31m b" in printed
+    assert "MUTE (rough_mute), which cannot be loaded: rough_mute.Mute" in printed

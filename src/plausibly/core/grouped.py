@@ -24,7 +24,8 @@ from .randomness import Draws, Layout
 from .records import RefusedReportsError, refuse_beyond, refuse_reports, unsigned
 from .scheme import Component, Encoded, Reports, Scheme
 
-_MOST_SCHEMES = 2**8
+MOST_SCHEMES = 2**8
+"""Maximum number of schemes in a list of them."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Grouped(Scheme):
     def _check_groups(self) -> None:
         if not self.groups or not all(self.groups):
             raise ParameterError("groups: expected at least one, and at least one part in each")
+        numbers = range(len(self.parts))
+        if not all(i in numbers for group in self.groups for i in group):
+            raise ParameterError(f"groups: expected numbers of parts below {len(numbers)}, got others")
+        weights_of(self.group_weights, len(self.groups), ())
         for part in self.parts:
             if isinstance(part.scheme, Grouped):
                 raise ParameterError(f"{part.label}: expected an oracle, got a scheme whose users are in groups")
@@ -174,7 +179,8 @@ class Grouped(Scheme):
                 part = self.parts[place.part]
                 reports = np.empty(last - first, dtype=part.scheme.report_dtype)
                 own = draws.part(slice(first, last), place.columns, place.drawn)
-                redo.append(order[first + part.scheme.respond(part.items(rows[first:last]), own, reports)])
+                items = part.scheme.domain.encoded(part.items(rows[first:last]))
+                redo.append(order[first + part.scheme.respond(items, own, reports)])
                 body[first:last, place.record] = reports.view(np.uint8).reshape(last - first, -1)
         out["body"][order] = body
         return np.unique(np.concatenate(redo))
@@ -254,8 +260,8 @@ def weights_of(given: object, count: int, default: Sequence[int]) -> tuple[int, 
 
 def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
     """The checked schemes of a grouped scheme's parameter that takes several; devices accept the same number."""
-    if not isinstance(given, Sequence) or not 1 <= len(given) <= _MOST_SCHEMES:
-        raise ParameterError(f"{name}: expected a list of 1 to {_MOST_SCHEMES} schemes")
+    if not isinstance(given, Sequence) or not 1 <= len(given) <= MOST_SCHEMES:
+        raise ParameterError(f"{name}: expected a list of 1 to {MOST_SCHEMES} schemes")
     for scheme in given:
         if not isinstance(scheme, Scheme):
             raise ParameterError(f"{name}: expected a list of schemes, got one with {type(scheme).__name__} in it")

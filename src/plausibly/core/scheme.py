@@ -219,7 +219,7 @@ class Scheme(ABC):
         device use ``device.py``. ``first_report`` continues a seeded call: the reports are those that the same
         call would have made from that position on.
         """
-        return self._privatize(self.domain.encode(items), rng, first_report)
+        return self.privatize_encoded(self.domain.encode(items), rng, first_report=first_report)
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report of the scheme for each item that the domain has already encoded."""
@@ -300,7 +300,7 @@ class Scheme(ABC):
 
     def _crowd(self, counts: object) -> tuple[Encoded, npt.NDArray[np.int64]]:
         if isinstance(counts, Mapping):
-            codes = self.domain.encode(list(counts.keys()))
+            codes = self.domain.encoded(self.domain.encode(list(counts.keys())))
             counts = list(counts.values())
         else:
             codes = np.arange(self.size, dtype=np.uint64)

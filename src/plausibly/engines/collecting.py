@@ -109,6 +109,7 @@ def _run(
     done = len(saver.state)
     total = done + found.count(missing)
     for part in engine.reduce(work, merge, found.tasks(missing)):
+        found.expect_counted(part)
         saver.add(part)
         done += len(part) + sum(each.reports or 0 for each in part.skipped)
         if progress is not None:

@@ -83,6 +83,15 @@ class Survey:
                 if (name, None) not in skipped and (name, group) not in skipped:
                     raise StateError(f"{name}, row group {group}: the engine did not return its reports")
 
+    def expect_counted(self, part: Collected) -> None:
+        """Refuse a state whose number of reports is not that of the row groups it lists, because an engine erred."""
+        for identity, ranges in part.files.items():
+            if identity not in self.files or ranges[-1][1] > len(self.files[identity].groups):
+                raise StateError(f"the engine returned reports of another file ({identity[:12]})")
+        listed = self.count(Segment("", identity, *each) for identity, ranges in part.files.items() for each in ranges)
+        if len(part) != listed:
+            raise StateError(f"the engine returned {len(part):,} reports for row groups of {listed:,}")
+
     def in_order(self, skipped: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
         """Skipped files and row groups in the order of the survey, for any engine; other files come first."""
         places = {found.name: place for place, found in enumerate(self.files.values())}

@@ -286,6 +286,8 @@ class ReportFile:
                 footer = file.read(length)
         except OSError as error:
             raise self.damaged(error.strerror or "cannot be read") from None
+        except struct.error:
+            raise self.damaged("shorter than it says") from None
         place, keyed = _seal_of(footer)
         if place is None:
             raise self.damaged("a Parquet file, but not of reports")
@@ -302,7 +304,7 @@ class ReportFile:
 def _fill(buffer: memoryview, file: BinaryFile) -> int:
     # A file on a network may return fewer bytes than requested.
     length = 0
-    while length < len(buffer) and (piece := file.readinto(buffer[length:])):
+    while length < len(buffer) and (piece := file.readinto(buffer[length:])) > 0:
         length += piece
     return length
 
