@@ -121,11 +121,11 @@ class CountMean:
         return (counted - n / self.cells) * (self.cells / (self.cells - 1))
 
     def decoded(self, scale: Fraction, offset: Fraction) -> tuple[Fraction, Fraction]:
-        """Scale and offset of the law from an oracle's scores to counts of items, given those to counts of cells."""
+        """Scale and offset of the exact law from an oracle's scores to counts of items, given the law for cells."""
         return scale * self.scale, offset + self.offset / scale
 
     def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-        """By the count-mean law, the least and most that one report adds to an item, given those for its cell."""
+        """By the exact law of counts, the least and most that one report adds to an item, given those for its cell."""
         low, high = ((end - self.offset) * self.scale for end in ends)
         return low, high
 

@@ -59,7 +59,7 @@ class CharacterModel:
         return int(self.letters.shape[1]) + 1
 
     def next_symbol(self, position: int) -> Floats:
-        """Prior ln P of each symbol at a position, given the letter before (one row if it does not matter)."""
+        """Learned prior ln P of each symbol at a position, given the symbol before (one row if it does not matter)."""
         letters = self.letters[None, position]
         end = np.array([self.ends[position]])
         if position and self.ratios is not None and self.end_ratios is not None:

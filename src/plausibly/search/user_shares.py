@@ -77,7 +77,7 @@ def cell_count(level: int, symbols: int, step: int) -> int:
 
 
 def longest_prefix(symbols: int, most: int) -> int:
-    """Length of the longest prefix that users can report as one of at most ``most``, at least 1 symbol."""
+    """Length of the longest level that can get a share of the users: at most ``most`` prefixes, at least 1 symbol."""
     exponent, product = 1, symbols * symbols
     while product <= most:
         exponent, product = exponent + 1, product * symbols
