@@ -176,7 +176,7 @@ class Decoder(Protocol):
         ...
 
     def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Counts of the items with these codes (None: all items), and their variances by the law if known."""
+        """Estimates from scores or other evidence (codes None: of all items), with variances by the law if known."""
         ...
 
 
@@ -236,7 +236,7 @@ def pure(
 
 
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
-    """``both`` in the variance law of a protocol whose report supports ``support`` of the points.
+    """``both`` for the variance law of ``pure``, if each report supports ``support`` of the points.
 
     All sets of that size are treated alike.
     """

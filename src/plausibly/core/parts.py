@@ -23,7 +23,7 @@ class Part(Protocol):
 
     @property
     def label(self) -> str:
-        """Name of the part in words."""
+        """Name of this part of a grouped scheme, in words."""
         ...
 
     @property
