@@ -130,7 +130,7 @@ class CountMean:
         return low, high
 
     def law(self, oracle: VarianceLaw, together: Fraction) -> VarianceLaw:
-        """The law of item counts, given the oracle's; ``together`` is the probability that two users share a hash."""
+        """Variance law of item counts, given the oracle's; two users share a hash with probability ``together``."""
         law, c = oracle.averaged, self.cells
         miss, met = 1 / self.scale, Fraction(1, c - 1)
         # A user of another item is in the cell with probability 1/c.
@@ -145,7 +145,7 @@ class CountMean:
 
 
 def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
-    """The law of counts scaled up from a random share of the users, those of one part.
+    """The variance law of counts that are scaled up from a random share of the users.
 
     Terms for pairs of users stay the same.
     """
@@ -163,7 +163,7 @@ class Decoder(Protocol):
 
     @property
     def law(self) -> VarianceLaw | None:
-        """Variance law of the estimates; None if there is no closed form."""
+        """The exact variance law of the decoder's estimates; None if there is no closed form."""
         ...
 
     @property

@@ -100,7 +100,7 @@ def logged(n: int, d: int, seed: int) -> Counts:
 
 
 def logged_strings(n: int, length: int, seed: int) -> Crowd:
-    """The crowd of addresses from the user's own log, cut to ``length`` characters."""
+    """The crowd of strings by the name ``aol``: addresses from the user's own log, cut to ``length`` characters."""
     log = aol.log()
     counts = log.counts if n == log.n else resampled(log.counts, n, f"aol/ {n}", seed)
     held = np.flatnonzero(counts)
