@@ -128,6 +128,6 @@ def conclude(
 
 
 def prefix_part(scheme: Any, strings: Strings, length: int, *, role: str = "oracle") -> Part:
-    """The part that reports the prefix of the first ``length`` symbols."""
+    """The part that reports a candidate prefix of a search: the first ``length`` symbols of the user's string."""
     label = "whole strings" if length == strings.length else f"first {length} character{'s' * (length > 1)}"
     return Part(label, scheme, strings, 0, length, role=role)

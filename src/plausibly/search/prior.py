@@ -93,7 +93,7 @@ class CharacterModel:
 
 
 def character_model(evidence: Evidence) -> CharacterModel:
-    """The character model of the prior, learned from the reports of single symbols and pairs."""
+    """The model of characters behind a string's prior probability, learned from noisy shares of symbols and pairs."""
     variance = np.minimum(evidence.letters_variance, 1e6)
     ended = np.clip(isotonic(evidence.letters[:, 0], 1 / variance), 0.0, 1 - 1e-3)
     reached = 1 - np.concatenate([[0.0], ended[:-1]])

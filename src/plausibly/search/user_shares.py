@@ -72,7 +72,7 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
 
 
 def cell_count(level: int, symbols: int, step: int) -> int:
-    """Number of cells for the users of a cohort at a folded level: at least 16 blocks, whatever the alphabet."""
+    """Number of cells for the users of a cohort at a folded level of TRELLIS: at least 16 blocks."""
     return max(CELLS[level > 0], 16 * block_size(symbols, step))
 
 
