@@ -111,7 +111,7 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
 
 
 def with_options(message: str) -> str:
-    """The message of a command, with arguments of Python functions written as options of the command line.
+    """An error message as the commands print it, with arguments of Python functions as command-line options.
 
     >>> with_options('line 3: no value; missing="skip" skips it')
     'line 3: no value; --missing skip skips it'

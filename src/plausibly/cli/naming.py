@@ -16,7 +16,7 @@ from .common import key_of
 
 
 def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Contents | None]:
-    """The scheme that the user names, with the contents of the file if it is a file of reports or a tally.
+    """Find the scheme that the user names; for a file of reports or a tally, return its contents as well.
 
     A key authenticates files of reports and tallies, not schemes: print a warning if one is given for a scheme.
     """

@@ -161,7 +161,7 @@ class Estimates:
 
 
 def chart_size(bars: int) -> tuple[float, float]:
-    """Width and height in inches of a chart of estimates with ``bars`` bars."""
+    """Width and height in inches of a chart by ``Estimates.plot`` with ``bars`` bars."""
     return 8.0, 0.3 * bars + 1.4
 
 

@@ -85,7 +85,7 @@ class HashedScheme(Scheme):
 
 
 def public_seeds(hash_seed: int, count: int, tag: bytes) -> npt.NDArray[np.uint64]:
-    """Seeds of the public hash functions, equal to those that device.py makes one by one with the same tag."""
+    """Seeds of public hash functions for oracles and sketches alike, equal to device.py's with the same tag."""
     contents = np.arange(count, dtype="<u8").view(np.uint8)
     return kernels.keyed_hash(contents, np.arange(8, 8 * count + 8, 8, dtype=np.int64), hash_seed, tag)
 

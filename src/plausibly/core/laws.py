@@ -121,16 +121,16 @@ class CountMean:
         return (counted - n / self.cells) * (self.cells / (self.cells - 1))
 
     def decoded(self, scale: Fraction, offset: Fraction) -> tuple[Fraction, Fraction]:
-        """Scale and offset of the law from an oracle's scores to counts of items, given those to counts of cells."""
+        """Scale and offset of the exact law from an oracle's scores to counts of items, given the law for cells."""
         return scale * self.scale, offset + self.offset / scale
 
     def contribution(self, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-        """By the count-mean law, the least and most that one report adds to an item, given those for its cell."""
+        """By the exact law of counts, the least and most that one report adds to an item, given those for its cell."""
         low, high = ((end - self.offset) * self.scale for end in ends)
         return low, high
 
     def law(self, oracle: VarianceLaw, together: Fraction) -> VarianceLaw:
-        """The law of item counts, given the oracle's; ``together`` is the probability that two users share a hash."""
+        """Variance law of item counts, given the oracle's; two users share a hash with probability ``together``."""
         law, c = oracle.averaged, self.cells
         miss, met = 1 / self.scale, Fraction(1, c - 1)
         # A user of another item is in the cell with probability 1/c.
@@ -145,7 +145,7 @@ class CountMean:
 
 
 def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
-    """The law of counts scaled up from a random share of the users, those of one part.
+    """The variance law of counts that are scaled up from a random share of the users.
 
     Terms for pairs of users stay the same.
     """
@@ -163,7 +163,7 @@ class Decoder(Protocol):
 
     @property
     def law(self) -> VarianceLaw | None:
-        """Variance law of the estimates; None if there is no closed form."""
+        """The exact variance law of the decoder's estimates; None if there is no closed form."""
         ...
 
     @property
@@ -176,7 +176,7 @@ class Decoder(Protocol):
         ...
 
     def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        """Counts of the items with these codes (None: all items), and their variances by the law if known."""
+        """Estimates from scores or other evidence (codes None: of all items), with variances by the law if known."""
         ...
 
 
@@ -236,7 +236,7 @@ def pure(
 
 
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
-    """``both`` in the variance law of a protocol whose report supports ``support`` of the points.
+    """``both`` for the variance law of ``pure``, if each report supports ``support`` of the points.
 
     All sets of that size are treated alike.
     """

@@ -23,7 +23,7 @@ class Part(Protocol):
 
     @property
     def label(self) -> str:
-        """Name of the part in words."""
+        """Name of this part of a grouped scheme, in words."""
         ...
 
     @property
@@ -80,7 +80,7 @@ class PartEvidence(NamedTuple):
 
     @property
     def users(self) -> int:
-        """Number of users who have reported through the part."""
+        """Number of users who have reported through this part of a grouped scheme."""
         return int(np.sum(self.numbers))
 
 
@@ -129,7 +129,7 @@ def part_decoder(part: Part, options: Mapping[str, Any] = MappingProxyType({})) 
 
 
 def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: float) -> tuple[Floats, Floats | None]:
-    """Counts for all users from the users of one part, each of whom stands for 1/share users.
+    """Counts for all users, scaled up from the random share who report through one part.
 
     The random choice of these users adds f(1-share)/share to the variance.
     """

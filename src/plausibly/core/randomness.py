@@ -204,7 +204,7 @@ class TapeSource:
         return self._take() < threshold
 
     def below(self, size: int) -> int:
-        """A random integer, exactly uniform in [0, size)."""
+        """From this source of random words, an integer exactly uniform in [0, size)."""
         limit = 2**64 - 2**64 % size
         draw, attempt, word = self._next, 0, self._take()
         while word >= limit:

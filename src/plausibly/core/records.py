@@ -60,7 +60,7 @@ def refuse_reports(wrong: npt.NDArray[np.bool_], expected: str) -> None:
 
 
 def refuse_cells(wrong: bool) -> None:
-    """Raise if the cells were found impossible: no valid records add up to them."""
+    """Refuse a state whose cells were found wrong: no valid records add up to them."""
     if wrong:
         raise StateError("accumulator: expected cells that its reports can make, got others")
 
@@ -71,5 +71,5 @@ def exact_sum(cells: Cells) -> int:
 
 
 def refuse_unless_histogram(cells: Cells, n: int) -> None:
-    """Raise unless each of n records has been counted in exactly one cell."""
+    """Refuse a state unless its cells count each of n records exactly once."""
     refuse_cells(int(cells.min()) < 0 or exact_sum(cells) != n)

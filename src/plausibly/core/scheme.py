@@ -548,7 +548,7 @@ OracleMaker = Callable[[EpsilonLike, Domain], Scheme]
 
 
 def expect_maker(through: OracleMaker | None, name: str) -> OracleMaker:
-    """The maker of oracles. Raises if there is none for a scheme of this name that reports through oracles."""
+    """The maker of a scheme's oracles. Raises if none is given to the scheme of this name, which needs one."""
     if through is None:
         raise ParameterError(f"through: expected for {name}, which reports through oracles, got nothing")
     return through

@@ -67,7 +67,7 @@ STEPS: dict[str, Step] = {}
 
 
 def register(name: str, function: Callable[..., Changed]) -> None:
-    """Register a post-processing step under a name."""
+    """Add a post-processing step to the registry of steps under a name."""
     STEPS[name] = Step(name, function)
 
 

@@ -48,7 +48,7 @@ class Known:
         return int(self.counts[self.items.index(str(item))]) if item in self.items else 0
 
     def covered(self, estimates: Estimates, level: float = 0.95) -> int:
-        """Number of intervals of the demo's estimates that contain the truth."""
+        """Number of final intervals of the emerging histogram that contain the truth."""
         truth = np.array([self.count(item) for item in estimates.items])
         low, high = estimates.interval(level)
         return int(((low <= truth) & (truth <= high)).sum())

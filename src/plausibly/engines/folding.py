@@ -59,7 +59,10 @@ def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False,
 
 
 def merge(one: Collected, other: Collected) -> Collected:
-    """Fold two states into a new one; neither is changed. Refuse different schemes, and a row group that is in both."""
+    """Merge two states of folded row groups into a new one. Refuse different schemes, and a row group that is in both.
+
+    Neither of the two states is changed.
+    """
     tally = copy(one.tally)
     files = dict(one.files)
     for identity, ranges in other.files.items():

@@ -39,6 +39,6 @@ class Threads:
     def reduce(
         self, work: Callable[[Task], State], merge: Callable[[State, State], State], tasks: Sequence[Task]
     ) -> Iterator[State]:
-        """Run the tasks on threads, and yield the state of each in the order of the tasks."""
+        """Run the tasks of a collection on the engine's threads, and yield their states in the order of the tasks."""
         # The caller merges: it needs each state at once for saving, and merging here would save no time.
         return in_chunks(len(tasks), 1, lambda first, _: work(tasks[first]))

@@ -36,7 +36,7 @@ class Held:
 
     @property
     def n(self) -> int:
-        """Number of users in the CSV file."""
+        """Number of users in the crowd from the CSV file."""
         return int(self.counts.sum())
 
     @property
@@ -80,7 +80,7 @@ def read_values(path: str | Path, column: str | None = None) -> Held:
 
 
 def read_counts(path: str | Path) -> Held:
-    """The crowd of a CSV file with the columns ``item`` and ``count``; other columns are ignored."""
+    """The crowd from a CSV file with the columns ``item`` and ``count``, without names; other columns are ignored."""
     return _held(labelled_counts(path))
 
 

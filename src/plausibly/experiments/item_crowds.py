@@ -41,7 +41,7 @@ def crowd(data: str, n: int, d: int, seed: int) -> Counts:
 
 
 def strings(data: str, n: int, seed: int) -> Crowd:
-    """The crowd of strings of this name: the true count of each string in its domain; the counts sum to n."""
+    """The crowd of strings by this name and seed, as ``crowd`` for items: true counts that sum to n."""
     name, domain = data.rpartition("/")[0], domain_of(data)
     if name not in STRINGS:
         raise ParameterError(f"unknown data {shown(data)}; {nearest(name, STRINGS)}, each with a length: url-clicks/6")
@@ -100,7 +100,7 @@ def logged(n: int, d: int, seed: int) -> Counts:
 
 
 def logged_strings(n: int, length: int, seed: int) -> Crowd:
-    """The crowd of addresses from the user's own log, cut to ``length`` characters."""
+    """The crowd of strings by the name ``aol``: addresses from the user's own log, cut to ``length`` characters."""
     log = aol.log()
     counts = log.counts if n == log.n else resampled(log.counts, n, f"aol/ {n}", seed)
     held = np.flatnonzero(counts)

@@ -91,7 +91,7 @@ def plan(names: Sequence[str], folder: Path | None = None) -> Plan:
 
 
 def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
-    """The package of experiments to plan from: the given folder, else the paper's in a clone of the repository.
+    """Folder of the experiments whose figures to plan: the given one, else the paper's in a clone of the repository.
 
     The clone is the current directory, or the source of an editable installation.
     """

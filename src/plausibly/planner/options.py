@@ -50,11 +50,11 @@ class Aim:
 
     @property
     def asked(self) -> int:
-        """Number of items that every option must estimate."""
+        """Number of items that each of the compared options must estimate."""
         return self.domain.size or self.limits.candidates
 
     def measure(self, prediction: Prediction, n: int) -> float:
-        """Measure by which options are compared: the variance that matters for the target."""
+        """Measure for the comparison of options: the predicted variance that matters for the target."""
         if isinstance(self.target, Within):
             return prediction.variance(n, float(self.target.frequency))
         if isinstance(self.target, Above):

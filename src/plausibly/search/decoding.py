@@ -353,9 +353,9 @@ class _Children:
         self.score[some] = gain - self.against[some]
 
     def explain(self) -> None:
-        """Score the siblings of a decoded heavy child again, with its count subtracted from their parent's.
+        """Decode the siblings of a heavy prefix again: score them with its count subtracted from their parent's.
 
-        They keep their previous odds, times the probability that the child is not heavy, if those are better.
+        They keep their previous odds, times the probability that the prefix is not heavy, if those are better.
         """
         unsettled = np.ones(len(self._of), dtype=bool)
         for _ in range(EXPLAINED):

@@ -40,7 +40,7 @@ def tagged_estimates(tally: SearchTally, number: int, choices: Choices) -> tuple
 
 
 def joined_fragments(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:
-    """Every string whose fragments all occur under the string's own tag."""
+    """Every string whose tagged fragments all occur under the string's own tag."""
     found = []
     for common in sorted(set.intersection(*(set(tags.tolist()) for _, tags in fragments))):
         whole = np.zeros((1, 0), dtype=strings.symbol_dtype)

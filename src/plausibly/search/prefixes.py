@@ -84,7 +84,7 @@ class Choices:
 
 
 def kept_prefixes(tally: SearchTally, number: int, candidates: Rows, choices: Choices) -> tuple[Rows, Step]:
-    """The prefixes that a part's estimates keep, best first, and the step of the trace."""
+    """The candidate prefixes that a part's estimates keep, best first, and the step of the trace."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, _ = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.keep)
@@ -109,7 +109,7 @@ def grow_prefixes(tally: SearchTally, levels: Sequence[int], choices: Choices) -
 def conclude(
     tally: SearchTally, number: int, candidates: Rows, choices: Choices, trace: tuple[Step, ...]
 ) -> HeavyHitters:
-    """The best of the longest prefixes, the whole strings, by the part that reports these; only positive ones."""
+    """Answer of a search: the best candidates, now whole strings, by the part that reports these; only if positive."""
     part, strings = tally.scheme.parts[number], tally.scheme.strings
     values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.k)
@@ -128,6 +128,6 @@ def conclude(
 
 
 def prefix_part(scheme: Any, strings: Strings, length: int, *, role: str = "oracle") -> Part:
-    """The part that reports the prefix of the first ``length`` symbols."""
+    """The part that reports a candidate prefix of a search: the first ``length`` symbols of the user's string."""
     label = "whole strings" if length == strings.length else f"first {length} character{'s' * (length > 1)}"
     return Part(label, scheme, strings, 0, length, role=role)

@@ -59,7 +59,7 @@ class CharacterModel:
         return int(self.letters.shape[1]) + 1
 
     def next_symbol(self, position: int) -> Floats:
-        """Prior ln P of each symbol at a position, given the letter before (one row if it does not matter)."""
+        """Learned prior ln P of each symbol at a position, given the symbol before (one row if it does not matter)."""
         letters = self.letters[None, position]
         end = np.array([self.ends[position]])
         if position and self.ratios is not None and self.end_ratios is not None:
@@ -93,7 +93,7 @@ class CharacterModel:
 
 
 def character_model(evidence: Evidence) -> CharacterModel:
-    """The character model of the prior, learned from the reports of single symbols and pairs."""
+    """The model of characters behind a string's prior probability, learned from noisy shares of symbols and pairs."""
     variance = np.minimum(evidence.letters_variance, 1e6)
     ended = np.clip(isotonic(evidence.letters[:, 0], 1 / variance), 0.0, 1 - 1e-3)
     reached = 1 - np.concatenate([[0.0], ended[:-1]])

@@ -63,7 +63,7 @@ class Extension(Part):
 
     @cached_property
     def rows(self) -> Rows:
-        """The prefixes published for the round, as symbols."""
+        """The prefixes published to the fresh users of one round of an interactive search, as symbols."""
         return np.asarray(self.strings.encode(list(self.prefixes)))[:, : self.stem]
 
     @cached_property

@@ -88,5 +88,5 @@ def read(at: Level, cells: Numbers) -> Floats:
 
 
 def upper_tail(z: Floats) -> Floats:
-    """Upper tail of each score: the probability that a standard normal variable exceeds each z."""
+    """For scoring evidence, the upper tail: the probability that a standard normal variable exceeds each z."""
     return np.array([erfc(value / sqrt(2)) / 2 for value in z.ravel().tolist()]).reshape(z.shape)

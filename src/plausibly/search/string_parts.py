@@ -73,7 +73,7 @@ class Part:
         return ends and (self.read(ends[0]), self.read(ends[1]))
 
     def read(self, shift: Fraction) -> Fraction:
-        """Shift of the part's count if the oracle's count shifts by ``shift``."""
+        """Shift of the count of a part of the string if its oracle's count shifts by ``shift``."""
         return shift
 
     def items(self, rows: Rows) -> Encoded:

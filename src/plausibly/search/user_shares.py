@@ -72,12 +72,12 @@ def shares(n: int, symbols: int, length: int, *, letter_variance: float, typical
 
 
 def cell_count(level: int, symbols: int, step: int) -> int:
-    """Number of cells for the users of a cohort at a folded level: at least 16 blocks, whatever the alphabet."""
+    """Number of cells for the users of a cohort at a folded level of TRELLIS: at least 16 blocks."""
     return max(CELLS[level > 0], 16 * block_size(symbols, step))
 
 
 def longest_prefix(symbols: int, most: int) -> int:
-    """Length of the longest prefix that users can report as one of at most ``most``, at least 1 symbol."""
+    """Length of the longest level that can get a share of the users: at most ``most`` prefixes, at least 1 symbol."""
     exponent, product = 1, symbols * symbols
     while product <= most:
         exponent, product = exponent + 1, product * symbols

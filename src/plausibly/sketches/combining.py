@@ -52,7 +52,7 @@ class Rows:
     postprocess: str | None
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
-        """Integer scores to be combined, of each cell in each row, from the oracle."""
+        """The oracle's integer scores of the cells in each row, for combining the rows into estimates."""
         scores = np.empty((len(state), self.sketch.width * (1 + self.sketch.signed)), dtype=np.int64)
 
         def work(row: int, _: int) -> None:
@@ -139,7 +139,7 @@ class Rows:
         return np.concatenate([np.zeros(0), *in_chunks(len(asked), chunk, work)])
 
     def totals(self, table: Floats, codes: Codes | None) -> Floats:
-        """For each item, its values in the rows of the table, combined into their sum."""
+        """Combine the rows of a table by summing: for each item, the sum of its values."""
         asked = self.items(codes)
 
         def work(first: int, last: int) -> Floats:
