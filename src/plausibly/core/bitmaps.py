@@ -28,5 +28,5 @@ def fold_bitmaps(cells: Cells, reports: Reports) -> None:
 
 
 def bitmap_seconds(n: int, size: int) -> float:
-    """Seconds on one core to count n bitmaps of ``size`` bytes."""
+    """Seconds on one core to add n reports that are bitmaps of ``size`` bytes to the items' cells."""
     return n * REPORT + n * size * BYTE

@@ -86,7 +86,7 @@ class Probe:
 
     @property
     def paths(self) -> int:
-        """Number of outcomes of the draws to enumerate, capped at 2^64."""
+        """Number of paths in an enumeration of all outcomes of the recorded draws, capped at 2^64."""
         paths = 1
         for kind in self.shape:
             paths = min(paths * (kind or 2), WORD)
@@ -166,7 +166,7 @@ class Extremes:
         self._laws = 0
 
     def add(self, law: Law) -> None:
-        """Add an enumerated law to the comparison."""
+        """Add a law found by enumeration to the largest and smallest probabilities of the records."""
         common = math.lcm(self._denominator, law.denominator)
         if common != self._denominator:
             factor = common // self._denominator

@@ -222,7 +222,7 @@ def pure(
     collision: Fraction = Fraction(0),
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
 ) -> Estimator:
-    """The estimator and law of a pure protocol: users support their own item with probability p, any other with q.
+    """Estimator and variance law of a pure protocol: users support their own item with probability p, others with q.
 
     ``both``: the probabilities that a report supports its user's item and a given other item, and that it supports
     two given other items; by default the products p*q and q*q.

@@ -220,7 +220,7 @@ class TapeSource:
 
     @property
     def used(self) -> int:
-        """Number of random words drawn from the tape."""
+        """Number of random words drawn so far from this source of randomness."""
         return self._next
 
 

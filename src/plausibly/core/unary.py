@@ -32,7 +32,7 @@ class Unary(Scheme):
     @property
     @abstractmethod
     def flip(self) -> int:
-        """q * 2^64: threshold of every other bit in unary encoding."""
+        """q * 2^64: threshold of every other bit, in unary encoding with any two thresholds."""
 
     @property
     def parameters(self) -> dict[str, Any]:

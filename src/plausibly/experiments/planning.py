@@ -124,7 +124,7 @@ def on_log(figure: Figure) -> Figure:
 
 
 def write_plan(asked: Plan, results: Results, folder: Path) -> tuple[Path, list[tuple[Finding, Verdict]]]:
-    """Write the plan's figures, tables and report. The report's path and the verdicts are returned."""
+    """Write the plots, tables and report of the planned figures, and return the report's path and the verdicts."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
     for figure in asked.figures:

@@ -28,7 +28,7 @@ class Source(Protocol):
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme of the reports behind the answer."""
+        """The scheme of the reports behind the answer, for its pages and files."""
 
     @property
     def simulated(self) -> bool:
@@ -128,7 +128,7 @@ class Answer:
         return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]}
 
     def header(self) -> tuple[str, ...]:
-        """The column names of the answer's table for people."""
+        """The column names of the answer's table, on its page and on the terminal."""
         interval = f"{100 * self.level:g} % interval"
         tested = self.found is not None and self.found.p_values is not None
         return ("item", "estimate", "share", *[interval] * (self.interval is not None), *["p-value"] * tested)
@@ -198,5 +198,5 @@ class Answer:
 
 
 def plain_items(estimates: Estimates) -> list[Any]:
-    """The items of an answer for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
+    """The items of an answer's estimates for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
     return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]

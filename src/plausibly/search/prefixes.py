@@ -94,7 +94,7 @@ def kept_prefixes(tally: SearchTally, number: int, candidates: Rows, choices: Ch
 
 
 def grow_prefixes(tally: SearchTally, levels: Sequence[int], choices: Choices) -> HeavyHitters:
-    """Find the best whole strings from prefixes: the best of each length are extended to the next.
+    """Search through candidate prefixes: keep the best of each length, extend them to the next, end with whole strings.
 
     Part i reports prefixes of length ``levels[i]``; the part after them reports whole strings.
     """
