@@ -35,7 +35,7 @@ def facts() -> dict[str, Any]:
         "plausibly": metadata.version("plausibly"),
         "commit": _first_line(["git", "-C", str(ROOT), "describe", "--always", "--dirty"]),
         "kernels": f"{kernels.active} ({kernels.reason})",
-        "instruction_set": native._best(native._open()) if kernels.active == "c" else "",
+        "instruction_set": native._best_instruction_set(native._open()) if kernels.active == "c" else "",
         "load_before": load(),
     }
 

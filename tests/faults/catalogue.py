@@ -1503,6 +1503,7 @@ STATE = [
         "domain-one-too-large",
         "item d is taken",
         Edit("core.domain.integers:Integers.encode", "codes >= self.size", "codes > self.size"),
+        Edit("core.domain.base:Domain.encoded", ">= self.size", "> self.size"),
         by=detect.domains,
         sees="an item outside the domain, in bulk is accepted",
     ),

@@ -252,7 +252,14 @@ PLANS: list[Plan] = [
     (
         "who-reports-is-no-error",
         "the variance forgets that the users of a part are drawn",
-        (Edit("core.laws:thinned", "(law.per_holder + 1 - share) / share", "law.per_holder / share"),),
+        (
+            Edit(
+                "core.laws:thinned",
+                "(law.per_holder + 1 - share) / share",
+                "law.per_holder / share",
+                at="core.parts:thinned",
+            ),
+        ),
         crowds,
         "the spread of estimates is not the stated one",
     ),
