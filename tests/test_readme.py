@@ -58,8 +58,14 @@ def test_python_blocks_print_what_they_show(page: Path) -> None:
     assert failed == 0
 
 
+# The researcher measures for a while: `make docs` and `make test-slow` run that page.
+LONG = {"researcher.md"}
 CONSOLES = [
-    pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=pytest.mark.full)
+    pytest.param(
+        page,
+        id=page.relative_to(ROOT).as_posix(),
+        marks=pytest.mark.slow if page.name in LONG else pytest.mark.full,
+    )
     for page in PAGES
     if commands(page.read_text(encoding="utf-8"))
 ]
