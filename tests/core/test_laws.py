@@ -1,4 +1,4 @@
-"""Laws of estimates: what they hold for, what a decoder without one says, and counts of items that share cells."""
+"""Laws of estimates: exact values, decoders without a law, and counts of items that share cells."""
 
 from __future__ import annotations
 

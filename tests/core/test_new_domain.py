@@ -40,7 +40,7 @@ TIMES = ["00:10", "07:30", "12:00", "12:01", "23:59"]
 
 @dataclass(frozen=True)
 class Hours(Listable):
-    """Times of the day as minutes since midnight, in slots of so many hours; written hh:mm."""
+    """Times of the day as minutes since midnight, in slots of a given number of hours; written hh:mm."""
 
     kinds = ("hours",)
     item_type = int

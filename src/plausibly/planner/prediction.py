@@ -46,7 +46,7 @@ class Prediction:
         if d is None:
             return self.variance(n)
         law = self.law
-        # The noise of all items together does not depend on what users hold, so an even crowd stands for any.
+        # The total noise over all items does not depend on the true counts, so a uniform crowd stands for any.
         linear = float(law.of_coins.at(n, n / d))
         if not self.assumes:
             return linear

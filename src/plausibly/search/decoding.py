@@ -331,7 +331,7 @@ class _Children:
         noise: tuple[float, float],
         spread: float,
     ) -> None:
-        # Noise of a count, and what each holder adds to the noise of the difference between two groups.
+        # Variance of a count, and the variance per holder of the difference between two groups.
         self._noise, self._drawn = noise
         self._beam, self._of, self._own, self._spread = beam, parents, count, spread
         self.prior = prior
