@@ -27,7 +27,7 @@ TOLD = 0.05
 """Level at which an item is told from nothing: the chance that any item without holders passes."""
 _RESERVED = 0.1
 """Part of the error probability that is spent on the simultaneous intervals."""
-_HALVINGS = 45
+_HALVINGS = 30
 _FAR, _FINE = 37, 512
 
 
