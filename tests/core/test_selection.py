@@ -59,7 +59,8 @@ def test_upper_bounds_hold_among_items_that_are_not_told_from_nothing(beyond: fl
 
 def test_far_above_the_cut_the_intervals_are_the_plain_ones() -> None:
     low, high = selection([50.0], 4.0, 4.0, 1e-3).interval(np.array([50.0]), np.ones(1), 0.95)
-    assert 1.96 <= 50 - low[0] <= 2.01 and 1.96 <= high[0] - 50 <= 2.01
+    assert 1.96 <= 50 - low[0] <= 2.01
+    assert 1.96 <= high[0] - 50 <= 2.01
 
 
 @pytest.mark.parametrize("z", [4.1, 4.5, 5.0, 6.0])
@@ -74,7 +75,8 @@ def test_the_interval_is_what_a_slow_search_finds(z: float) -> None:
         if rest / 2 <= above <= 1 - rest / 2:
             kept.append(true)
     low, high = selection([z], NEVER, cut, weight).interval(np.array([z]), np.ones(1), 1 - alpha)
-    assert abs(low[0] - kept[0]) < 0.002 and abs(high[0] - kept[-1]) < 0.002
+    assert abs(low[0] - kept[0]) < 0.002
+    assert abs(high[0] - kept[-1]) < 0.002
 
 
 def test_ends_scale_with_the_error_and_grow_with_the_level() -> None:
@@ -82,7 +84,8 @@ def test_ends_scale_with_the_error_and_grow_with_the_level() -> None:
     chosen = Selection(np.full(2, 400.0), np.full(2, 410.0), np.full(2, 0.01))
     low, high = chosen.interval(values, np.full(2, 100.0), 0.9)
     lower, higher = chosen.interval(values, np.full(2, 100.0), 0.99)
-    assert (lower < low).all() and (high < higher).all()
+    assert (lower < low).all()
+    assert (high < higher).all()
     small, large = Selection(np.full(2, 4.0), np.full(2, 4.1), np.full(2, 0.01)).interval(values / 100, np.ones(2), 0.9)
     np.testing.assert_allclose([low, high], [100 * small, 100 * large])
 
@@ -96,7 +99,9 @@ def test_what_is_certain_has_no_width() -> None:
 def test_every_level_has_ordered_ends(level: float) -> None:
     values = np.array([4.0, 4.5, 9.0, 2.0, -1.0])
     low, high = selection(values, 3.5, 3.9, 1e-9).interval(values, np.ones(5), level)
-    assert (low <= high).all() and np.isfinite(low).all() and np.isfinite(high).all()
+    assert (low <= high).all()
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
 
 
 def estimates(values: Any, *, complete: bool = False) -> Estimates:
@@ -106,7 +111,8 @@ def estimates(values: Any, *, complete: bool = False) -> Estimates:
 
 def test_top_of_everything_selects_nothing() -> None:
     made = estimates([5.0, 1.0, 3.0])
-    assert made.top(3).selection is None and made.top(3).significant is None
+    assert made.top(3).selection is None
+    assert made.top(3).significant is None
     np.testing.assert_array_equal(made.top(3).interval(), made.top(3).interval(plain=True))
 
 
@@ -117,7 +123,8 @@ def test_top_remembers_the_best_that_it_left_out() -> None:
     np.testing.assert_allclose(found.selection.needed, float(least_scores(np.array([TOLD / 4]))[0]))
     low, high = found.interval()
     plain_low, plain_high = found.interval(plain=True)
-    assert abs(low[0] - plain_low[0]) < 0.1 and low[1] < plain_low[1] - 0.5
+    assert abs(low[0] - plain_low[0]) < 0.1
+    assert low[1] < plain_low[1] - 0.5
     assert (high - low > plain_high - plain_low).all()
 
 
@@ -130,16 +137,19 @@ def test_of_items_that_add_up_one_larger_makes_the_others_smaller() -> None:
 def test_a_selection_from_a_selection_allows_for_both() -> None:
     made = estimates([9.0, 8.0, 7.0, 6.0, 5.0])
     twice, once = made.top(3).top(1), made.top(1)
-    assert twice.selection is not None and once.selection is not None
+    assert twice.selection is not None
+    assert once.selection is not None
     assert twice.selection.least.tolist() == once.selection.least.tolist()
     np.testing.assert_array_equal(twice.selection.weights, once.selection.weights)
 
 
 def test_items_without_holders_get_upper_bounds() -> None:
     found = estimates([30.0, *([0.5] * 99)]).top(3)
-    assert found.significant is not None and found.significant.tolist() == [True, False, False]
+    assert found.significant is not None
+    assert found.significant.tolist() == [True, False, False]
     assert found.interval()[0][1:].tolist() == [0, 0]
-    assert "at most" in repr(found) and found.to_frame().significant.tolist() == [True, False, False]
+    assert "at most" in repr(found)
+    assert found.to_frame().significant.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize(("size", "heavy"), [(20, 0), (200, 5), (5_000, 3), (100, 100)])
@@ -178,4 +188,5 @@ def test_the_intervals_of_a_real_collection_hold_after_top() -> None:
         (low, high), (left, right) = found.interval(), found.interval(plain=True)
         held += int(((low <= 100) & (high >= 100)).sum())
         plain += int(((left <= 100) & (right >= 100)).sum())
-    assert held >= 0.9 * 600 and plain < 0.8 * 600
+    assert held >= 0.9 * 600
+    assert plain < 0.8 * 600

@@ -27,6 +27,7 @@ from .string_parts import Part
 
 SOLVED = 1000
 """Number of strings whose shared cells are solved jointly; if more are asked for, those with the largest counts."""
+_INSEPARABLE = 0.99
 
 
 @dataclass(frozen=True)
@@ -120,54 +121,88 @@ class WholeStrings:
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         assert codes is not None  # strings cannot be listed
-        return _Reading(self, codes, evidence, int(np.sum(n))).solved()
+        rows, places = np.unique(codes, axis=0, return_inverse=True)
+        if not len(rows):
+            return np.zeros(0), np.zeros(0)
+        values, variance = _Reading(self, rows, evidence, int(np.sum(n))).solved()
+        places = places.reshape(-1)
+        return values[places], None if variance is None else variance[places]
+
+
+class _Seen(NamedTuple):
+    """A group that sees some of the strings whole: the cell of each string, and the group's weight in its mean."""
+
+    group: Group
+    cells: Numbers
+    weight: Floats
+    pairs: float
+    """Ordered pairs of users, among all users, who hold the same prefix."""
 
 
 class _Reading:
-    """The groups' counts of some strings, and which of them share cells."""
+    """The groups' counts of some different strings, and which of the strings share cells."""
 
     def __init__(self, decoder: WholeStrings, rows: Codes, evidence: Sequence[PartEvidence], n: int) -> None:
-        self._n, self._rows = n, rows
+        self._n = n
         self._known = all(group.law is not None for group in decoder.groups)
-        self._seen: list[tuple[Group, Any, Floats, float]] = []
+        seen: list[_Seen] = []
         precision, total = np.zeros((2, len(rows)))
         for group in decoder.groups:
             weight = group.sees(rows, decoder.length) * _precision(group)
             if not weight.any():
                 continue
             table, pairs = group.counts(evidence[group.number])
-            cells = group.part.items(rows).astype(np.int64)
-            total += weight * table[cells]
+            seen.append(_Seen(group, group.part.items(rows).astype(np.int64), weight, pairs))
+            total += weight * table[seen[-1].cells]
             precision += weight
-            self._seen.append((group, cells, weight, pairs))
-        self._seen = [(group, cells, weight / precision, pairs) for group, cells, weight, pairs in self._seen]
+        self._seen = [each._replace(weight=each.weight / precision) for each in seen]
         self._separate = total / precision
+        folded = [each for each in self._seen if each.group.folds is not None]
+        # A string that does not share the cells of another lowers its count: its users were expected there.
+        self._elsewhere = np.zeros(len(rows))
+        for each in folded:
+            self._elsewhere -= each.weight / (each.group.part.scheme.size - 1)
+        self._room = min([each.group.part.scheme.size // 8 for each in folded], default=SOLVED)
 
     def solved(self) -> tuple[Floats, Floats | None]:
         """Counts of the strings without what they add to each other's cells, and their variances."""
         values = self._separate.copy()
-        heavy = np.sort(np.argsort(-values, kind="stable")[:SOLVED])
+        heavy, met = self._separable(np.argsort(-values, kind="stable")[: max(1, min(SOLVED, self._room))])
         place = np.full(len(values), -1)
         place[heavy] = np.arange(len(heavy))
-        met = self._meetings(heavy)
         both = place[met.string] >= 0
-        mixing = np.eye(len(heavy))
-        np.add.at(mixing, (place[met.string[both]], met.other[both]), met.weight[both])
+        at = place[met.string[both]], met.other[both]
+        mixing = np.repeat(self._elsewhere[heavy, None], len(heavy), axis=1)
+        np.fill_diagonal(mixing, 1.0)
+        np.add.at(mixing, at, met.weight[both])
         values[heavy] = np.linalg.solve(mixing, values[heavy])
-        light = met.of(~both)
+        light, rest = met.of(~both), place < 0
+        values[rest] -= self._elsewhere[rest] * values[heavy].sum()
         np.subtract.at(values, light.string, light.weight * values[heavy[light.other]])
         if not self._known:
             return values, None
         variance = self._variance(heavy, values)
         noise = np.diag(variance[heavy])
-        np.add.at(noise, (place[met.string[both]], met.other[both]), met.covariance[both])
+        np.add.at(noise, at, met.covariance[both])
         inverse = np.linalg.inv(mixing)
         variance[heavy] = np.einsum("ij,jk,ik->i", inverse, noise, inverse, optimize=True)
         np.add.at(variance, light.string, light.weight**2 * variance[heavy[light.other]])
         return values, np.maximum(variance, 0.0)
 
+    def _separable(self, heavy: Numbers) -> tuple[Numbers, _Meetings]:
+        # Of strings that share all their cells, only the first can be solved for.
+        met = self._meetings(heavy)
+        place = np.full(len(self._separate), len(heavy))
+        place[heavy] = np.arange(len(heavy))
+        shared = np.zeros((len(heavy), len(heavy)))
+        own = place[met.string] < len(heavy)
+        np.add.at(shared, (place[met.string[own]], met.other[own]), met.weight[own])
+        hidden = (np.tril(shared, -1) > _INSEPARABLE).any(axis=1)
+        return (heavy, met) if not hidden.any() else (heavy[~hidden], self._meetings(heavy[~hidden]))
+
     def _meetings(self, heavy: Numbers) -> _Meetings:
-        found = [_Meetings(*np.zeros((2, 0), dtype=np.int64), *np.zeros((2, 0)))]
+        none = np.zeros(0, dtype=np.int64)
+        found = [_Meetings(none, none, np.zeros(0), np.zeros(0))]
         for group, cells, weight, _ in self._seen:
             if group.folds is None:
                 continue  # strings that it sees whole share their prefix with no other
@@ -175,28 +210,35 @@ class _Reading:
             held = cells[heavy][order]
             first, last = np.searchsorted(held, cells), np.searchsorted(held, cells, side="right")
             string = np.repeat(np.arange(len(cells)), last - first)
-            start = np.repeat(first - np.concatenate([[0], np.cumsum(last - first)[:-1]]), last - first)
-            other = order[start + np.arange(len(string))]
+            before = np.cumsum(last - first) - (last - first)
+            other = order[np.repeat(first - before, last - first) + np.arange(len(string))]
             real = (heavy[other] != string) & (weight[string] > 0)
             string, other = string[real], other[real]
-            own = weight[string]
-            noise = 0.0 if group.law is None else self._n * float(group.law.per_report)
-            found.append(_Meetings(string, other, own, own * weight[heavy[other]] * noise))
+            own, noise = weight[string], 0.0 if group.law is None else self._n * float(group.law.per_report)
+            added = own * float(group.folds.scale)
+            found.append(_Meetings(string, other, added, own * weight[heavy[other]] * noise))
         return _Meetings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def _variance(self, heavy: Numbers, values: Floats) -> Floats:
         # Of the separate counts. A user is in one group: the groups' samples of a string's holders exclude each other.
         held = np.clip(values, 0, self._n)
-        variance, squares = np.zeros(len(values)), np.zeros(len(values))
+        least, shared, squares = np.zeros((3, len(values)))
         for group, cells, weight, pairs in self._seen:
             assert group.law is not None
-            if group.folds is not None:
-                known = np.bincount(np.unique(cells[heavy], return_inverse=True)[1], np.maximum(values[heavy], 0.0))
-                pairs = max(0.0, pairs - float((known**2).sum()))
-            own = group.law.at(self._n, held, f2=self._n + pairs + held * (held - 1))
-            variance += weight**2 * own
+            least += weight**2 * group.law.of_coins.at(self._n, held)
+            shared += weight**2 * self._of_shared_cells(group, cells[heavy], values[heavy], pairs)
+            shared += weight**2 * float(group.law.per_pair) * (self._n - held) ** 2
             squares += weight**2
-        return variance - held * (1 - squares)
+        return np.asarray(np.maximum(shared, 0.0) + least - held * (1 - squares))
+
+    def _of_shared_cells(self, group: Group, cells: Numbers, values: Floats, pairs: float) -> float:
+        # Variance due to users with the same cell. The cells of the strings that are solved for are known.
+        if group.law is None or group.folds is None:
+            return 0.0
+        known = np.bincount(np.unique(cells, return_inverse=True)[1], np.maximum(values, 0.0))
+        chance = 1 / (group.folds.cells - 1)
+        spared = chance * (float((known**2).sum()) + min(float(known.sum()), self._n) / float(group.share))
+        return float(group.law.collision) * pairs - spared
 
 
 class _Meetings(NamedTuple):
