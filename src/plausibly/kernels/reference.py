@@ -217,9 +217,9 @@ def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) 
     rows, hashes = out
     t = rows.shape[1]
     rows[...] = words[:, :t] & np.uint64(2**bits - 1)
-    hashed = np.zeros(len(values), dtype=np.uint64)
+    hashed, sign = np.zeros(len(values), dtype=np.uint64), np.uint64(2**bits % 2**64)
     for j in range(t):
-        hashed |= _parity((rows[:, j] | np.uint64(2**bits)) & values) << np.uint64(j)
+        hashed |= _parity((rows[:, j] | sign) & values) << np.uint64(j)
     hashes[...], rejected = _answer(hashed, words, t, keep, 1 << t)
     return _listed(rejected)
 

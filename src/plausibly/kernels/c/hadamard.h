@@ -73,7 +73,7 @@ INLINE TARGET u64 LOCAL(parity)(u64 word) {
 TARGET EXPORT i64 KERNEL(parity_response)(const u64 *values, const u64 *words, i64 n, i64 t, i64 bits, u64 keep,
                                           Field rows, Field hashes, i64 *reports, i64 room) {
     const Below others = below_for(((u64)1 << t) - 1);
-    const u64 mask = low_bits(bits), sign = (u64)1 << bits;
+    const u64 mask = low_bits(bits), sign = bits < 64 ? (u64)1 << bits : 0;
     Redo redo = {reports, room, 0};
     u64 row[BLOCK], hash[BLOCK];
     for (i64 start = 0; start < n; start += BLOCK) {
