@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from plausibly.experiments import Finding
 
-from . import oracles, postprocessing, searches, sketches
+from . import oracles, postprocessing, rappor, searches, sketches
 
-_PARTS = (*oracles.FINDINGS, *sketches.FINDINGS, *postprocessing.FINDINGS, *searches.FINDINGS)
+_PARTS = (*oracles.FINDINGS, *rappor.FINDINGS, *sketches.FINDINGS, *postprocessing.FINDINGS, *searches.FINDINGS)
 FINDINGS: tuple[Finding, ...] = tuple(
     sorted(_PARTS, key=lambda finding: [int(number) for number in finding.section.split(".")])
 )
