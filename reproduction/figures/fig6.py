@@ -36,8 +36,8 @@ FIGURE = Figure(
         Sweep(
             name="alpha",
             lines=[
-                *_lines("m = {}, as published", NOT_PRIVATE, _ALPHAS, ours=False),
-                *_lines("m = {}, bits also cleared", CLEARED, _ALPHAS, ours=True),
+                *_lines("m = {}, published", NOT_PRIVATE, _ALPHAS, ours=False),
+                *_lines("m = {}, correct", CLEARED, _ALPHAS, ours=True),
             ],
             n=USERS,
             d=100_000,
@@ -45,10 +45,10 @@ FIGURE = Figure(
         Sweep(
             name="penalty",
             lines=[
-                *_lines("m = {}, our regression", "BLOOM", _OUR_ALPHAS, ours=True),
+                *_lines("m = {}", "BLOOM", _OUR_ALPHAS, ours=True),
                 *(
                     line(
-                        "one bit by TLH, m = 128",
+                        "one bit by TLH",
                         "BLOOM",
                         view=view(alpha=alpha),
                         ours=True,
@@ -65,7 +65,7 @@ FIGURE = Figure(
     ],
     panels=[
         Panel(
-            title="Regression of the paper's program",
+            title="Published and correct client",
             sweeps=["alpha"],
             x="alpha",
             colours="bits",
@@ -74,7 +74,7 @@ FIGURE = Figure(
             optimum=False,
         ),
         Panel(
-            title="Our regression",
+            title="Correct client, our regression",
             sweeps=["penalty"],
             x="alpha",
             colours="bits",

@@ -83,7 +83,7 @@ def test_the_papers_rappor() -> None:
         ]
         # One tally for all α.
         assert {0.005, 0.01} < {dict(view.options)["alpha"] for view in asked[cells[0]]}
-    assert paper_lines("fig6") == {f"m = {bits}, as published" for bits in (32, 64, 128)}
+    assert paper_lines("fig6") == {f"m = {bits}, published" for bits in (32, 64, 128)}
     published = next(cell for cell in asked if cell.scheme == NOT_PRIVATE)
     grid = [0, 0.0001, 0.0005, 0.00075, 0.001, 0.005, 0.0075, 0.01, 0.05, 0.075, 0.1, 0.5, 0.75, 1, 5]
     assert [dict(view.options)["alpha"] for view in asked[published]] == grid
