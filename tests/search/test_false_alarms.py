@@ -36,8 +36,7 @@ def rows_file(folder: Path, crowd: str) -> Path:
     return folder / f"{crowd}-{digest}.jsonl"
 
 
-# Three standard errors above the level: if the true level were exactly 5 % (or 1 %), one set of seeds in 430 (300) would
-# fail.
+# Three standard errors above the level: at a true level of exactly 5 % (or 1 %), one set of seeds in 430 (300) fails.
 @pytest.mark.slow
 @pytest.mark.parametrize("crowd", false_alarms.CROWDS)
 def test_strings_without_holders_are_as_seldom_significant_as_the_level_says(
