@@ -78,6 +78,7 @@ def test_rows_are_tidy_and_leave_out_what_is_missing() -> None:
     results.add(cell, {"report_bytes": 2}, {"plain": {"mse": 3.0}})
     about = {"figure": "f", "sweep": "s", "label": "F", "ours": False, "view": "plain", "scheme": "FLH", "hashes": 4}
     about |= {"data": "zipf-1.1", "n": 10, "d": 4, "epsilon": 3.0, "data_seed": 0, "repeat": 0, "rounds": 1}
+    about |= {"setting": cell.setting}
     assert list(figure.rows(results)) == [
         about | {"metric": "report_bytes", "value": 2},
         about | {"metric": "mse", "value": 3.0},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .cells import PLAIN, SCHEMES, Cell, View, view
     from .csv_files import read_counts, read_values
+    from .evidence import Contrast, Evidence, all_of, any_of, average, number
     from .experiment import Citation, Experiment
     from .figure import Dots, Figure, Line, Panel, Row, Sweep, Table, line, wanted
     from .findings import (
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
         MissingError,
         Outcome,
         Verdict,
+        decided,
         judged,
-        number,
         verdict,
     )
     from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
@@ -52,6 +53,7 @@ _HOME = {
         "Crowd",
         "url_clicks",
     ),
+    "evidence": ("Contrast", "Evidence", "all_of", "any_of", "average", "number"),
     "experiment": ("Citation", "Experiment"),
     "figure": ("Dots", "Figure", "Line", "Panel", "Row", "Sweep", "Table", "line", "wanted"),
     "findings": (
@@ -64,7 +66,7 @@ _HOME = {
         "Outcome",
         "Verdict",
         "judged",
-        "number",
+        "decided",
         "verdict",
     ),
     "loading": ("load",),
@@ -90,10 +92,12 @@ __all__ = [
     "URL_CLICKS_N",
     "Cell",
     "Citation",
+    "Contrast",
     "Crowd",
     "Curve",
     "Curves",
     "Dots",
+    "Evidence",
     "Experiment",
     "Figure",
     "Finding",
@@ -113,7 +117,11 @@ __all__ = [
     "Table",
     "Verdict",
     "View",
+    "all_of",
+    "any_of",
+    "average",
     "crowd",
+    "decided",
     "domain_of",
     "false_items",
     "held",

@@ -190,6 +190,7 @@ class Figure:
                 if one.view in missing.get(cell, ()):
                     continue
                 about = {"figure": self.name, "sweep": sweep.name, "label": one.label, "ours": one.ours}
+                about["setting"] = cell.setting
                 about |= {**cell.to_dict(), **cell.parameters, **dict(one.view.options), "view": str(one.view)}
                 del about["parameters"]
                 for metric, value in results.metrics(cell, one.view).items():
