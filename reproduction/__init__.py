@@ -14,11 +14,12 @@ from .baselines import SEARCHES
 from .ceilings import CEILINGS
 from .figures import FIGURES
 from .findings import FINDINGS
+from .times import TIMED
 from .top_ten import METHODS
 from .variants import SKETCHES
 
 SCHEMES.update({**SEARCHES, **SKETCHES})
-MEASURES.update({**CEILINGS, **METHODS})
+MEASURES.update({**CEILINGS, **METHODS, **TIMED})
 
 EXPERIMENT = Experiment(
     figures=list(FIGURES.values()),

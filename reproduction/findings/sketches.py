@@ -246,17 +246,6 @@ def means_beat_medians_on_clicks(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about("7.5.6", "With k′ = 500, all sketches take about the same time.", "fig9")
-def sketches_take_the_same_time(rows: Curves) -> Verdict:
-    times = _typical(rows, "fig9", "domain", _PAPERS, "seconds")
-    milliseconds = {label: 1000 * value for label, value in times.items()}
-    return verdict(
-        max(times.values()) < 2 * min(times.values()),
-        f"total milliseconds for 1,000,000 users: {listed(milliseconds)}",
-        "Reports of a few bytes take about 0.1 µs each; a report of OUE has a thousand bits.",
-    )
-
-
 @FINDINGS.about("9", "Of all combinations, the mean or the median of CM performs best.", "fig7")
 def mean_or_median_of_cm(rows: Curves) -> Verdict:
     found = _typical(rows, "fig7", "width", [*_six(), "CM (Peel)"], "k_mse")
