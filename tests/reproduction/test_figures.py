@@ -18,6 +18,7 @@ from reproduction.figures import FIGURES
 from reproduction.figures.shapes import published_t
 from reproduction.figures.sketches import CLICKED, CLICKS
 from reproduction.figures.table2 import PAPER
+from reproduction.published_rappor import CLEARED, NOT_PRIVATE
 
 OPTIMUM = "optimum in large domains"
 
@@ -74,11 +75,18 @@ def test_the_papers_grids_of_large_domains() -> None:
 
 def test_the_papers_rappor() -> None:
     asked = wanted([FIGURES["fig6"]])
-    cells = [cell for cell in asked if "oracle" not in cell.parameters and cell.repeat == 0]
-    assert {(cell.n, cell.d, cell.epsilon) for cell in cells} == {(1_000_000, 100_000, 3.0)}
-    assert [cell.parameters for cell in cells] == [{"bits": bits, "hashes": 2, "cohorts": 8} for bits in (32, 64, 128)]
-    # One tally for all α.
-    assert {0.005, 0.01} < {dict(view.options)["alpha"] for view in asked[cells[0]]}
+    for name in (NOT_PRIVATE, CLEARED, "BLOOM"):
+        cells = [cell for cell in asked if cell.scheme == name and "oracle" not in cell.parameters and cell.repeat == 0]
+        assert {(cell.n, cell.d, cell.epsilon) for cell in cells} == {(1_000_000, 100_000, 3.0)}
+        assert [cell.parameters for cell in cells] == [
+            {"bits": bits, "hashes": 2, "cohorts": 8} for bits in (32, 64, 128)
+        ]
+        # One tally for all α.
+        assert {0.005, 0.01} < {dict(view.options)["alpha"] for view in asked[cells[0]]}
+    assert paper_lines("fig6") == {f"m = {bits}, published" for bits in (32, 64, 128)}
+    published = next(cell for cell in asked if cell.scheme == NOT_PRIVATE)
+    grid = [0, 0.0001, 0.0005, 0.00075, 0.001, 0.005, 0.0075, 0.01, 0.05, 0.075, 0.1, 0.5, 0.75, 1, 5]
+    assert [dict(view.options)["alpha"] for view in asked[published]] == grid
 
 
 def paper_lines(name: str) -> set[str]:

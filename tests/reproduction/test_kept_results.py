@@ -19,7 +19,7 @@ from reproduction.figures import FIGURES
 from reproduction.findings import FINDINGS
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
-PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha"}
+PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha", "penalty": "alpha"}
 
 
 @cache
@@ -85,7 +85,7 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
 
 def place(row: Row) -> float:
     """Where on its sweep a row is, from left to right."""
-    return log(row.get(PLACES.get(row["sweep"], row["sweep"]), 1.0))
+    return log(row.get(PLACES.get(row["sweep"], row["sweep"]), 1.0) or 1e-5)
 
 
 def test_what_is_kept_is_small() -> None:

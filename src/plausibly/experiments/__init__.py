@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .loading import load
-    from .measures import MEASURES, Measured, Metrics, measure
+    from .measures import MEASURES, Measured, Metrics, errors, measure
     from .results import Results, held
     from .runner import run
     from .search_scores import Score, false_items, score
@@ -70,7 +70,7 @@ _HOME = {
         "verdict",
     ),
     "loading": ("load",),
-    "measures": ("MEASURES", "Measured", "Metrics", "measure"),
+    "measures": ("MEASURES", "Measured", "Metrics", "errors", "measure"),
     "search_scores": ("Score", "false_items", "score"),
     "results": ("Results", "held"),
     "runner": ("run",),
@@ -123,6 +123,7 @@ __all__ = [
     "crowd",
     "decided",
     "domain_of",
+    "errors",
     "false_items",
     "held",
     "judged",

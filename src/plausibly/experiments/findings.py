@@ -100,7 +100,7 @@ class Mean:
 Curve = Mapping[Any, Mean]
 """Means by their x value, in increasing order."""
 
-_PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha"}
+_PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha", "penalty": "alpha"}
 
 
 class MissingError(LookupError):

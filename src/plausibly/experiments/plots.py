@@ -107,7 +107,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     own = [row for row in rows if row["sweep"] in panel.sweeps]
     drawn = [row for row in own if row["metric"] == panel.y]
     groups = _grouped(drawn, panel.lines)
-    styles = _styles([group[0] for group in groups.values()])
+    styles = _styles([group[0] for group in groups.values()], panel.colours)
     legend: dict[str, Any] = {}
     for (value, group), style in zip(groups.items(), styles, strict=True):
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
@@ -131,7 +131,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         for tick in axes.get_xticklabels():
             tick.set(horizontalalignment="right", parse_math=False)
     elif panel.logx:
-        axes.set_xscale("log", base=panel.logx)
+        _log_scale(axes, panel.logx, {row[panel.x] for row in drawn if panel.x in row})
     elif len(places := sorted({row[panel.x] for row in drawn if panel.x in row})) <= 8 and max(places, default=0) < 100:
         axes.set_xticks(places)
     else:
@@ -147,6 +147,15 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _log_scale(axes: Axes, base: int, places: set[float]) -> None:
+    if 0 not in places:
+        axes.set_xscale("log", base=base)
+        return
+    # Linear between 0 and the first other point, which are one step apart.
+    axes.set_xscale("symlog", base=base, linthresh=min(places - {0}), linscale=0.7)
+    axes.margins(x=0.03)
 
 
 def _plain(legend: Legend) -> None:
@@ -200,15 +209,20 @@ def _mean(rows: Sequence[Row]) -> float:
     return float(np.mean([row["value"] for row in rows]))
 
 
-def _styles(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _styles(rows: Sequence[Row], setting: str | None) -> list[dict[str, Any]]:
     # Each family has its colour. Its lines go from light to dark; lines that are not in the paper are dashed.
-    families = [(colour, row["ours"]) for colour, row in zip(_colours(rows), rows, strict=True)]
+    # Lines with the same value of a given setting have the same mark, too.
+    values = [row.get(setting) for row in rows] if setting else list(range(len(rows)))
+    different = list(dict.fromkeys(values))
+    marks = [different.index(value) for value in values]
+    colours = [_WAYS[mark % len(_WAYS)] for mark in marks] if setting else _colours(rows)
+    families = [(colour, row["ours"]) for colour, row in zip(colours, rows, strict=True)]
     styles = []
     for number, (family, ours) in enumerate(families):
         shades, shade = families.count((family, ours)), families[:number].count((family, ours))
         # Two shades differ no more than neighbours among three.
         colour = _shaded(family, min(1.0, (shades - 1) / 2) - shade * min(1.0, 2 / max(1, shades - 1)))
-        style = {"color": colour, "marker": _MARKS[number % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
+        style = {"color": colour, "marker": _MARKS[marks[number] % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
         styles.append(style | ({"linestyle": (0, (4, 2)), "markerfacecolor": "white"} if ours else {"linestyle": "-"}))
     return styles
 
