@@ -26,7 +26,7 @@ from plausibly.experiments import PLAIN, Cell, Results, held
 from plausibly.experiments import run as measure_missing
 
 from .coverage_tables import coverage_sheet
-from .returned import SEARCH, TOP, Item, from_metrics, register
+from .returned import SEARCH, TOP, Item, K, from_metrics, register
 
 CROWDS = ("visits", "url-clicks", "uniform-letters", "flat-head")
 """README's own crowd; one that resembles a search log; random-looking strings; ten equally common strings."""
@@ -59,13 +59,13 @@ class Setting:
 
 
 def search_settings(
-    crowds: Sequence[str], epsilons: Sequence[float], lengths: Sequence[int], users: int
+    crowds: Sequence[str], epsilons: Sequence[float], lengths: Sequence[int], users: int, k: int = K
 ) -> list[Setting]:
     """Every combination of a crowd, a length and an epsilon for ``search``."""
 
     def setting(data: str, length: int, epsilon: float) -> Setting:
         def cell(number: int) -> Cell:
-            return Cell(SEARCH, data=f"{data}/{length}", n=users, d=0, epsilon=epsilon, repeat=number)
+            return Cell(SEARCH, _returning(k), data=f"{data}/{length}", n=users, d=0, epsilon=epsilon, repeat=number)
 
         return Setting((data, str(length), f"{epsilon:g}"), cell)
 
@@ -73,18 +73,30 @@ def search_settings(
 
 
 def top_settings(
-    crowds: Sequence[str], epsilons: Sequence[float], sizes: Sequence[int], users: int, oracles: Sequence[str]
+    crowds: Sequence[str],
+    epsilons: Sequence[float],
+    sizes: Sequence[int],
+    oracles: Sequence[str],
+    users: int,
+    k: int = K,
 ) -> list[Setting]:
     """Every combination of a crowd, an oracle, a domain size and an epsilon for ``top``."""
 
     def setting(data: str, oracle: str, size: int, epsilon: float) -> Setting:
         def cell(number: int) -> Cell:
-            return Cell(TOP, {"of": oracle}, data=data, n=users, d=size, epsilon=epsilon, repeat=number)
+            return Cell(
+                TOP, {"of": oracle, **_returning(k)}, data=data, n=users, d=size, epsilon=epsilon, repeat=number
+            )
 
         return Setting((data, oracle, f"{size:,}", f"{epsilon:g}"), cell)
 
     grid = product(crowds, oracles, sizes, epsilons)
     return [setting(*one) for one in grid if one[2] <= _LARGEST.get(one[1], one[2])]
+
+
+def _returning(k: int) -> dict[str, int]:
+    # Named only if it is not the default: rows of earlier measurements stay valid.
+    return {} if k == K else {"k": k}
 
 
 def measure(settings: Sequence[Setting], results: Results, *, items: int, runs: int, seconds: float, jobs: int) -> None:
@@ -111,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="top: items of the domain")
     parser.add_argument("--oracles", nargs="+", default=ORACLES, help="top: names of oracles")
     parser.add_argument("--users", type=int, default=USERS)
+    parser.add_argument("--k", type=int, default=K, help="returned items per run")
     parser.add_argument("--items", type=int, default=2000, help="returned items per setting")
     parser.add_argument("--runs", type=int, default=10_000, help="stop after this many runs per setting")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no further runs after this time")
@@ -120,10 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.kind == "search":
         head: tuple[str, ...] = ("crowd", "length", "ε")
-        settings = search_settings(given.crowds or CROWDS, given.epsilons, given.lengths, given.users)
+        settings = search_settings(given.crowds or CROWDS, given.epsilons, given.lengths, given.users, given.k)
     else:
         head = ("crowd", "oracle", "d", "ε")
-        settings = top_settings(given.crowds or LISTED, given.epsilons, given.sizes, given.users, given.oracles)
+        crowds = given.crowds or LISTED
+        settings = top_settings(crowds, given.epsilons, given.sizes, given.oracles, given.users, given.k)
     with nullcontext(Results()) if given.rows is None else held(given.rows) as results:
         measure(settings, results, items=given.items, runs=given.runs, seconds=given.seconds, jobs=given.jobs)
         sheet = coverage_sheet(head, {one.label: runs for one in settings if (runs := one.runs(results))})

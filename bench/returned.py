@@ -20,8 +20,9 @@ from plausibly.demo import counts, sites
 from plausibly.experiments import ALPHABET, DATASETS, MEASURES, Cell, Crowd, Measured, Metrics, View, crowd
 from plausibly.search.base import SearchTally
 
-K = 10
 LEVEL = 0.95
+K = 10
+"""Number of items that a run returns if its cell does not say."""
 SEARCH, TOP = "intervals of a search", "intervals of top"
 """Names of the two measures, as the scheme of a cell."""
 NOBODY = -1
@@ -80,7 +81,7 @@ def search_run(cell: Cell) -> list[Item]:
     held = dict(zip(people.strings.tolist(), people.counts.tolist(), strict=True))
     tally = scheme.simulate(held, SeededRandom(cell.seed("noise")))
     assert isinstance(tally, SearchTally)
-    found = tally.search(k=K)
+    found = tally.search(k=cell.parameters.get("k", K))
     assert found.p_values is not None
     places = {string: place for place, string in enumerate(held)}
     return _items(
@@ -96,7 +97,7 @@ def top_run(cell: Cell) -> list[Item]:
     if "hash_seed" in {field.name for field in fields(plausibly.CATALOG[name])}:
         given["hash_seed"] = cell.seed("hashes")
     scheme = plausibly.make(name, **given)
-    found = scheme.simulate(people, SeededRandom(cell.seed("noise"))).estimate().top(K)
+    found = scheme.simulate(people, SeededRandom(cell.seed("noise"))).estimate().top(cell.parameters.get("k", K))
     assert found.variance is not None
     # Adjusted for all items of the domain, as the p-values of a search are for all strings.
     z = found.values / np.sqrt(found.variance)

@@ -46,7 +46,7 @@ def test_items_survive_the_way_through_a_row() -> None:
 
 
 def test_runs_have_their_own_hash_functions_and_noise() -> None:
-    one, two = (coverage.top_settings(["uniform"], [1], [50], 1000, ["FLH"])[0].cell(number) for number in (0, 1))
+    one, two = (coverage.top_settings(["uniform"], [1], [50], ["FLH"], 1000)[0].cell(number) for number in (0, 1))
     assert one.seed("hashes") != two.seed("hashes")
     assert one.seed("noise") != two.seed("noise")
     assert top_run(one) == top_run(one) != top_run(two)

@@ -394,27 +394,6 @@ def means_beat_medians_on_clicks(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about("7.5.6", "With k′ = 500, all sketches take about the same time.", "fig9", is_timing=True)
-def sketches_take_the_same_time(rows: Curves) -> Verdict:
-    # Client and server, without decoding: the mean and the median are decoded by the same code for every oracle.
-    times: dict[str, Curve] = {}
-    for label in _PAPERS:
-        client, server = (
-            rows.curve("fig9", "domain", label, metric) for metric in ("client_seconds", "server_seconds")
-        )
-        times[label] = {d: client[d] + server[d] for d in client}
-    milliseconds = {label: 1000 * value for label, value in _levels(times).items()}
-    slow, fast = (choose(milliseconds, key=milliseconds.__getitem__) for choose in (max, min))
-    apart = overall(contrasts(times[slow], times[fast]))
-    return decided(
-        apart.below(2),
-        f"milliseconds to collect the reports of 1,000,000 users: {listed(milliseconds)}; slowest relative to fastest"
-        f" {apart}",
-        "Reports of a few bytes take about 0.1 µs each; a report of OUE has a thousand bits.",
-        rule="the slowest takes less than twice as long as the fastest, geometric mean over d",
-    )
-
-
 @FINDINGS.about("9", "Of all combinations, the mean or the median of CM performs best.", "fig7")
 def mean_or_median_of_cm(rows: Curves) -> Verdict:
     def check(sketches: str, metric: str) -> tuple[Evidence, str]:

@@ -147,7 +147,7 @@ def test_tables_say_words_and_means_of_what_was_measured() -> None:
     made = table_of(figure, figure.table, rows_of(figure))
     assert [cells[0] for cells in made.lines] == list(figure.table.said)
     # Half a second and a quarter; errors are too small to be seen.
-    assert made.lines[2] == ("OUE", "E/(E − 1)²", "0.000", "0.000", "nd", "750.0", "d", "3")
+    assert made.lines[2] == ("OUE", "E/(E − 1)²", "4E/(E − 1)²", "0.000", "0.000", "nd", "750.0", "d", "3")
     columns = {"word": None, "errors": lambda mean: f"{mean['mse'] * mean['epsilon']:g}"}
     own = Table(sweeps=["costs"], said={"OUE": ["unary"]}, columns=columns)
     assert table_of(figure, own, rows_of(figure)).lines == (("OUE", "unary", "3"),)  # the mean of 1 to 5

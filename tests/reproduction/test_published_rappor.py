@@ -13,6 +13,7 @@ from plausibly import SeededRandom, make
 from plausibly.core.errors import PlausiblyError
 from plausibly.experiments import MEASURES, SCHEMES, Cell, crowd, measure, view
 from reproduction import published_rappor
+from reproduction.findings import rappor
 from reproduction.published_rappor import (
     CLEARED,
     NOT_PRIVATE,
@@ -110,6 +111,13 @@ def test_small_domains_are_not_narrowed_and_an_isolated_item_shrinks_as_told() -
     assert selected(filters, np.zeros(8 * 128)).tolist() == [0]
     alone = counts(filters, filters.design @ np.array([100.0]), np.array([0]), 0.005)
     assert alone == pytest.approx([8 * 100 * 8 / (8 + 8 * 128 * 0.005)], rel=1e-3)
+
+
+def test_the_finding_explains_figure_6_by_the_right_factors() -> None:
+    f = flip_rate(3, 2)
+    factors = [f"{(1 - f / 2) / (1 - f):.1f}", f"{f:.2f}", f"{16 / (16 + 8 * 128 * 0.005):.2f}"]
+    assert factors == ["1.9", "0.64", "0.76"]
+    assert all(f" {factor}" in rappor._WHY for factor in factors)
 
 
 def test_cells_are_measured_alike_in_every_process() -> None:
