@@ -107,13 +107,13 @@ class Estimates:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
-        return self._take(order, selection("top", k=int(k)))
+        return self._ordered(order, selection("top", k=int(k)))
 
     def largest(self, k: int) -> Estimates:
         """The k largest estimates, to show: ``top``, without a step in the history if these are all."""
-        return self.top(k) if k < len(self) else self._take(np.argsort(-self.values, kind="stable"))
+        return self.top(k) if k < len(self) else self._ordered(np.argsort(-self.values, kind="stable"))
 
-    def _take(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
+    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
         history, selected = (*self.history, *steps), self._selection_of(order)

@@ -100,14 +100,14 @@ def _two_sided(z: Floats, least: Floats, weights: Floats, alpha: float) -> tuple
     within = least_scores(reserved * weights / 2)
     rest = (alpha - reserved) / (1 - reserved)
 
-    def above(true: Floats) -> Floats:
+    def chance_above(true: Floats) -> Floats:
         # Chance of a larger estimate, by the law of a chosen item with the given count, in standard errors.
         lower, upper = _tail(np.maximum(least - true, -within)), _tail(within)
         chance = (_tail(z - true) - upper) / np.maximum(lower - upper, 1e-300)
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
-    low = _root(lambda true: above(true) >= rest / 2, z - within, z + within)
-    high = _root(lambda true: above(true) >= 1 - rest / 2, z - within, z + within)
+    low = _root(lambda true: chance_above(true) >= rest / 2, z - within, z + within)
+    high = _root(lambda true: chance_above(true) >= 1 - rest / 2, z - within, z + within)
     return low, high
 
 
@@ -117,13 +117,13 @@ def _upper(z: Floats, most: Floats, alpha: float) -> Floats:
     within = -NormalDist().inv_cdf(reserved)
     rest = (alpha - reserved) / (1 - reserved)
 
-    def below(true: Floats) -> Floats:
+    def chance_below(true: Floats) -> Floats:
         # Chance of a smaller estimate, among those below ``most``.
         none = _tail(np.full(len(z), within))
         chance = (_tail(true - z) - none) / np.maximum(_tail(true - most) - none, 1e-300)
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
-    return _root(lambda true: below(true) <= rest, z - within, z + within)
+    return _root(lambda true: chance_below(true) <= rest, z - within, z + within)
 
 
 def _root(reached: Callable[[Floats], npt.NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:

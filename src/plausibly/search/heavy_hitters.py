@@ -64,7 +64,7 @@ class HeavyHitters(Traced):
 
     def largest(self, k: int) -> Estimates:
         # As they were returned: strings that cannot be told from nothing come last.
-        return self._take(np.arange(min(k, len(self)), dtype=np.intp))
+        return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 
     def _p_value(self, item: str | bytes) -> str:
         known = {} if self.p_values is None else dict(zip(self.items.tolist(), self.p_values.tolist(), strict=True))
