@@ -139,6 +139,8 @@ class Estimates:
             gone = f"is gone after {history_text(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
         values, variance = apply(name, self.values, self.n, self.variance, **options)
+        if self.selection is not None and variance is not None:
+            raise StateError(f"{name} changes estimates whose items are already selected; apply it before top()")
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
