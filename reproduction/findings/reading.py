@@ -36,13 +36,14 @@ def text_and_program(text: Verdict, program: Verdict, *, differ: str, why: str =
     outcome = text.outcome
     if text.outcome is Outcome.NOT_REPRODUCED and program.outcome is Outcome.REPRODUCED:
         outcome = Outcome.REVERSED
-    return Verdict(
-        outcome,
-        f"As the text defines it ({text.outcome}): {text.numbers}. As the program computes it, {differ}"
-        f" ({program.outcome}): {program.numbers}",
-        why or text.why,
-        f"{text.rule}; as the program computes it: {program.rule}",
-    )
+    if text.outcome is program.outcome:
+        numbers = f"{text.numbers}. As the program computes it, {differ}: {program.numbers}"
+    else:
+        numbers = (
+            f"As the text defines it ({text.outcome}): {text.numbers}. As the program computes it, {differ}"
+            f" ({program.outcome}): {program.numbers}"
+        )
+    return Verdict(outcome, numbers, why or text.why, f"{text.rule}; as the program computes it: {program.rule}")
 
 
 def plain_and_clipped(check: Callable[[str], tuple[Evidence, str]], why: str = "", *, rule: str) -> Verdict:
@@ -51,8 +52,19 @@ def plain_and_clipped(check: Callable[[str], tuple[Evidence, str]], why: str = "
     The program rounds estimates and sets negative ones to zero before it compares them with the truth.
     """
     plain, clipped = (decided(*check(suffix), rule=rule) for suffix in ("", "_clipped"))
-    clipped = replace(clipped, rule=clipped.rule.removeprefix(rule).strip(" ()"))
-    return text_and_program(plain, clipped, differ="which clips estimates at zero", why=why)
+    clipped = replace(clipped, rule=clipped.rule.removeprefix(rule).strip(" ()"))  # the same rule
+    return text_and_program(plain, clipped, differ="clipped at zero", why=why)
+
+
+def unless_fixed(published: Verdict, opposite: Evidence, numbers: str, why: str) -> Verdict:
+    """The verdict on a claim that a defect may explain: reversed if it is reproduced, and refuted once fixed."""
+    turned = published.outcome is Outcome.REPRODUCED and opposite.confirmed
+    return Verdict(
+        Outcome.REVERSED if turned else published.outcome,
+        f"{published.numbers}. Once fixed, {numbers}",
+        why,
+        f"{published.rule}; the opposite, once fixed: {opposite}",
+    )
 
 
 # --- enough data -------------------------------------------------------------------------------------------------
@@ -132,17 +144,27 @@ def contrasts(one: Curve, other: Curve) -> dict[Any, Contrast]:
 
 def overall(found: Mapping[Any, Contrast] | Iterable[Contrast]) -> Contrast:
     """The geometric mean with its error."""
-    return average(found.values() if isinstance(found, Mapping) else found)
+    given = list(found.values() if isinstance(found, Mapping) else found)
+    if not given:
+        raise MissingError("no such place")
+    return average(given)
 
 
 def above(found: Mapping[Any, Contrast], bound: float = 1.0) -> Evidence:
     """Evidence that all contrasts are above the bound."""
-    return all_of(one.above(bound) for one in found.values())
+    return _every(one.above(bound) for one in found.values())
 
 
 def below(found: Mapping[Any, Contrast], bound: float = 1.0) -> Evidence:
     """Evidence that all contrasts are below the bound."""
-    return all_of(one.below(bound) for one in found.values())
+    return _every(one.below(bound) for one in found.values())
+
+
+def _every(parts: Iterable[Evidence]) -> Evidence:
+    given = list(parts)
+    if not given:
+        raise MissingError("no such place")
+    return all_of(given)
 
 
 def first(curves: Mapping[str, Curve], label: str) -> Evidence:

@@ -123,7 +123,7 @@ def test_differences_of_scores() -> None:
     better = Mean(0.5, samples={"A": (0.5, 0.6, 0.4)}).minus(Mean(0.0, samples={"B": (0.0, 0.0, 0.0)}))
     assert better.value == pytest.approx(0.5)
     assert better.error == pytest.approx(0.1 / sqrt(3))
-    assert f"{better}" == "0.5 ± 0.0577"
+    assert str(better) == "0.50 ± 0.06"
     # The ratio to a score of zero has no error.
     assert not Mean(0.5, samples={"A": (0.5, 0.6)}).over(Mean(0.5, samples={"B": (0.0, 1.0)})).above(1).confirmed
 
@@ -145,3 +145,21 @@ def test_students_distribution() -> None:
     assert chance_above(2.326, inf) == pytest.approx(0.01, rel=1e-2)
     assert chance_above(inf, 4) == 0.0
     assert chance_above(3.747, 4) == pytest.approx(LEVEL, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (2.1678, 0.0399, "2.17 ± 0.04"),
+        (153.21, 3.4, "153 ± 3"),
+        (0.0265, 0.000147, "0.02650 ± 0.00015"),
+        (1.0, 0.0994, "1.00 ± 0.10"),
+        (123_456.0, 789.0, "123,456 ± 789"),
+        (1_050_000.0, 21_000.0, "1.05 ± 0.02 million"),
+        (-0.00912, 0.00578, "−0.009 ± 0.006"),
+        (16.0, 0.0, "16"),
+    ],
+)
+def test_numbers_are_rounded_to_their_error(value: float, error: float, text: str) -> None:
+    # Two repeats whose mean has this standard error.
+    assert str(Contrast({"A": (value - error, value + error)})) == text

@@ -28,8 +28,8 @@ class Contrast:
     different ways share a setting, and are compared repeat by repeat.
 
     >>> ratio = Contrast({"OLH": (0.11, 0.09, 0.10), "HR": (-0.21, -0.19, -0.20)}, is_ratio=True)
-    >>> f"{ratio}"
-    '0.905 ± 0.00739'
+    >>> str(ratio)
+    '0.905 ± 0.007'
     """
 
     terms: Mapping[str, tuple[float, ...]]
@@ -95,14 +95,16 @@ class Contrast:
         """The difference multiplied by a factor; a ratio, raised to this power."""
         return Contrast({key: tuple(factor * value for value in own) for key, own in self.terms.items()}, self.is_ratio)
 
-    def __format__(self, spec: str) -> str:
-        def told(value: float) -> str:
-            return f"{value:{spec}}" if spec else number(value)
-
-        return told(self.value) if self.error in (0, inf) else f"{told(self.value)} ± {told(self.error)}"
-
     def __str__(self) -> str:
-        return f"{self}"
+        """The value and its standard error, rounded to the first digit of the error, or to two if it begins with 1."""
+        if self.error in (0, inf):
+            return number(self.value)
+        unit, name = (1e6, " million") if abs(self.value) >= 1e6 else (1.0, "")
+        value, error = self.value / unit, self.error / unit
+        digits, exponent = f"{error:.1e}".split("e")
+        places = max(0, (digits[0] == "1") - int(exponent))
+        text = f"{value:,.{places}f} ± {error:,.{places}f}{name}"
+        return text.replace("-", "−")
 
 
 def _squared_error(values: Sequence[float]) -> float:
