@@ -14,11 +14,13 @@ from .baselines import SEARCHES
 from .ceilings import CEILINGS
 from .figures import FIGURES
 from .findings import FINDINGS
+from .published_rappor import MEASURED, REFUSED
+from .times import TIMED
 from .top_ten import METHODS
 from .variants import SKETCHES
 
-SCHEMES.update({**SEARCHES, **SKETCHES})
-MEASURES.update({**CEILINGS, **METHODS})
+SCHEMES.update({**SEARCHES, **SKETCHES, **REFUSED})
+MEASURES.update({**CEILINGS, **METHODS, **MEASURED, **TIMED})
 
 EXPERIMENT = Experiment(
     figures=list(FIGURES.values()),

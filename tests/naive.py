@@ -403,9 +403,30 @@ def affine_response(scheme: Scheme, reports: list[Report], items: list[int]) -> 
 
 
 def row_cell(scheme: Scheme, row: int, x: int) -> int:
-    """Where item x falls in a row, among the items of the oracle."""
+    """Where item x falls in a row, among the items of the oracle, or among those and their negatives."""
     seed = _blake(row.to_bytes(8, "little"), int(scheme["hash_seed"]), b"row seed")
-    return local_hash(seed, x, int(scheme["split"]), domain_size(scheme["oracle"]))
+    return local_hash(seed, x, int(scheme["split"]), domain_size(scheme["oracle"]) * (2 if "signs" in scheme else 1))
+
+
+def net_counts(scheme: Scheme, reports: list[Report], decoder: str = "full") -> Answer:
+    """Users of each item of HM less users of its negative, which reverses all signs; then the same of the negatives."""
+    t, items = int(scheme["coefficients"]), range(domain_size(scheme))
+    if decoder == "paper":
+        plain = hadamard_mechanism(scheme, reports, list(items), decoder)
+        scores, values = plain.scores, plain.values
+    else:
+        p = Fraction(int(scheme["keep"]), WORD)
+        scores = []
+        for x in items:
+            score = 0
+            for report in reports:
+                signs = [hadamard(row, x) for row in report["rows"]]
+                told = [-1 if report["signs"] >> j & 1 else 1 for j in range(t)]
+                score += (signs == told) - (signs == [-each for each in told])
+            scores.append(score)
+        # Holders of x are told with all signs right with probability p, and with all signs wrong like any other lie.
+        values = [score / (p - (1 - p) / (2**t - 1)) for score in scores]
+    return Answer([*scores, *(-each for each in scores)], [*values, *(-each for each in values)], [])
 
 
 def row_sketch(
@@ -413,11 +434,15 @@ def row_sketch(
 ) -> Answer:
     """What each row says of each item, and the sum, the median or the minimum of that, or peeled. Without variances."""
     rows, n = int(scheme["rows"]), len(reports)
-    c = domain_size(scheme["oracle"]) // (2 if scheme["scheme"] == "CS" else 1)
+    net = "signs" in scheme
+    c = domain_size(scheme["oracle"]) // (2 if scheme["scheme"] == "CS" and not net else 1)
     users, cells = [], []
     for row in range(rows):
         own = [report["report"] for report in reports if report["row"] == row]
         users.append(len(own))
+        if net:
+            cells.append(net_counts(scheme["oracle"], own, **(oracle or {})))
+            continue
         cells.append(answer(scheme["oracle"], own, range(domain_size(scheme["oracle"])), **(oracle or {})))
     # The median of all cells is what an item reads that nobody holds.
     shared = [cells[row].values[y] * n / users[row] for row in range(rows) if users[row] for y in range(c)]
@@ -426,7 +451,10 @@ def row_sketch(
         score, total, scaled, debiased = 0, Fraction(0), [], []
         for row in range(rows):
             here = row_cell(scheme, row, x)
-            if scheme["scheme"] == "CS":
+            if net:
+                score += cells[row].scores[here]
+                read = clean = cells[row].values[here]
+            elif scheme["scheme"] == "CS":
                 opposite = here - c if here >= c else here + c
                 score += cells[row].scores[here] - cells[row].scores[opposite]
                 read = clean = cells[row].values[here] - cells[row].values[opposite]
@@ -449,7 +477,8 @@ def row_sketch(
         else:
             values.append(median(scaled) - (0 if scheme["scheme"] == "CS" else median(shared)))
     if combine == "peel" and n:
-        table = [[float(value) for value in cells[row].values] for row in range(rows)]
+        # Half of a net count is in the cell, and half of it less in the opposite one.
+        table = [[float(value) / (2 if net else 1) for value in cells[row].values] for row in range(rows)]
         where = [[row_cell(scheme, row, x) for row in range(rows)] for x in items]
         values = [Fraction(value) for value in peeled(table, [own / n for own in users], where, scheme["scheme"])]
     return Answer(scores, values, [])

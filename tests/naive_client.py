@@ -115,6 +115,7 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
     elif name in SKETCHES:
         fields |= {"oracle": own.pop("oracle"), "rows": own.pop("rows"), "split": split_of(domain)}
         fields |= {"hash_seed": written_integer(own.pop("hash_seed", 0))}
+        fields |= {"signs": own.pop("signs")} if "signs" in own else {}
         assert Fraction(fields["oracle"]["epsilon"]) == eps
     elif name == "BLOOM":
         k = own.pop("hashes", 2)
@@ -495,10 +496,10 @@ def sign(row: int, column: int) -> int:
     return bin(row & column).count("1") % 2
 
 
-def _hadamard_mechanism(scheme: Fields, x: int, tape: Tape) -> bytes:
+def _hadamard_mechanism(scheme: Fields, x: int, tape: Tape, negative: bool = False) -> bytes:
     t, order = scheme["coefficients"], hadamard_order(size_of(scheme["domain"]))
     rows = [tape.below(order) for _ in range(t)]
-    h = sum(sign(row, x) << j for j, row in enumerate(rows))
+    h = sum((sign(row, x) ^ negative) << j for j, row in enumerate(rows))
     answer = _answer(h, 2**t, int(scheme["keep"]), tape)
     return b"".join(_packed(row, order) for row in rows) + _packed(answer, 2**t)
 
@@ -618,13 +619,21 @@ def row_seed(scheme: Fields, row: int) -> int:
 
 
 def cell_of(scheme: Fields, row: int, x: int) -> int:
-    """Where an item falls in a row: among the items of the oracle, which for CS are the cells with both signs."""
-    return local_hash(row_seed(scheme, row), x, scheme["split"], size_of(scheme["oracle"]["domain"]))
+    """Where an item falls in a row: among the items of the oracle, which for CS are the cells with both signs.
+
+    With signs on coefficients, the oracle has one item for each cell, and the second half are negative cells.
+    """
+    values = size_of(scheme["oracle"]["domain"]) * (2 if "signs" in scheme else 1)
+    return local_hash(row_seed(scheme, row), x, scheme["split"], values)
 
 
 def _row_sketch(scheme: Fields, x: int, tape: Tape) -> bytes:
     row = tape.below(scheme["rows"])
     cell = cell_of(scheme, row, x)
+    if "signs" in scheme:
+        negative, cell = divmod(cell, size_of(scheme["oracle"]["domain"]))
+        sent = _hadamard_mechanism(scheme["oracle"], cell, tape, negative == 1)
+        return _packed(row, scheme["rows"]) + sent
     return _packed(row, scheme["rows"]) + record(scheme["oracle"], cell, tape)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from plausibly.experiments import Finding
 
-from . import oracles, postprocessing, rappor, searches, sketches
+from . import oracles, postprocessing, rappor, searches, sketches, times
 
-_PARTS = (*oracles.FINDINGS, *rappor.FINDINGS, *sketches.FINDINGS, *postprocessing.FINDINGS, *searches.FINDINGS)
+_FILES = (oracles, rappor, sketches, postprocessing, searches, times)
 FINDINGS: tuple[Finding, ...] = tuple(
-    sorted(_PARTS, key=lambda finding: [int(number) for number in finding.section.split(".")])
+    sorted(
+        (finding for file in _FILES for finding in file.FINDINGS),
+        key=lambda finding: [int(number) for number in finding.section.split(".")],
+    )
 )
 """Every claim, in the paper's order."""

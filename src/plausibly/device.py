@@ -711,7 +711,10 @@ class FastLocalHashing(LocalHashing):
 
 
 class HadamardMechanism:
-    """HM: some public rows of the Hadamard matrix, and direct encoding of the value's signs in them."""
+    """HM: some public rows of the Hadamard matrix, and direct encoding of the value's signs in them.
+
+    A negative value, which has the bit ``order`` as well, has all its signs reversed.
+    """
 
     def __init__(self, scheme: Document) -> None:
         self.items = scheme.size
@@ -722,12 +725,16 @@ class HadamardMechanism:
         self.words = self.coefficients + 2
         self.record_bytes = self.coefficients * field_bytes(self.order) + field_bytes(self.size)
 
+    def take_signs(self) -> None:
+        """Take negative values as well."""
+        self.items = 2 * self.order
+
     def public(self, source: Source) -> tuple[int, ...]:
         return tuple(source.below(self.order) for _ in range(self.coefficients))
 
     def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
         _expect_inside(value, self.items)
-        signs = sum(_parity(row & value) << j for j, row in enumerate(public))
+        signs = sum(_parity((row | self.order) & value) << j for j, row in enumerate(public))
         answer = _respond(signs, self.size, self.keep, source)
         return b"".join(_field(row, self.order) for row in public) + _field(answer, self.size)
 
@@ -933,6 +940,15 @@ class RowSketch:
             raise DeviceError(f"oracle: expected one over at most {self.most_cells} integers, for CS an even number")
         self.items = scheme.items
         self.oracle, self.size = oracle.made, oracle.size
+        if scheme.name == "CS" and "signs" in scheme:
+            # Half of the hashes stand for negative cells, which the coefficients of the oracle take as they are.
+            scheme.choice("signs", "coefficients")
+            self.size *= 2
+            if not isinstance(self.oracle, HadamardMechanism) or self.size != 2 * self.oracle.order:
+                raise DeviceError("signs: expected HM over a power of two as oracle, got another one")
+            if self.size > self.most_cells:
+                raise DeviceError(f"oracle: expected at most {self.most_cells // 2} cells with signs")
+            self.oracle.take_signs()
         self.rows = self.rows_of(scheme)
         self.hash_seed = scheme.seed("hash_seed")
         self.split = scheme.split()

@@ -110,6 +110,15 @@ _COMBINED |= {
 SCHEMES |= {label: build(label.partition("-")[0], DOMAINS[label.partition("-")[2]]) for label in _COMBINED}
 
 
+# Signs that multiply the coefficients of an oracle, instead of doubling its domain.
+SCHEMES["CS over HM-signs on coefficients"] = plausibly.make(
+    "CS",
+    oracle=plausibly.make("HM", epsilon=1, domain_size=8, coefficients=2),
+    rows=5,
+    signs="coefficients",
+    domain=DOMAINS["integers"],
+)
+
 _RARE = {label for label in SCHEMES if "-labels" in label and not label.startswith("OLH")}
 for _two_sent in (False, True):
     _searches = [name for name in SEARCHES if (len(SCHEMES[f"{name}-strings"].groups[0]) > 1) == _two_sent]

@@ -70,6 +70,10 @@ def test_json_writes_epsilon_as_a_fraction_and_large_integers_as_text(scheme: Sc
     assert all(abs(number) < 2**53 for number in numbers(written))
 
 
+LATER = {"signs"}
+"""Parameters that came after the first release: they are in the JSON only where they are not the default."""
+
+
 @every_scheme
 def test_every_damaged_field_of_the_json_is_refused(scheme: Scheme) -> None:
     good = json.loads(scheme.to_json())
@@ -77,8 +81,12 @@ def test_every_damaged_field_of_the_json_is_refused(scheme: Scheme) -> None:
         for wrong in (None, f"{value}0", [value], 1.5, -1, {}, True, ""):
             with pytest.raises(ParameterError):
                 plausibly.from_json(json.dumps({**good, name: wrong}))
+        rest = json.dumps({key: good[key] for key in good if key != name})
+        if name in LATER:
+            assert plausibly.from_json(rest).fingerprint() != scheme.fingerprint()
+            continue
         with pytest.raises(ParameterError):
-            plausibly.from_json(json.dumps({key: good[key] for key in good if key != name}))
+            plausibly.from_json(rest)
     with pytest.raises(ParameterError, match="did you mean 'epsilon'"):
         plausibly.from_json(json.dumps({**good, "epsilom": "1"}))
 

@@ -378,18 +378,20 @@ const hadamardMechanism = (scheme) => {
   const order = 1n << BigInt(bitLength(items - 1n));
   const [coefficients, keep] = [scheme.whole("coefficients", 1n, 8n), scheme.threshold("keep")];
   const size = 1n << coefficients;
-  return {
+  // A negative value has the bit `order` as well, and all its signs are reversed.
+  const below = (most) => ({
     ratio: respondRatio(size, keep),
     publics: new Array(Number(coefficients)).fill(order),
     words: coefficients + 2n,
     bytes: Number(coefficients) * fieldBytes(order) + fieldBytes(size),
     record(value, rows, source) {
-      inside(value, items);
-      const signs = rows.reduce((pattern, row, j) => pattern | (parity(row & value) << BigInt(j)), 0n);
+      inside(value, most);
+      const signs = rows.reduce((pattern, row, j) => pattern | (parity((row | order) & value) << BigInt(j)), 0n);
       const answer = respond(source, signs, size, keep);
       return [...rows.flatMap((row) => field(row, order)), ...field(answer, size)];
     },
-  };
+  });
+  return { ...below(items), signed: items === order ? below(2n * order) : undefined };
 };
 
 const hadamardResponse = (scheme) => {
@@ -526,8 +528,14 @@ const affineResponse = (scheme) => {
 const overRows = (scheme, rowsOf, tag, most) => {
   const oracle = scheme.oracle("oracle");
   if (oracle.sketch) refuse("a sketch within a sketch");
-  const { size, randomizer } = oracle;
+  let { size, randomizer } = oracle;
   if (size === undefined || size > most || (scheme.kind === "CS" && size % 2n)) refuse("the oracle has no cells, or odd ones");
+  if (scheme.kind === "CS" && scheme.has("signs")) {
+    // Half of the hashes stand for negative cells, which the coefficients of the oracle take as they are.
+    scheme.choice("signs", "coefficients");
+    randomizer = randomizer.signed ?? refuse("signs: expected HM over a power of two as oracle");
+    if ((size *= 2n) > most) refuse("signs: too many cells");
+  }
   const [items, rows, hashSeed, split] = [scheme.items, rowsOf(), scheme.seed("hash_seed"), scheme.split()];
   return {
     ratio: randomizer.ratio,

@@ -118,3 +118,10 @@ def test_views_are_named_by_what_they_do() -> None:
     assert str(view()) == "plain"
     assert str(view("base-pos", "norm", combine="min")) == "combine=min, base-pos, norm"
     assert view(b=1, a=2) == view(a=2, b=1)
+
+
+def test_repeats_share_a_setting_and_nothing_else_does() -> None:
+    cell = Cell("OUE", n=10, d=4)
+    assert replace(cell, repeat=3).setting == cell.setting
+    assert replace(cell, repeat=3).seed("noise") != cell.seed("noise")  # so repeats are independent
+    assert replace(cell, d=5).setting != cell.setting

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from invented import rows_of
 from plausibly.core.errors import ParameterError
-from plausibly.experiments.cells import PLAIN, Cell
+from plausibly.experiments.cells import PLAIN, Cell, view
 from plausibly.experiments.figure import Dots, Figure, Panel, Sweep, Table, line, wanted
 from plausibly.experiments.plots import draw_panel
 from plausibly.experiments.results import Results
@@ -57,6 +57,7 @@ def test_a_panel_of_what_no_row_has_is_refused() -> None:
     for wrong, told in (
         ({"x": "epsilom"}, "'epsilon'"),
         ({"lines": "labels"}, "'label'"),
+        ({"colours": "epsylon"}, "'epsilon'"),
         ({"sweeps": ["t"]}, "valid: s"),
     ):
         with pytest.raises(ParameterError, match=told):
@@ -78,10 +79,34 @@ def test_rows_are_tidy_and_leave_out_what_is_missing() -> None:
     results.add(cell, {"report_bytes": 2}, {"plain": {"mse": 3.0}})
     about = {"figure": "f", "sweep": "s", "label": "F", "ours": False, "view": "plain", "scheme": "FLH", "hashes": 4}
     about |= {"data": "zipf-1.1", "n": 10, "d": 4, "epsilon": 3.0, "data_seed": 0, "repeat": 0, "rounds": 1}
+    about |= {"setting": cell.setting}
     assert list(figure.rows(results)) == [
         about | {"metric": "report_bytes", "value": 2},
         about | {"metric": "mse", "value": 3.0},
     ]
+
+
+def test_a_setting_may_decide_the_colours() -> None:
+    lines = [line(f"{name} {ours}", "FLH", ours=ours, hashes=name) for name in (2, 4) for ours in (False, True)]
+    sweep = Sweep(name="s", lines=lines, vary={"epsilon": [1.0, 2.0]}, repeats=1)
+    panel = Panel(title="Errors", sweeps=["s"], x="epsilon", xlabel="ε", colours="hashes", optimum=False)
+    rows = rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel]))
+    drawn = {name: bars[0] for name, bars in draw_panel(Canvas().subplots(), panel, rows).items()}
+    for look in ("get_color", "get_marker"):
+        looks = {name: getattr(one, look)() for name, one in drawn.items()}
+        assert looks["2 False"] == looks["2 True"] != looks["4 False"] == looks["4 True"]
+    assert drawn["2 False"].get_linestyle() != drawn["2 True"].get_linestyle()
+
+
+def test_zero_is_on_a_logarithmic_axis_too() -> None:
+    lines = [line("BLOOM", view=view(alpha=alpha)) for alpha in (0, 0.01, 0.1)]
+    sweep = Sweep(name="s", lines=lines, repeats=1)
+    panel = Panel(title="Errors", sweeps=["s"], x="alpha", xlabel="α", logx=10, optimum=False)
+    axes = Canvas().subplots()
+    draw_panel(axes, panel, rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel])))
+    left, first, second = axes.transData.transform([(x, 1) for x in (0, 0.01, 0.1)])[:, 0]
+    assert axes.get_xlim()[0] < 0
+    assert second - first > first - left > 0
 
 
 def test_points_are_means_with_one_standard_error() -> None:

@@ -76,3 +76,17 @@ def test_numbers_in_words() -> None:
         "12,346",
         "12.3 million",
     ]
+
+
+def test_too_few_users_to_tell() -> None:
+    own = Findings()
+
+    @own.about(
+        "2", "A finds more than B.", "f", needs=lambda rows: "" if rows.level("f", "s", "A").value > 1 else "few"
+    )
+    def a_above_b(rows: Curves) -> Verdict:
+        return verdict(True, "2 > 1")
+
+    for value, outcome in ((2.0, Outcome.REPRODUCED), (0.5, Outcome.TOO_FEW)):
+        [(_, told)] = judged(own, {"f": [row("f", "s", "A", value)]})
+        assert told.outcome is outcome

@@ -207,3 +207,19 @@ def test_claims_name_their_sections() -> None:
     verdict = Verdict(Outcome.REPRODUCED, "")
     assert "1 claims of section 7: 1 reproduced." in report_markdown([(one, verdict)])
     assert "2 claims of sections 7 to 9: 2 reproduced." in report_markdown([(one, verdict), (two, verdict)])
+
+
+def test_rules_are_told_and_times_have_their_own_section() -> None:
+    timed = Finding("fast", "7.2", "It is fast.", ("fig2",), lambda rows: Verdict(Outcome.OPEN, ""), is_timing=True)
+    told = [
+        (timed, Verdict(Outcome.INTERPRETED, "2 s and 1 s")),
+        (finding("one", "fig1"), Verdict(Outcome.UNCLEAR, "1 ± 1", "Noise.", "the ratio is above 1 (p = 0.3)")),
+    ]
+    text = report_markdown(told)
+    assert "2 claims of section 7: 1 cannot be told, 1 holds for interpreted code." in text
+    assert "*Rule: The ratio is above 1 (p = 0.3).*" in text
+    assert text.index("## Section 7.1") < text.index("## Times") < text.index("It is fast.")
+    assert "at most 1 %" in text
+    page = Reader(report_page([Part(small(), "x", SVG)], told, measured(small()), heading=PAPER))
+    assert "Rule: The ratio is above 1 (p = 0.3)." in page.text
+    assert "≈ cannot be told" in page.text

@@ -514,7 +514,8 @@ def test_parity_response_is_the_direct_response_to_the_parities(
     assert rows.tolist() == (words[:, :t] & np.uint64(2**bits - 1)).tolist()
     assert redo.tolist() == [i for i in range(n) if int(words[i, -1]) > last_accepted(2**t - 1)]
     for i in np.setdiff1d(np.arange(n), redo)[:5].tolist():
-        hashed = sum(parity(int(rows[i, j]) & int(values[i])) << j for j in range(t))
+        # The bit beyond those of the rows is the sign of the value, which reverses every parity.
+        hashed = sum((parity(int(rows[i, j]) & int(values[i])) ^ int(values[i]) >> bits & 1) << j for j in range(t))
         coin, lie = words[i, t:].tolist()
         u = lie % (2**t - 1)
         assert hashes[i] == (hashed if coin < keep else u + (u >= hashed))

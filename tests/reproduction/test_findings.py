@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import log
 from typing import Any
 
 import pytest
 
-from plausibly.experiments import Mean, Outcome, Row, judged
+from plausibly.experiments import Contrast, Curves, Evidence, Mean, Outcome, Row, decided, judged
 from reproduction.figures import FIGURES
 from reproduction.findings import FINDINGS
-from reproduction.findings.reading import clipped_or_not, everywhere_below, listed, lowest, slope, span, typical
+from reproduction.findings.reading import (
+    above,
+    below,
+    clipped_or_not,
+    contrasts,
+    everywhere_below,
+    first,
+    growth,
+    half_the_top_ten,
+    in_order,
+    listed,
+    lowest,
+    overall,
+    plain_and_clipped,
+    slope,
+    span,
+    typical,
+    unless_fixed,
+)
+from reproduction.findings.times import on_both_kernels
 
 
 def row(figure: str, sweep: str, label: str, value: float, metric: str = "mse", **place: Any) -> Row:
@@ -38,14 +58,20 @@ def test_without_rows_nothing_is_claimed() -> None:
     assert len(verdicts) == len(FINDINGS)
 
 
-@pytest.mark.parametrize(("oue", "outcome"), [(1.0, Outcome.REPRODUCED), (9.0, Outcome.NOT_REPRODUCED)])
+@pytest.mark.parametrize(
+    ("oue", "outcome"),
+    [(1.0, Outcome.REPRODUCED), (9.0, Outcome.NOT_REPRODUCED), (8.0, Outcome.UNCLEAR)],
+)
 def test_a_finding_goes_either_way(oue: float, outcome: Outcome) -> None:
     rows = [
-        *line("fig1", "epsilon", "DE", {1.0: 8.0, 5.0: 4.0}, "epsilon"),
-        *line("fig1", "epsilon", "OUE", {1.0: oue, 5.0: oue / 2}, "epsilon"),
+        row
+        for metric in ("mse", "mse_clipped")
+        for label, at in (("DE", {1.0: 8.0, 5.0: 4.0}), ("OUE", {1.0: oue, 5.0: oue / 2}))
+        for row in line("fig1", "epsilon", label, at, "epsilon", metric)
     ]
     found = {finding.name: verdict for finding, verdict in judged(FINDINGS, {"fig1": rows})}
     assert found["optimised-unary-beats-direct"].outcome is outcome
+    assert "1 at every ε (2 comparisons, p" in found["optimised-unary-beats-direct"].rule
     assert found["symmetric-unary-beats-direct"].outcome is Outcome.OPEN  # no rows of SUE
 
 
@@ -70,3 +96,81 @@ def test_values_in_words() -> None:
     assert span({1: 2.0, 4: 1.0}) == "1 (at 4) to 2 (at 1)"
     assert listed({"b": 2.0, "a": Mean(1.0)}) == "a 1, b 2"
     assert typical({1: 2.0, 2: 8.0}) == pytest.approx(4.0)
+
+
+def test_text_and_program_can_disagree() -> None:
+    def outcome(text: float, program: float) -> Outcome:
+        means = {"": text, "_clipped": program}
+
+        def check(suffix: str) -> tuple[Evidence, str]:
+            ratio = Contrast({"A": (log(means[suffix]), log(means[suffix]) + 0.01)}, is_ratio=True)
+            return ratio.above(1), f"{ratio}"
+
+        told = plain_and_clipped(check, rule="the ratio is above 1")
+        assert "As the program computes it" in told.numbers
+        return told.outcome
+
+    assert outcome(2.0, 2.0) is Outcome.REPRODUCED
+    assert outcome(2.0, 0.5) is Outcome.REPRODUCED
+    assert outcome(0.5, 2.0) is Outcome.REVERSED
+    assert outcome(0.5, 0.5) is Outcome.NOT_REPRODUCED
+    assert outcome(0.99, 2.0) is Outcome.UNCLEAR
+
+
+def test_order_growth_and_first_place() -> None:
+    curves = Curves(
+        [
+            *line("f", "domain", "A", {2: 1.0, 8: 4.0}, "d"),
+            *line("f", "domain", "B", {2: 2.0, 8: 8.0}, "d"),
+            *line("f", "domain", "C", {2: 3.0, 8: 1.0}, "d"),
+        ]
+    )
+    a, b, c = (curves.curve("f", "domain", label) for label in "ABC")
+    assert overall(contrasts(b, a)).value == pytest.approx(2)
+    assert in_order({"A": a, "B": b}).confirmed
+    assert in_order({"B": b, "A": a}).refuted
+    assert first({"A": a, "B": b}, "A").confirmed
+    assert above(contrasts(b, a)).confirmed
+    assert above(contrasts(c, a)).refuted
+    assert below(contrasts(c, a)).refuted
+    assert growth(a).value == pytest.approx(1.0)
+    assert growth(a).within(0.9, 1.1).confirmed
+
+
+def test_too_few_users_is_told_by_the_best_line() -> None:
+    needs = half_the_top_ten("f", "s", "t")
+    poor = [*line("f", "s", "A", {1: 0.2}, "x", "f1"), *line("f", "t", "C1", {1: 0.35}, "x", "f1")]
+    assert "C1, finds 35 %" in needs(Curves(poor))
+    assert needs(Curves([*poor, *line("f", "s", "B", {1: 0.6}, "x", "f1")])) == ""
+
+
+@pytest.mark.parametrize(
+    ("compiled", "interpreted", "outcome"),
+    [
+        (2.0, 2.0, Outcome.REPRODUCED),
+        (0.5, 0.5, Outcome.NOT_REPRODUCED),
+        (0.5, 2.0, Outcome.INTERPRETED),
+        (2.0, 0.5, Outcome.COMPILED),
+        (1.0, 2.0, Outcome.UNCLEAR),
+    ],
+)
+def test_times_are_judged_with_both_kernels(compiled: float, interpreted: float, outcome: Outcome) -> None:
+    gains = {"compiled": compiled, "interpreted": interpreted}
+
+    def check(kind: str) -> tuple[Evidence, str]:
+        ratio = Contrast({"A": (log(gains[kind]) - 0.01, log(gains[kind]) + 0.01)}, is_ratio=True)
+        return ratio.above(1), f"{ratio} times"
+
+    told = on_both_kernels(check, rule="it is faster")
+    assert told.outcome is outcome
+    assert "with compiled kernels" in told.numbers
+    assert "with interpreted kernels" in told.numbers
+
+
+def test_a_defect_can_reverse_a_claim() -> None:
+    ratio = Contrast({"A": (0.5, 0.51)}, is_ratio=True)
+    shown = decided(ratio.above(1), "1.66", rule="it is above 1")
+    assert unless_fixed(shown, ratio.above(1), "2", "So.").outcome is Outcome.REVERSED
+    assert unless_fixed(shown, ratio.below(1), "2", "So.").outcome is Outcome.REPRODUCED
+    refuted = decided(ratio.below(1), "1.66", rule="it is below 1")
+    assert unless_fixed(refuted, ratio.above(1), "2", "So.").outcome is Outcome.NOT_REPRODUCED

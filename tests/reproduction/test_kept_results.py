@@ -19,7 +19,7 @@ from reproduction.figures import FIGURES
 from reproduction.findings import FINDINGS
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
-PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha"}
+PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha", "penalty": "alpha"}
 
 
 @cache
@@ -48,11 +48,12 @@ def test_every_oracle_has_the_error_that_its_law_says() -> None:
 @pytest.mark.slow
 def test_every_finding_could_have_come_out_otherwise() -> None:
     told = {finding.name: {verdict.outcome} for finding, verdict in judged(FINDINGS, rows())}
-    once = {name: [row for row in own if row["repeat"] == 0] for name, own in rows().items()}
+    some = {name: [row for row in own if row["repeat"] < 3] for name, own in rows().items()}
     for seed in range(100):
-        for finding, verdict in judged(FINDINGS, elsewhere(once, seed)):
+        for finding, verdict in judged(FINDINGS, elsewhere(some, seed)):
             told[finding.name].add(verdict.outcome)
-    assert [name for name, outcomes in told.items() if len(outcomes) < 2] == []
+    # Two clear outcomes: that it cannot be told is always possible.
+    assert [name for name, outcomes in told.items() if len(outcomes - {Outcome.UNCLEAR}) < 2] == []
 
 
 def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
@@ -84,7 +85,8 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
 
 def place(row: Row) -> float:
     """Where on its sweep a row is, from left to right."""
-    return log(row.get(PLACES.get(row["sweep"], row["sweep"]), 1.0))
+    kind = row["sweep"].partition(",")[0]
+    return log(row.get(PLACES.get(kind, kind), 1.0) or 1e-5)
 
 
 def test_what_is_kept_is_small() -> None:

@@ -98,6 +98,67 @@ def test_the_oracle_s_own_decoders_can_be_chosen(kind: str, combine: str) -> Non
     assert (full.values != paper.values).any()
 
 
+def signs_on_coefficients(*, t: int = 2, width: int = 8, rows: int = 3, epsilon: Any = 1, **given: Any) -> Scheme:
+    """A Count-Sketch over HM whose coefficients carry the signs of the items."""
+    oracle = make("HM", epsilon=epsilon, domain_size=width, coefficients=t)
+    return make("CS", oracle=oracle, rows=rows, signs="coefficients", **given or {"domain_size": 20})
+
+
+@each_combination
+@in_turn(("t", "decoder"), [(1, "full"), (1, "paper"), (2, "full"), (3, "full"), (3, "paper"), (5, "full")])
+def test_signs_on_coefficients_equal_the_slow_twin(combine: str, t: int, decoder: str) -> None:
+    for count in (0, 1, 70):
+        assert_equals_twin(signs_on_coefficients(t=t), count, combine=combine, oracle={"decoder": decoder})
+
+
+def test_signs_on_coefficients_are_written_only_where_they_are_used() -> None:
+    scheme = signs_on_coefficients()
+    oracle = scheme.oracle  # type: ignore[attr-defined]
+    plain = make("CS", oracle=oracle, rows=3, domain_size=20)
+    assert plain == make("CS", oracle=oracle, rows=3, domain_size=20, signs="cells") != scheme
+    assert "signs" not in json.loads(plain.to_json())
+    assert json.loads(scheme.to_json()) == {**json.loads(plain.to_json()), "signs": "coefficients"}
+    assert (scheme.width, plain.width) == (8, 4)  # type: ignore[attr-defined]
+    assert scheme.report_dtype == plain.report_dtype
+
+
+@pytest.mark.parametrize(
+    ("oracle", "size", "signs", "said"),
+    [
+        ("HM", 8, "coefficient", "signs: unknown 'coefficient'; did you mean 'coefficients'"),
+        ("DE", 8, "coefficients", 'oracle: expected HM for signs="coefficients", got DE'),
+        ("HM", 12, "coefficients", "oracle: expected a power of two up to 8388608 as domain_size"),
+        ("HM", 2**24, "coefficients", "oracle: expected a power of two up to 8388608 as domain_size"),
+    ],
+)
+def test_signs_need_coefficients(oracle: str, size: int, signs: str, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        make("CS", oracle=make(oracle, epsilon=1, domain_size=size), rows=3, domain_size=20, signs=signs)
+
+
+def test_net_counts_of_rows_have_no_steps() -> None:
+    with pytest.raises(ParameterError, match="postprocess_rows: expected none with signs on coefficients"):
+        tally_of(signs_on_coefficients(), users(20)).estimate(postprocess_rows="norm-sub")
+
+
+@in_turn("t", [1, 2, 3, 5])
+def test_forged_net_counts_are_refused(t: int) -> None:
+    scheme = signs_on_coefficients(t=t, rows=1)
+    tally = tally_of(scheme, users(7))
+    state = tally.state[0].astype(np.int64)
+    scheme.check_cells(state, 7)
+    for n in (0, 6) if t == 1 else (0,):
+        with pytest.raises(StateError):
+            scheme.check_cells(state, n)
+    for part in range(2):
+        for place in range(8):
+            for step in (1, 2**t) if t < 4 else (1,):
+                forged = state.copy()
+                forged[part, place] += step
+                with pytest.raises(StateError):
+                    scheme.check_cells(forged, 7)
+
+
 @each_kind
 def test_one_row_of_users_is_their_oracle(kind: str) -> None:
     # With one row the state is the oracle's, and the cells are estimated as the oracle estimates its items.

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import shake_256
 from itertools import cycle, islice
 from pathlib import Path
@@ -101,6 +101,26 @@ def sketch_settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     yield "3", keys(1), {"oracle": {"scheme": "TLH", "domain_size": 2**20}, "rows": 8}
     yield "1", integers(10**6), {"oracle": {"scheme": "HR", "domain_size": 3_000_002}, "rows": 2}
     yield "2", integers(1000), {"oracle": {"scheme": "OLH", "domain_size": 2**16 + 2}, "rows": 4}
+
+
+LATER: dict[str, list[tuple[str, Fields, Fields]]] = {
+    "CS": [
+        (
+            epsilon,
+            domain,
+            {"oracle": {"scheme": "HM", "domain_size": c, "coefficients": t}, "rows": rows, "signs": "coefficients"},
+        )
+        for epsilon, domain, c, t, rows in (
+            ("1", integers(9), 8, 1, 3),
+            ("3", keys(7), 16, 4, 5),
+            ("2", labels(LABELS, True), 4, 2, 1),
+            ("5", integers(70_000), 1024, 8, 300),
+            ("1/2", integers(9), 8, 3, 2),
+            ("3", keys(0), 2**23, 3, 2),
+        )
+    ],
+}
+"""Schemes with parameters that came later: at the end of a file, so that its older entries stay as they are."""
 
 
 def bloom_settings() -> Iterator[tuple[str, Fields, Fields]]:
@@ -370,14 +390,24 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
         return toeplitz_cells(scheme, records)
     if name == "AGR":
         return affine_cells(scheme, records)
-    # HM: signs of all products of the sampled rows, then signs of the rows themselves.
-    order, t = naive.hadamard_order(d), scheme["coefficients"]
+    return hadamard_cells(scheme, records, range(1, 2 ** scheme["coefficients"]))
+
+
+def fold_signs(scheme: Fields, records: list[bytes]) -> list[int]:
+    """The cells of HM on items with signs: only products of an odd number of coefficients have the item's sign."""
+    odd = [subset for subset in range(2 ** scheme["coefficients"]) if bin(subset).count("1") % 2]
+    return hadamard_cells(scheme, records, odd)
+
+
+def hadamard_cells(scheme: Fields, records: list[bytes], subsets: Iterable[int]) -> list[int]:
+    """Signs of these products of the sampled rows, then signs of the rows themselves."""
+    order, t = naive.hadamard_order(naive.size_of(scheme["domain"])), scheme["coefficients"]
     size = naive.field_size(order)
     full, paper = [0] * order, [0] * order
     for r in records:
         rows = [int.from_bytes(r[size * j : size * (j + 1)], "little") for j in range(t)]
         y = r[-1]
-        for subset in range(1, 2**t):
+        for subset in subsets:
             row = 0
             for j in range(t):
                 row ^= rows[j] if subset >> j & 1 else 0
@@ -396,6 +426,8 @@ def rows_of(scheme: Fields) -> int:
 
 def fold_row(scheme: Fields, own: list[bytes]) -> list[int]:
     """The cells of one row: the oracle's, or the sums of the bits of whole filters."""
+    if "signs" in scheme:
+        return fold_signs(scheme["oracle"], own)
     if "oracle" in scheme:
         return fold(scheme["oracle"], own)
     return [sum(int.from_bytes(r, "little") >> i & 1 for r in own) for i in range(scheme["bits"])]
@@ -680,6 +712,17 @@ def broken_sketches(scheme: Fields) -> Iterator[Fields]:
         yield changed("cells that have no opposite", True, oracle=naive.scheme_of("DE", epsilon, integers(7)))
 
 
+def broken_signs(scheme: Fields) -> Iterator[Fields]:
+    """Count-Sketches with signs that are none, or on an oracle whose coefficients take none."""
+    epsilon = scheme["epsilon"]
+    for signs in ("cells", "coefficient", "", None, 1, ["coefficients"]):
+        yield {"why": "signs that are none", "client": True, "fields": {**scheme, "signs": signs}}
+    for oracle, size in (("DE", 8), ("HR", 8), ("HM", 6), ("HM", 2**24)):
+        wrong = naive.scheme_of(oracle, epsilon, integers(size))
+        yield {"why": "an oracle that takes no signs", "client": True, "fields": {**scheme, "oracle": wrong}}
+    yield {"why": "signs of a sketch without", "client": True, "fields": {**scheme, "scheme": "CM"}}
+
+
 def broken_batches(scheme: Fields, other: Fields, records: list[bytes]) -> Iterator[tuple[str, bytes]]:
     """Wire batches that are cut, flipped, too long, of another scheme, or whose count does not fit."""
     whole = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records))
@@ -831,29 +874,10 @@ def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
 
 def contents(name: str) -> dict[str, Any]:
     """Everything in the file of one scheme."""
-    schemes, made, vectors = [], [], []
-    for number, (epsilon, domain, own) in enumerate(settings(name)):
-        stated = {field: value for field, value in own.items() if value is not None}  # a part may be left out
-        given = {field: stated[field] for field in naive.PARTS if field in stated}
-        parts = {field: searches.part_fields({"epsilon": epsilon, **part}) for field, part in given.items()}
-        scheme = naive.scheme_of(name.partition("-")[0], epsilon, domain, **{**stated, **parts})
-        schemes.append(scheme)
-        made.append(arguments(epsilon, domain, own))
-        is_keys = domain["type"] == "keys"
-        for value, tape in tapes(scheme, number, cycle(values_of(domain))):
-            made_of = naive.record(scheme, value, tape)
-            written = naive.portable(value, keys=is_keys)
-            text = [str(word) for word in tape.words]
-            vectors.append({"scheme": number, "value": written, "tape": text, "record": made_of.hex()})
-
-    states = []
+    schemes, listed, vectors = described(name, list(settings(name)), 0)
     fill = words(f"{name}/states")
     sampled = [i for i, scheme in enumerate(schemes) if is_small(scheme)]
-    for number in sampled:
-        scheme = schemes[number]
-        values = cycle(values_of(scheme["domain"]))
-        records = [naive.record(scheme, next(values), Tape(fill)) for _ in range((0, 1, 17, 40)[number % 4])]
-        states.append(state(scheme, number, records))
+    states = [sampled_state(schemes[number], number, fill) for number in sampled]
 
     small = [i for i in sampled if schemes[i]["domain"] in (integers(9), searches.TEXTS)][-1]
     another = next(i for i in sampled if i != small)
@@ -867,8 +891,39 @@ def contents(name: str) -> dict[str, Any]:
         "records": [entry(small, why, r) for why, r in broken_records(scheme, records[0])],
         "states": [entry(small, why, blob) for why, blob in broken_states(scheme, other, records)],
     }
-    listed = [{"fields": scheme, "make": how} for scheme, how in zip(schemes, made, strict=True)]
-    return {"schemes": listed, "vectors": vectors, "states": states, "broken": broken}
+    later, more, added = described(name, LATER.get(name, []), len(schemes))
+    fill = words(f"{name}/later states")
+    states += [sampled_state(each, i, fill) for i, each in enumerate(later, len(schemes)) if is_small(each)]
+    broken["schemes"] += [entry for each in later[:1] for entry in broken_signs(each)]
+    return {"schemes": listed + more, "vectors": vectors + added, "states": states, "broken": broken}
+
+
+def described(
+    name: str, given: list[tuple[str, Fields, Fields]], first: int
+) -> tuple[list[Fields], list[Fields], list[Fields]]:
+    """Schemes of these settings, numbered from ``first``: their fields, how they are made, and their vectors."""
+    schemes, made, vectors = [], [], []
+    for number, (epsilon, domain, own) in enumerate(given, first):
+        stated = {field: value for field, value in own.items() if value is not None}  # a part may be left out
+        inner = {field: stated[field] for field in naive.PARTS if field in stated}
+        parts = {field: searches.part_fields({"epsilon": epsilon, **part}) for field, part in inner.items()}
+        scheme = naive.scheme_of(name.partition("-")[0], epsilon, domain, **{**stated, **parts})
+        schemes.append(scheme)
+        made.append({"fields": scheme, "make": arguments(epsilon, domain, own)})
+        is_keys = domain["type"] == "keys"
+        for value, tape in tapes(scheme, number, cycle(values_of(domain))):
+            made_of = naive.record(scheme, value, tape)
+            written = naive.portable(value, keys=is_keys)
+            text = [str(word) for word in tape.words]
+            vectors.append({"scheme": number, "value": written, "tape": text, "record": made_of.hex()})
+    return schemes, made, vectors
+
+
+def sampled_state(scheme: Fields, number: int, fill: Iterator[int]) -> Fields:
+    """The state of a few reports; of none for some schemes."""
+    values = cycle(values_of(scheme["domain"]))
+    records = [naive.record(scheme, next(values), Tape(fill)) for _ in range((0, 1, 17, 40)[number % 4])]
+    return state(scheme, number, records)
 
 
 def entry(number: int, why: str, blob: bytes) -> Fields:

@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "94a8a39586454134f7f3219a0c4fa05dfe0386a2b6fa7bd39e875abdfd0983d2"
+PROVED = "4a47b879f414db64d7e3dcacf7273d365834987c4f1294d4f80d07379b46058c"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""

@@ -20,7 +20,8 @@ from ..experiments.results import held
 from ..experiments.runner import run
 from .common import KEPT, echo_json, exit_on_error, messages, need_module
 
-_COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.REVERSED: "yellow", Outcome.OPEN: "dim"}
+_COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.UNCLEAR: "dim", Outcome.TOO_FEW: "dim"}
+_COLOURS |= {Outcome.REVERSED: "yellow", Outcome.INTERPRETED: "yellow", Outcome.COMPILED: "yellow", Outcome.OPEN: "dim"}
 
 
 def reproduce(
@@ -83,7 +84,12 @@ def reproduce(
             report, verdicts = write_plan(asked, results, out)
     if as_json:
         found = [
-            {"finding": finding.name, "outcome": verdict.outcome.value, "numbers": verdict.numbers}
+            {
+                "finding": finding.name,
+                "outcome": verdict.outcome.value,
+                "numbers": verdict.numbers,
+                "rule": verdict.rule,
+            }
             for finding, verdict in verdicts
         ]
         echo_json({"report": str(report), "findings": found})

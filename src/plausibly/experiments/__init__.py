@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .cells import PLAIN, SCHEMES, Cell, View, view
     from .csv_files import read_counts, read_values
+    from .evidence import Contrast, Evidence, all_of, any_of, average, number
     from .experiment import Citation, Experiment
     from .figure import Dots, Figure, Line, Panel, Row, Sweep, Table, line, wanted
     from .findings import (
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
         MissingError,
         Outcome,
         Verdict,
+        decided,
         judged,
-        number,
         verdict,
     )
     from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .loading import load
-    from .measures import MEASURES, Measured, Metrics, measure, scores
+    from .measures import MEASURES, Measured, Metrics, errors, measure, scores
     from .results import Results, held
     from .runner import run
     from .search_scores import Score, false_items, lenient_score, score
@@ -52,6 +53,7 @@ _HOME = {
         "Crowd",
         "url_clicks",
     ),
+    "evidence": ("Contrast", "Evidence", "all_of", "any_of", "average", "number"),
     "experiment": ("Citation", "Experiment"),
     "figure": ("Dots", "Figure", "Line", "Panel", "Row", "Sweep", "Table", "line", "wanted"),
     "findings": (
@@ -64,11 +66,11 @@ _HOME = {
         "Outcome",
         "Verdict",
         "judged",
-        "number",
+        "decided",
         "verdict",
     ),
     "loading": ("load",),
-    "measures": ("MEASURES", "Measured", "Metrics", "measure", "scores"),
+    "measures": ("MEASURES", "Measured", "Metrics", "errors", "measure", "scores"),
     "search_scores": ("Score", "false_items", "lenient_score", "score"),
     "results": ("Results", "held"),
     "runner": ("run",),
@@ -90,10 +92,12 @@ __all__ = [
     "URL_CLICKS_N",
     "Cell",
     "Citation",
+    "Contrast",
     "Crowd",
     "Curve",
     "Curves",
     "Dots",
+    "Evidence",
     "Experiment",
     "Figure",
     "Finding",
@@ -113,8 +117,13 @@ __all__ = [
     "Table",
     "Verdict",
     "View",
+    "all_of",
+    "any_of",
+    "average",
     "crowd",
+    "decided",
     "domain_of",
+    "errors",
     "false_items",
     "held",
     "judged",

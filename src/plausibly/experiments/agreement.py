@@ -12,7 +12,7 @@ from .cells import canonical
 from .figure import Row
 
 TOLERANCE = 0.05
-_ABOUT_THE_LINE = {"figure", "sweep", "label", "ours", "repeat", "metric", "value"}
+_ABOUT_THE_LINE = {"figure", "sweep", "label", "ours", "setting", "repeat", "metric", "value"}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -81,6 +81,11 @@ class Cell:
         """Unique name of the cell: the same in every process, on every machine and for every figure."""
         own = {"sources": self.sources} if self.sources else {}
         return hashlib.sha256(canonical(self.to_dict() | own).encode()).hexdigest()[:32]
+
+    @cached_property
+    def setting(self) -> str:
+        """Unique name of the cell without the number of its repeat."""
+        return replace(self, repeat=0).key
 
     @property
     def sources(self) -> dict[str, str]:

@@ -96,8 +96,10 @@ class Panel:
     xlabel: str
     ylabel: str = "MSE"
     logx: int | None = None
-    """Base of a logarithmic x axis; None for a linear one."""
+    """Base of a logarithmic x axis; None for a linear one. A point at 0 is drawn to the left of all others."""
     logy: bool = True
+    colours: str | None = None
+    """Setting that decides the colour and mark of a line; by default, the scheme or its oracle does."""
     optimum: bool = True
     """Whether to draw the least possible error as well."""
 
@@ -163,7 +165,7 @@ class Figure:
             known = {"label", "data", "n", "d", "epsilon", *(name for sweep in own for name in sweep.vary)}
             for one in (line for sweep in own for line in sweep.lines):
                 known |= {*one.parameters, *(name for name, _ in one.view.options)}
-            for name in (panel.x, panel.lines):
+            for name in (panel.x, panel.lines, panel.colours or "label"):
                 if name not in known:
                     raise ParameterError(f"{self.name}: no row has {shown(name)}; {nearest(name, known)}")
 
@@ -190,6 +192,7 @@ class Figure:
                 if one.view in missing.get(cell, ()):
                     continue
                 about = {"figure": self.name, "sweep": sweep.name, "label": one.label, "ours": one.ours}
+                about["setting"] = cell.setting
                 about |= {**cell.to_dict(), **cell.parameters, **dict(one.view.options), "view": str(one.view)}
                 del about["parameters"]
                 for metric, value in results.metrics(cell, one.view).items():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from math import hypot, sqrt
+from math import hypot, inf, log, sqrt
 from typing import Any
 
 import numpy as np
 
+from .evidence import Contrast, Evidence, average, number
 from .figure import Row
 
 
@@ -18,17 +19,27 @@ class Outcome(StrEnum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
-    REVERSED = "reversed once a defect is fixed"
+    REVERSED = "reversed"
+    """The published program shows it; the text's own definitions, or the program without a defect, refute it."""
+    UNCLEAR = "cannot be told"
+    """The differences are within their errors."""
+    TOO_FEW = "too few users to tell"
+    """Even the best method would hardly find anything in these data."""
+    INTERPRETED = "holds for interpreted code"
+    """A claim about time that holds with NumPy kernels, and does not hold with compiled ones."""
+    COMPILED = "holds for compiled code"
+    """A claim about time that holds with compiled kernels, and does not hold with NumPy kernels."""
     OPEN = "not measured"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim: the outcome, the numbers behind it, and an explanation."""
+    """The verdict on a claim: the outcome, the numbers behind it, an explanation, and the rule that decided."""
 
     outcome: Outcome
     numbers: str
     why: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,13 +48,47 @@ class Mean:
 
     value: float
     error: float = 0.0
+    samples: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """The values in the repeats, by setting; compared in ``over`` and ``minus``."""
 
     def below(self, other: Mean) -> bool:
-        """Whether a finding may call this mean lower: by more than three standard errors of the difference.
+        """Whether this mean is lower by more than three standard errors of the difference.
 
-        With five repeats each, chance alone produces this once in 120 times.
+        With five repeats each, chance alone produces this once in 120 times. For a verdict, use ``over`` and
+        ``decided``, which also consider the number of comparisons.
         """
         return self.value + 3 * hypot(self.error, other.error) < other.value
+
+    def over(self, other: Mean) -> Contrast:
+        """The ratio of this mean to the other, with its error; infinitely uncertain for values that are not positive.
+
+        Means are geometric here. Lines that read the same reports are compared repeat by repeat.
+        """
+        return self.contrast(is_ratio=True) - other.contrast(is_ratio=True)
+
+    def minus(self, other: Mean) -> Contrast:
+        """The difference from the other mean, with its error."""
+        return self.contrast(is_ratio=False) - other.contrast(is_ratio=False)
+
+    def contrast(self, *, is_ratio: bool) -> Contrast:
+        """The mean by itself as a contrast: with ``is_ratio`` the geometric mean over the repeats."""
+        if not self.samples or (is_ratio and any(value <= 0 for own in self.samples.values() for value in own)):
+            start = log(self.value) if is_ratio and self.value > 0 else -inf if is_ratio else self.value
+            return Contrast({f"{id(self)}": (start,)}, is_ratio)
+        apart = [
+            Contrast({setting: tuple(map(log, own)) if is_ratio else own}, is_ratio)
+            for setting, own in self.samples.items()
+        ]
+        return average(apart)
+
+    def __add__(self, other: Mean) -> Mean:
+        """The mean of the sum, repeat by repeat; both means must be of the same settings."""
+        return _mean(
+            {
+                setting: tuple(a + b for a, b in zip(own, other.samples[setting], strict=True))
+                for setting, own in self.samples.items()
+            }
+        )
 
     def __truediv__(self, other: Mean) -> float:
         return self.value / other.value
@@ -55,7 +100,7 @@ class Mean:
 Curve = Mapping[Any, Mean]
 """Means by their x value, in increasing order."""
 
-_PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha"}
+_PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha", "penalty": "alpha"}
 
 
 class MissingError(LookupError):
@@ -71,12 +116,18 @@ class Curves:
             self._rows.setdefault((row["figure"], row["sweep"], row["metric"]), []).append(row)
 
     def curve(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Curve:
-        """The curve for a finding: the line with this label over the sweep's setting; ``fixed`` selects rows."""
-        x = _PLACES.get(sweep, sweep)
-        groups: dict[Any, list[float]] = {}
+        """The curve for a finding: the line with this label over the sweep's setting; ``fixed`` selects rows.
+
+        The name of the sweep up to a comma is the name of the setting.
+        """
+        kind = sweep.partition(",")[0]  # "width, program" varies the width
+        x = _PLACES.get(kind, kind)
+        groups: dict[Any, dict[str, list[float]]] = {}
         for row in self._rows.get((figure, sweep, metric), ()):
             if row["label"] == label and all(row.get(name) == value for name, value in fixed.items()):
-                groups.setdefault(row.get(x), []).append(row["value"])
+                place = row.get(x)
+                setting = row.get("setting", f"{figure} {sweep} {label} {place}")
+                groups.setdefault(place, {}).setdefault(setting, []).append(row["value"])
         if not groups:
             raise MissingError(f"{figure}, {sweep}, {label}, {metric}")
         return {place: _mean(groups[place]) for place in sorted(groups, key=lambda key: (key is None, key))}
@@ -106,24 +157,44 @@ class Finding:
     claim: str
     figures: tuple[str, ...]
     check: Check
+    needs: Callable[[Curves], str] | None = None
+    """Function that returns why the data are too few to tell, or an empty text."""
+    is_timing: bool = False
+    """Whether the claim is about time, which says as much about a program as about a protocol."""
 
 
 class Findings(list[Finding]):
     """A list of findings, filled by the decorator ``about``."""
 
-    def about(self, section: str, claim: str, *figures: str) -> Callable[[Check], Check]:
+    def about(
+        self,
+        section: str,
+        claim: str,
+        *figures: str,
+        needs: Callable[[Curves], str] | None = None,
+        is_timing: bool = False,
+    ) -> Callable[[Check], Check]:
         """Add the decorated predicate as a finding named after it; it reads the rows of the given figures."""
 
         def enter(check: Check) -> Check:
-            self.append(Finding(check.__name__.replace("_", "-"), section, claim, figures, check))
+            self.append(Finding(check.__name__.replace("_", "-"), section, claim, figures, check, needs, is_timing))
             return check
 
         return enter
 
 
-def verdict(holds: bool, numbers: str, why: str = "") -> Verdict:
-    """The verdict on a finding: "reproduced" or "not reproduced"."""
-    return Verdict(Outcome.REPRODUCED if holds else Outcome.NOT_REPRODUCED, numbers, why)
+def verdict(holds: bool, numbers: str, why: str = "", rule: str = "") -> Verdict:
+    """The verdict on a finding about exact numbers, such as sizes; measured ones have errors and need ``decided``."""
+    return Verdict(Outcome.REPRODUCED if holds else Outcome.NOT_REPRODUCED, numbers, why, rule)
+
+
+def decided(evidence: Evidence, numbers: str, why: str = "", *, rule: str) -> Verdict:
+    """The verdict on a finding by its evidence; ``rule`` says in words what was compared with which bound."""
+    if evidence.confirmed:
+        outcome = Outcome.REPRODUCED
+    else:
+        outcome = Outcome.NOT_REPRODUCED if evidence.refuted else Outcome.UNCLEAR
+    return Verdict(outcome, numbers, why, f"{rule} ({evidence})")
 
 
 def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Finding, Verdict]]:
@@ -133,19 +204,14 @@ def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> It
         try:
             if not all(own):
                 raise MissingError(finding.name)
-            yield finding, finding.check(Curves(row for part in own for row in part))
+            curves = Curves(row for part in own for row in part)
+            too_few = finding.needs(curves) if finding.needs is not None else ""
+            yield finding, Verdict(Outcome.TOO_FEW, too_few) if too_few else finding.check(curves)
         except MissingError:
             yield finding, Verdict(Outcome.OPEN, "")
 
 
-def number(value: float) -> str:
-    """A number in a finding, with three significant digits and thousands separators."""
-    text = (
-        f"{value / 1e6:.3g} million" if abs(value) >= 1e6 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    )
-    return text.replace("-", "−")
-
-
-def _mean(values: Sequence[float]) -> Mean:
+def _mean(samples: Mapping[str, Sequence[float]]) -> Mean:
+    values = [value for own in samples.values() for value in own]
     error = float(np.std(values, ddof=1)) / sqrt(len(values)) if len(values) > 1 else 0.0
-    return Mean(float(np.mean(values)), error)
+    return Mean(float(np.mean(values)), error, {setting: tuple(own) for setting, own in samples.items()})

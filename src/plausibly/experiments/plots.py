@@ -45,6 +45,8 @@ _COLOURS = {
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
+_COMBINED = {"mean": "#0077bb", "median": "#117733", "min": "#cc3311", "peel": "#882288"}
+"""Colours of the ways to combine the rows of a sketch."""
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
 """Colours of several views of one scheme."""
 _MARKS = "osD^vP*X<>hp"
@@ -56,8 +58,8 @@ _HOLLOW: dict[str, Any] = {
     "markeredgecolor": INK,
     "markeredgewidth": 0.8,
 }
-_ACROSS = 4
-"""Maximum number of panels in a row."""
+_ACROSS = 3
+"""Maximum number of panels in a row; an even number of panels is drawn in pairs."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
 """Width of a panel in inches."""
 _AT_THE_AXIS = 12
@@ -72,7 +74,7 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
 
     paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
     with mpl.rc_context(STYLE):
-        across = min(_ACROSS, len(figure.panels))
+        across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
         down = -(-len(figure.panels) // across)
         width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels))
         height = max(_height(panel, rows) for panel in figure.panels)
@@ -107,7 +109,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     own = [row for row in rows if row["sweep"] in panel.sweeps]
     drawn = [row for row in own if row["metric"] == panel.y]
     groups = _grouped(drawn, panel.lines)
-    styles = _styles([group[0] for group in groups.values()])
+    styles = _styles([group[0] for group in groups.values()], panel.colours)
     legend: dict[str, Any] = {}
     for (value, group), style in zip(groups.items(), styles, strict=True):
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
@@ -131,7 +133,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         for tick in axes.get_xticklabels():
             tick.set(horizontalalignment="right", parse_math=False)
     elif panel.logx:
-        axes.set_xscale("log", base=panel.logx)
+        _log_scale(axes, panel.logx, {row[panel.x] for row in drawn if panel.x in row})
     elif len(places := sorted({row[panel.x] for row in drawn if panel.x in row})) <= 8 and max(places, default=0) < 100:
         axes.set_xticks(places)
     else:
@@ -147,6 +149,15 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _log_scale(axes: Axes, base: int, places: set[float]) -> None:
+    if 0 not in places:
+        axes.set_xscale("log", base=base)
+        return
+    # Linear between 0 and the first other point, which are one step apart.
+    axes.set_xscale("symlog", base=base, linthresh=min(places - {0}), linscale=0.7)
+    axes.margins(x=0.03)
 
 
 def _plain(legend: Legend) -> None:
@@ -200,27 +211,35 @@ def _mean(rows: Sequence[Row]) -> float:
     return float(np.mean([row["value"] for row in rows]))
 
 
-def _styles(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _styles(rows: Sequence[Row], setting: str | None) -> list[dict[str, Any]]:
     # Each family has its colour. Its lines go from light to dark; lines that are not in the paper are dashed.
-    families = [(colour, row["ours"]) for colour, row in zip(_colours(rows), rows, strict=True)]
+    # Lines with the same value of a given setting have the same mark, too.
+    values = [row.get(setting) for row in rows] if setting else list(range(len(rows)))
+    different = list(dict.fromkeys(values))
+    marks = [different.index(value) for value in values]
+    colours = [_WAYS[mark % len(_WAYS)] for mark in marks] if setting else _colours(rows)
+    families = [(colour, row["ours"]) for colour, row in zip(colours, rows, strict=True)]
     styles = []
     for number, (family, ours) in enumerate(families):
         shades, shade = families.count((family, ours)), families[:number].count((family, ours))
         # Two shades differ no more than neighbours among three.
         colour = _shaded(family, min(1.0, (shades - 1) / 2) - shade * min(1.0, 2 / max(1, shades - 1)))
-        style = {"color": colour, "marker": _MARKS[number % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
+        style = {"color": colour, "marker": _MARKS[marks[number] % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
         styles.append(style | ({"linestyle": (0, (4, 2)), "markerfacecolor": "white"} if ours else {"linestyle": "-"}))
     return styles
 
 
 def _colours(rows: Sequence[Row]) -> list[str]:
-    # Sketches over several oracles are coloured by oracle; several views of one scheme, by view.
+    # Sketches over several oracles are coloured by oracle; those over one, by how their rows are combined; several
+    # views of one scheme, by view.
     schemes = [row["scheme"] for row in rows]
     oracles = [row["oracle"]["scheme"] if "oracle" in row else row["scheme"] for row in rows]
     if len(set(schemes)) == 1 and len({row["view"] for row in rows}) == len(rows) > 1:
         return [_WAYS[number % len(_WAYS)] for number in range(len(rows))]
-    names = oracles if len(set(oracles) - set(schemes)) > 1 else schemes
-    return [_COLOURS.get(name, _OTHER) for name in names]
+    several = len(set(oracles) - set(schemes)) > 1
+    if not several and len({row["combine"] for row in rows if "combine" in row}) > 1:
+        return [_COMBINED.get(row.get("combine", ""), INK) for row in rows]
+    return [_COLOURS.get(name, _OTHER) for name in (oracles if several else schemes)]
 
 
 def _shaded(colour: str, light: float) -> tuple[float, ...]:

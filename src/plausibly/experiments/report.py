@@ -23,6 +23,10 @@ _BADGES = {
     Outcome.REPRODUCED: ("reproduced", "✓ reproduced"),
     Outcome.NOT_REPRODUCED: ("not-reproduced", "✗ not reproduced"),
     Outcome.REVERSED: ("reversed", "↺ reversed"),
+    Outcome.UNCLEAR: ("unclear", "≈ cannot be told"),
+    Outcome.TOO_FEW: ("unclear", "… too few users to tell"),
+    Outcome.INTERPRETED: ("partly", "◐ holds for interpreted code"),
+    Outcome.COMPILED: ("partly", "◑ holds for compiled code"),
     Outcome.OPEN: ("not-measured", "○ not measured"),
 }
 """CSS class and text of each badge; sign and border distinguish them without colours."""
@@ -77,14 +81,46 @@ def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
     lines = ["# Verdicts on the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
     if quick:
         lines += [_QUICK, ""]
-    for section in dict.fromkeys(finding.section for finding, _ in verdicts):
+    lines += [f"{_RULES} {_REVERSED}", ""]
+    errors = [(finding, verdict) for finding, verdict in verdicts if not finding.is_timing]
+    times = [(finding, verdict) for finding, verdict in verdicts if finding.is_timing]
+    for section in dict.fromkeys(finding.section for finding, _ in errors):
         lines += [f"## Section {section}", ""]
-        for finding, verdict in verdicts:
-            if finding.section == section:
-                seen = ", ".join(_heading(name) for name in finding.figures)
-                lines += [f"**{finding.claim}** {_BADGES[verdict.outcome][1]} ({seen})", ""]
-                lines += [f"{_sentence(said)}\n" for said in (verdict.numbers, verdict.why) if said]
+        lines += _told([(finding, verdict) for finding, verdict in errors if finding.section == section])
+    if times:
+        lines += ["## Times", "", _TIMES, "", *_told(times)]
     return "\n".join(lines)
+
+
+def _told(verdicts: Judged) -> Iterator[str]:
+    for finding, verdict in verdicts:
+        seen = ", ".join(_heading(name) for name in finding.figures)
+        where = f"section {finding.section}, {seen}" if finding.is_timing else seen
+        yield f"**{finding.claim}** {_BADGES[verdict.outcome][1]} ({where})\n"
+        if verdict.numbers:
+            yield f"{_sentence(verdict.numbers)}\n"
+        if verdict.why:
+            yield f"{_sentence(verdict.why)}\n"
+        if verdict.rule:
+            yield f"*Rule: {_sentence(verdict.rule)}*\n"
+
+
+_RULES = (
+    "A number after ± is one standard error. Ratios are geometric means over the repeats; their errors are Student's, "
+    "repeat by repeat where two lines read the same reports, and independent otherwise, because every setting has its "
+    "own seeds. A claim is called reproduced if each comparison in its rule holds, and not reproduced if one of them "
+    "fails, in both cases with a probability of error of at most 1 % for the claim as a whole: each comparison must "
+    "hold at 1 %, or one must fail at 1 % divided by their number. Otherwise it cannot be told. The crowd is the same "
+    "in all repeats, so the errors are those of the noise and of the hash functions."
+)
+_REVERSED = (
+    "Reversed means that the published program shows it, but the text's own definitions, or the program without a "
+    "defect, refute it at the same level."
+)
+_TIMES = (
+    "Times say as much about a program as about a protocol. Each claim is judged twice, with the compiled kernels and "
+    "with the NumPy kernels, which are as slow as the paper's interpreted program."
+)
 
 
 _QUICK = (
@@ -117,7 +153,7 @@ def _header(heading: Heading, verdicts: Judged, *, quick: bool) -> Html:
         tiles = [
             tag("li", tag("b", str(counted[outcome])), words, class_=kind)
             for outcome, (kind, words) in _BADGES.items()
-            if counted[outcome] or outcome is not Outcome.OPEN
+            if counted[outcome] or outcome in (Outcome.REPRODUCED, Outcome.NOT_REPRODUCED)
         ]
         said.append(tag("ul", *tiles, class_="counts"))
     return tag("header", *said)
@@ -141,12 +177,12 @@ def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
             )
         )
     heads = tag("tr", *(tag("th", name) for name in ("Claim", "Section", "See", "Verdict")))
-    reversed_ = "Reversed: true of the published program, and the opposite is true once a defect in it is fixed."
     return tag(
         "section",
         tag("h2", "Verdicts on the paper's findings"),
         tag("table", tag("thead", heads), tag("tbody", *rows), class_="stacked"),
-        *([tag("p", reversed_, class_="aside")] if any(v.outcome is Outcome.REVERSED for _, v in verdicts) else []),
+        tag("p", _RULES, class_="aside"),
+        *([tag("p", _REVERSED, class_="aside")] if any(v.outcome is Outcome.REVERSED for _, v in verdicts) else []),
         id="findings",
     )
 
@@ -208,6 +244,8 @@ def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:
         said.append(tag("p", _sentence(verdict.numbers), class_="measured"))
     if verdict.why:
         said.append(tag("p", verdict.why))
+    if verdict.rule:
+        said.append(tag("p", f"Rule: {_sentence(verdict.rule)}", class_="aside"))
     return tag("div", *said, class_="finding", **{"id": anchor} if anchor else {})
 
 

@@ -211,15 +211,15 @@ def _parity(words: U64) -> U64:
 def parity_response(values: U64, words: U64, bits: int, keep: int, out: Fields) -> I64:
     """Kernel: write rows and hash of each user to the fields, and return the reports to redo.
 
-    The rows are the first words, cut to `bits`; bit j of the hash is the parity of row j & value, and the last two
-    words decide the direct response to it.
+    The rows are the first words, cut to `bits`; bit j of the hash is the parity of row j & value, reversed if the value
+    has a further bit, its sign. The last two words decide the direct response to the hash.
     """
     rows, hashes = out
     t = rows.shape[1]
     rows[...] = words[:, :t] & np.uint64(2**bits - 1)
-    hashed = np.zeros(len(values), dtype=np.uint64)
+    hashed, sign = np.zeros(len(values), dtype=np.uint64), np.uint64(2**bits % 2**64)
     for j in range(t):
-        hashed |= _parity(rows[:, j] & values) << np.uint64(j)
+        hashed |= _parity((rows[:, j] | sign) & values) << np.uint64(j)
     hashes[...], rejected = _answer(hashed, words, t, keep, 1 << t)
     return _listed(rejected)
 

@@ -22,6 +22,7 @@ from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, refuse_cells, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
+from ..core.signs import TakesSigns
 from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
 
@@ -30,13 +31,15 @@ _FULL, _PAPER = 0, 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class HM(Scheme):
+class HM(Scheme, TakesSigns):
     """The Hadamard mechanism with t = ``coefficients`` sampled signs, g = 2^t (paper, section 3.4).
 
     Privacy: p(g-1)/(1-p) <= e^eps with p = floor(2^64 * e^eps/(e^eps + g - 1))/2^64, for every choice of rows.
     Decoder "full" (the default) uses all g-1 products of the reported signs, which makes it local hashing with a
     hash that is exactly pairwise uniform: the variance is OLH's at q = 1/g. Decoder "paper" averages the t signs:
     n/(t*rho^2) + f*((t-1)/(t*rho) - 1), rho = (p*g - 1)/(g - 1).
+    Items may have a sign, which multiplies every coefficient (a Count-Sketch with ``signs="coefficients"``): products
+    of an even number of signs then cancel it, and "full" uses the g/2 others.
     Cost: t row numbers and one byte a report, O(t) client, O(n*2^t + d log d) decode.
 
     >>> import plausibly
@@ -134,14 +137,19 @@ class HM(Scheme):
         refuse_cells(bool(((agreeing < supported * self.t) | (agreeing > supported + n * (self.t - 1))).any()))
 
     def estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
-        p = Fraction(self.keep, WORD)
-        if decoder == "full":
-            return pure(p, Fraction(1, self.g), self._supports)
+        _expect_decoder(decoder)
         if decoder == "paper":
-            rho = (p * self.g - 1) / (self.g - 1)
-            law = VarianceLaw(1 / (self.t * rho**2), (self.t - 1) / (self.t * rho) - 1)
-            return Estimator(1 / (self.t * rho), Fraction(0), law, self._sign_sums)
-        raise ParameterError(f"decoder: unknown {shown(decoder)}; {nearest(decoder, ['full', 'paper'])}")
+            return self._average_of_signs()
+        return pure(Fraction(self.keep, WORD), Fraction(1, self.g), self._supports)
+
+    def _average_of_signs(self) -> Estimator:
+        law = VarianceLaw(1 / (self.t * self._rho**2), (self.t - 1) / (self.t * self._rho) - 1)
+        return Estimator(1 / (self.t * self._rho), Fraction(0), law, self._sign_sums)
+
+    @property
+    def _rho(self) -> Fraction:
+        # The expectation of a reported sign, or of a product of reported signs, times the true one.
+        return (Fraction(self.keep, WORD) * self.g - 1) / (self.g - 1)
 
     def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return supports(cells[_FULL], n, codes, size=self.size, hash_bits=self.t)
@@ -149,6 +157,43 @@ class HM(Scheme):
     def _sign_sums(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         # For n = 0 and hash_bits = 0 the shared decoder returns the transform itself.
         return supports(cells[_PAPER], 0, codes, size=self.size, hash_bits=0)
+
+    # --- items with signs: products of an odd number of signs keep that of the item -------------------------------
+
+    def fold_signs(self, cells: Cells, reports: Reports) -> None:
+        rows, signs = fields_of(reports)
+        cells[_FULL] += kernels.gray_scatter(rows, signs, self.order_bits, self._odd)
+        kernels.sign_sums(rows, signs, cells[_PAPER])
+
+    def check_signs(self, cells: Cells, n: int) -> None:
+        odd, paper = cells[_FULL], cells[_PAPER]
+        refuse_beyond_total(paper, n * self.t)
+        refuse_beyond_total(odd - paper, n * (self.g // 2 - self.t))
+        # In each report, either all t signs agree with an item, or none does, or the net is 0 and some agree.
+        doubled, sums = (supports(part, 0, None, size=len(part), hash_bits=0) for part in (odd, paper))
+        refuse_cells(bool((doubled % (self.g // 2) != 0).any() or ((sums + n * self.t) % 2 != 0).any()))
+        net = doubled // (self.g // 2)
+        undecided = n - np.abs(net)
+        refuse_cells(
+            bool((undecided < 0).any() or (np.abs(sums - self.t * net) > undecided * max(0, self.t - 2)).any())
+        )
+
+    def net_estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
+        _expect_decoder(decoder)
+        if decoder == "paper":
+            return self._average_of_signs()
+        # A report counts +1 if all its signs agree with the item and -1 if none does; other users do either by chance.
+        p, rho = Fraction(self.keep, WORD), self._rho
+        other = Fraction(2, self.g) / rho**2
+        own = (p + (1 - p) / (self.g - 1)) / rho**2 - 1
+        return Estimator(1 / rho, Fraction(0), VarianceLaw(other, own - other), self._net_counts)
+
+    def _net_counts(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        return supports(cells[_FULL], 0, codes, size=self.size, hash_bits=self.t - 1)
+
+    @cached_property
+    def _odd(self) -> npt.NDArray[np.int64]:
+        return np.array([s.bit_count() % 2 for s in range(self.g)], dtype=np.int64)
 
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
@@ -167,5 +212,11 @@ class HM(Scheme):
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)
-        signs = sum(((int(row) & item).bit_count() & 1) << j for j, row in enumerate(report["rows"]))
+        order = 1 << self.order_bits  # a negative item has this bit, too, and reverses every sign
+        signs = sum((((int(row) | order) & item).bit_count() & 1) << j for j, row in enumerate(report["rows"]))
         return p if int(report["signs"]) == signs else (1 - p) / (self.g - 1)
+
+
+def _expect_decoder(decoder: object) -> None:
+    if decoder not in ("full", "paper"):
+        raise ParameterError(f"decoder: unknown {shown(decoder)}; {nearest(decoder, ['full', 'paper'])}")

@@ -58,7 +58,9 @@ td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
 .reproduced { color: var(--good); background: var(--good-tint); }
 .not-reproduced { color: var(--bad); background: var(--bad-tint); border-style: dashed; }
 .reversed { color: var(--turned); background: var(--turned-tint); border-style: double; border-width: 3px; }
+.partly { color: var(--turned); background: var(--turned-tint); border-style: dashed; }
 .badge.reversed { line-height: 1.4; }
+.unclear { color: var(--open); background: var(--open-tint); }
 .not-measured { color: var(--open); background: var(--open-tint); border-style: dotted; }
 .finding { border-left: 0.2rem solid var(--rule); padding: 0.1rem 0 0.1rem 1rem; margin: 0 0 1.4rem; }
 .finding p { margin: 0.25rem 0; }

@@ -33,6 +33,8 @@ class HashedRows(Hashing, Protocol):
 
     @property
     def signed(self) -> bool: ...
+    @property
+    def net(self) -> bool: ...
 
 
 class RowLaws(NamedTuple):
@@ -53,7 +55,8 @@ class Rows:
 
     def scores(self, state: Cells, n: Numbers) -> Scores:
         """The oracle's integer scores of the cells in each row, for combining the rows into estimates."""
-        scores = np.empty((len(state), self.sketch.width * (1 + self.sketch.signed)), dtype=np.int64)
+        cells = self.sketch.width * (1 if self.sketch.net else 1 + self.sketch.signed)
+        scores = np.empty((len(state), cells), dtype=np.int64)
 
         def work(row: int, _: int) -> None:
             scores[row] = self.oracle.scores(state[row], int(n[row]), None)
@@ -85,6 +88,8 @@ class Rows:
         """Values to be combined, which an item reads in each cell: the cell; with signs, cell minus opposite cell."""
         if not self.sketch.signed:
             return cells
+        if self.sketch.net:
+            return np.concatenate([cells, -cells], axis=1)
         plus, minus = np.split(cells, 2, axis=1)
         return np.concatenate([plus - minus, minus - plus], axis=1)
 
@@ -111,7 +116,12 @@ class Rows:
         inflation = float(law.collision) * (w - 1)
         squares = (sums - noise + inflation * n) / (1 + inflation)
         meetings = r * float((squares - n).sum())
+        if self.sketch.net:
+            return self._possible(total + meetings, total)  # users of different items cancel out
         f2: float = total + (meetings - total * (total - 1) / w) * w / (w - 1)
+        return self._possible(f2, total)
+
+    def _possible(self, f2: float, total: int) -> float:
         size = self.sketch.listed_size
         return max(f2, float(total), 0.0 if size is None else total**2 / size)
 

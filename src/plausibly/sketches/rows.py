@@ -68,6 +68,12 @@ class RowSketch(Scheme):
     hash_seed: int = 0
 
     signed: ClassVar[bool]
+    """Whether items have signs: half of the hashes then stand for negative cells."""
+
+    @property
+    def net(self) -> bool:
+        """Whether a cell has the net count of its items, positive less negative, instead of one cell for each sign."""
+        return False
 
     def validate(self) -> None:
         expect_oracle(self.oracle)
@@ -136,13 +142,18 @@ class RowSketch(Scheme):
         """Seed of each row's hash function."""
         return public_seeds(self.hash_seed, self.rows, b"row seed")
 
+    @property
+    def hash_range(self) -> int:
+        """Number of values of a row's hash function: cells, or cells with a sign."""
+        return self.width * (1 + self.signed)
+
     def hash_items(self, rows: npt.NDArray[np.integer[Any]], items: Encoded, size: int) -> npt.NDArray[np.uint32]:
         """The hash of each item under the function of its row, below ``size``."""
         return kernels.local_hash(self.seeds[rows], items, self.split, size)
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         rows, refused, rest = draws.choose(self.rows)
-        cells = self.hash_items(rows, values, self.oracle.size)
+        cells = self.hash_items(rows, values, self.hash_range)
         out["row"] = rows
         redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
         return np.union1d(refused, redo)
@@ -163,9 +174,14 @@ class RowSketch(Scheme):
         postprocess_rows: str | None = None,
         oracle: Mapping[str, Any] = MappingProxyType({}),
     ) -> Decoder:
+        if postprocess_rows is not None and self.net:
+            raise ParameterError(
+                f"postprocess_rows: expected none with signs on coefficients, where rows hold net counts, got"
+                f" {shown(postprocess_rows)}"
+            )
         if not isinstance(oracle, Mapping):
             raise ParameterError(f"oracle: expected a mapping of the oracle's options, got {type(oracle).__name__}")
-        chosen = choose_estimator(self.oracle.estimator, oracle)
+        chosen = choose_estimator(self.cell_estimator, oracle)
         assert isinstance(chosen, Estimator)  # only sketches have other decoders
         if not isinstance(combine, str) or combine not in COMBINE:
             raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
@@ -173,6 +189,11 @@ class RowSketch(Scheme):
         if chosen.law is not None:
             laws = RowLaws(*(self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0))))
         return COMBINE[combine](Rows(self, chosen, laws, postprocess_rows))
+
+    @property
+    def cell_estimator(self) -> Callable[..., Decoder]:
+        """The function from the oracle's options to the estimator of the cells of a row."""
+        return self.oracle.estimator
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -196,7 +217,7 @@ class RowSketch(Scheme):
         return replace(self, domain=Integers(min(size, self.domain.size or size)), oracle=self.oracle.shrunk(width))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
-        cell = device.local_hash(int(self.seeds[report["row"]]), item, self.split, self.oracle.size)
+        cell = device.local_hash(int(self.seeds[report["row"]]), item, self.split, self.hash_range)
         return self.oracle.likelihood(report["report"], cell)
 
 

@@ -61,7 +61,9 @@ TARGET EXPORT void KERNEL(walsh_hadamard)(u64 *a, i64 rows, int m) {
     for (i64 row = 0; row < rows; row++) LOCAL(transform)(a + (row << m), m);
 }
 
-/* ---- parity_response: HM, the direct response to h_j = parity(a_j & x), the rows a_j cut to `bits` -------------- */
+/* ---- parity_response: HM, the direct response to h_j = parity(a_j & x), the rows a_j cut to `bits` --------------
+ *
+ * Bit number `bits` of a value is its sign: every row is extended by it, so that it reverses all h_j. */
 
 /* GCC computes a parity step by step even if the machine has an instruction that counts bits. */
 INLINE TARGET u64 LOCAL(parity)(u64 word) {
@@ -71,7 +73,7 @@ INLINE TARGET u64 LOCAL(parity)(u64 word) {
 TARGET EXPORT i64 KERNEL(parity_response)(const u64 *values, const u64 *words, i64 n, i64 t, i64 bits, u64 keep,
                                           Field rows, Field hashes, i64 *reports, i64 room) {
     const Below others = below_for(((u64)1 << t) - 1);
-    const u64 mask = low_bits(bits);
+    const u64 mask = low_bits(bits), sign = bits < 64 ? (u64)1 << bits : 0;
     Redo redo = {reports, room, 0};
     u64 row[BLOCK], hash[BLOCK];
     for (i64 start = 0; start < n; start += BLOCK) {
@@ -81,7 +83,7 @@ TARGET EXPORT i64 KERNEL(parity_response)(const u64 *values, const u64 *words, i
         for (i64 j = 0; j < t; j++) {
             for (i64 i = 0; i < count; i++) {
                 row[i] = block[(t + 2) * i + j] & mask;
-                hash[i] |= LOCAL(parity)(row[i] & values[start + i]) << j;
+                hash[i] |= LOCAL(parity)((row[i] | sign) & values[start + i]) << j;
             }
             LOCAL(store)(rows, j, start, count, row);
         }
