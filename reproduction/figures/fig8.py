@@ -4,7 +4,7 @@ from typing import Any
 
 from plausibly.experiments import Figure, Panel, Sweep, line
 
-from .sketches import DOMAINS, USERS, both_readings, count_min, ours, panels, six, sketch
+from .sketches import DOMAINS, USERS, both_readings, ours, panels, six
 
 _BLOOM = line("Bloom filter", "BLOOM", bits=128, hashes=2, cohorts=8)
 _SUE: dict[str, Any] = {"oracle": {"scheme": "SUE"}, "rows": 16}
@@ -16,12 +16,7 @@ _DOMAIN = Sweep(
 )
 _LARGE = Sweep(
     name="width",
-    lines=[
-        count_min("CM (Mean)", "mean", **_SUE),
-        sketch("CS (Mean)", "CS", "mean", **_SUE),
-        sketch("CS (Median)", "CS", "median", **_SUE),
-        *ours(**_SUE),
-    ],
+    lines=[*six(**_SUE), *ours(**_SUE)],
     vary={"width": (128, 512, 2048)},
     n=USERS,
     d=100_000,
@@ -38,8 +33,8 @@ FIGURE = Figure(
     "compare larger sketches with the same Bloom filter.",
     sweeps=[
         *both_readings(_DOMAIN, [_BLOOM, *six(**_SUE, width=128, program=True)]),
-        _LARGE,
         _LEVEL,
+        _LARGE,
     ],
     panels=[
         *panels("domain", "d", "items, d"),
