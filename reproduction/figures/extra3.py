@@ -38,5 +38,5 @@ FIGURE = Figure(
             n=USERS,
         ),
     ],
-    panels=errors("domain", "d", "d", title="Varying d", optimum=True)[:2],
+    panels=errors("domain", "d", "items, d", optimum=True),
 )

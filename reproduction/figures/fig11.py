@@ -26,5 +26,5 @@ FIGURE = Figure(
             n=USERS,
         ),
     ],
-    panels=errors("domain", "d", "d", title="Varying d", optimum=True)[:2],  # clipping is one of the steps
+    panels=errors("domain", "d", "d", optimum=True),
 )

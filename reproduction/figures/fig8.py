@@ -1,24 +1,60 @@
 """Figure 8: Bloom filters and sketches, all over SUE as the text says (the program has sketches over DE)."""
 
-from plausibly.experiments import Figure, Sweep, line
+from typing import Any
 
-from .sketches import DOMAINS, USERS, errors, six
+from plausibly.experiments import Figure, Panel, Sweep, line
+
+from .sketches import DOMAINS, USERS, both_readings, count_min, ours, panels, six, sketch
+
+_BLOOM = line("Bloom filter", "BLOOM", bits=128, hashes=2, cohorts=8)
+_SUE: dict[str, Any] = {"oracle": {"scheme": "SUE"}, "rows": 16}
+_DOMAIN = Sweep(
+    name="domain",
+    lines=[_BLOOM, *six(**_SUE, width=128), *ours(**_SUE, width=128)],
+    vary={"d": DOMAINS},
+    n=USERS,
+)
+_LARGE = Sweep(
+    name="width",
+    lines=[
+        count_min("CM (Mean)", "mean", **_SUE),
+        sketch("CS (Mean)", "CS", "mean", **_SUE),
+        sketch("CS (Median)", "CS", "median", **_SUE),
+        *ours(**_SUE),
+    ],
+    vary={"width": (128, 512, 2048)},
+    n=USERS,
+    d=100_000,
+    repeats=3,
+)
+_LEVEL = Sweep(name="Bloom filter", lines=[_BLOOM], n=USERS, d=100_000)
 
 FIGURE = Figure(
     name="fig8",
     title="Bloom filters and sketches over SUE",
     about="Three ways to fit a large domain into 128 bits of unary encoding. A Bloom filter is decoded by regression, "
-    "a sketch by combining its rows.",
+    "a sketch by combining its 16 rows. At the left, sketches and errors are those that the paper's text defines, and "
+    "dashed lines are our estimators; at the right, they are those of the paper's program. The last two panels "
+    "compare larger sketches with the same Bloom filter.",
     sweeps=[
-        Sweep(
-            name="domain",
-            lines=[
-                line("Bloom filter", "BLOOM", bits=128, hashes=2, cohorts=8),
-                *six(oracle={"scheme": "SUE"}, width=128, rows=16),
-            ],
-            vary={"d": DOMAINS},
-            n=USERS,
+        *both_readings(_DOMAIN, [_BLOOM, *six(**_SUE, width=128, program=True)]),
+        _LARGE,
+        _LEVEL,
+    ],
+    panels=[
+        *panels("domain", "d", "items, d"),
+        *(
+            Panel(
+                title=f"Larger sketches: {name}, not clipped",
+                sweeps=["Bloom filter", "width"],
+                x="width",
+                y=metric,
+                xlabel="cells in a row, c (r = 16)",
+                ylabel=name,
+                logx=2,
+                optimum=False,
+            )
+            for metric, name in (("mse", "MSE"), ("k_mse", "k-MSE"))
         ),
     ],
-    panels=errors("domain", "d", "d", title="Varying d"),
 )

@@ -1,12 +1,17 @@
-"""Parts shared by the figures of sketches: the paper's users, domains, lines and panels."""
+"""Parts shared by the figures of sketches: the paper's users, domains, lines and panels.
+
+A sketch can be read in two ways. The *text* defines the estimators and the error. The *program* takes the sign of a
+Count-Sketch from the same hash as the cell, does not debias the median and the minimum of Count-Min, and rounds and
+clips estimates at zero before it compares them (``variants``). Figures 7 to 10 show both ways side by side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from plausibly.experiments import MODEL_CLICKS_D, URL_CLICKS_N, Line, Panel, View, line, view
+from plausibly.experiments import MODEL_CLICKS_D, URL_CLICKS_N, Line, Panel, Sweep, View, line, view
 
 USERS = 1_000_000
 DOMAINS = tuple(range(10_000, 100_001, 10_000))
@@ -15,36 +20,86 @@ CLICKS = URL_CLICKS_N
 CLICKED = MODEL_CLICKS_D
 """Distinct addresses among as many clicks of the model; the paper's log has 383,467."""
 FLH: Mapping[str, Any] = {"scheme": "FLH", "hashes": 500}
+PROGRAM = ", program"
+"""Suffix of the sweeps of what the paper's program computes."""
+_CLIPPED = "_clipped"
+_RAW, _SHARED = "CM, not debiased", "CS, shared signs"
+_WAYS = ("mean", "median", "min")
 
 
-def sketch(label: str, scheme: str, combine: str, *, decoder: str | None = None, ours: bool = False, **of: Any) -> Line:
-    """The line of a sketch whose rows are combined by ``combine``; ``decoder`` selects how HM inside it is decoded."""
-    oracle = {} if decoder is None else {"oracle": {"decoder": decoder}}
-    return line(label, scheme, view=view(combine=combine, **oracle), ours=ours, **of)
+def sketch(label: str, scheme: str, combine: str, *, ours: bool = False, options: Any = None, **of: Any) -> Line:
+    """The line of a sketch whose rows are combined by ``combine``; ``options``: further ones of its estimator."""
+    return line(label, scheme, view=view(combine=combine, **(options or {})), ours=ours, **of)
 
 
-def six(**of: Any) -> list[Line]:
-    """The six estimators of the paper, and CM with peeling."""
-    ways = [(name, combine) for name in ("CM", "CS") for combine in ("mean", "median", "min")]
-    lines = [sketch(f"{name} ({combine.capitalize()})", name, combine, **of) for name, combine in ways]
-    return [*lines, sketch("CM (Peel)", "CM", "peel", ours=True, **of)]
-
-
-def errors(
-    sweep: str, x: str, xlabel: str, *, title: str, logx: int | None = None, optimum: bool = False
-) -> list[Panel]:
-    """Panels of the error over all items and over the 50 most common, then both with estimates clipped at zero.
-
-    The text defines the first two. The paper's program clips before it compares, which reverses the order where
-    estimates are far too low, as those of the minimum are.
-    """
-    plain = Panel(title=title, sweeps=[sweep], x=x, xlabel=xlabel, logx=logx, optimum=optimum)
-    top = replace(plain, title=f"{title}: top 50", y="k_mse", ylabel="k-MSE", optimum=False)
-    clipped = [
-        replace(panel, y=f"{panel.y}_clipped", ylabel=f"{panel.ylabel}, clipped", optimum=False)
-        for panel in (plain, top)
+def six(*, program: bool = False, **of: Any) -> list[Line]:
+    """The six estimators of the paper, as its text defines them or as its program computes them."""
+    return [
+        count_min("CM (Mean)", "mean", **of),
+        count_min("CM (Median)", "median", program=program, **of),
+        count_min("CM (Min)", "min", program=program, **of),
+        *(sketch(f"CS ({way.capitalize()})", _SHARED if program else "CS", way, **of) for way in _WAYS),
     ]
-    return [plain, top, *clipped]
+
+
+def count_min(
+    label: str, combine: str, *, program: bool = False, ours: bool = False, decoder: str | None = None, **of: Any
+) -> Line:
+    """A Count-Min sketch as published; ``ours``: as we debias it; ``decoder`` selects how HM inside it is decoded."""
+    options: dict[str, Any] = {} if decoder is None else {"oracle": {"decoder": decoder}}
+    if program and combine != "mean":
+        return sketch(label, _RAW, combine, options=options, **of)
+    if combine == "median" and not ours:
+        return sketch(label, _RAW, combine, options={**options, "correction": "n/c"}, **of)
+    return sketch(label, "CM", combine, ours=ours, options=options, **of)
+
+
+def ours(**of: Any) -> list[Line]:
+    """Our estimators on the same sketch: the median less the median of all cells, and peeling."""
+    return [
+        count_min("CM (Median), ours", "median", ours=True, **of),
+        count_min("CM (Peel), ours", "peel", ours=True, **of),
+    ]
+
+
+def both_readings(sweep: Sweep, program: Sequence[Line]) -> list[Sweep]:
+    """The sweep, which reads the paper by its text, and one with the same settings and the program's lines."""
+    return [sweep, replace(sweep, name=sweep.name + PROGRAM, lines=program)]
+
+
+def panels(sweep: str, x: str, xlabel: str, *, logx: int | None = None, optimum: bool = False) -> list[Panel]:
+    """The error over all items and over the 50 most common: by the text at the left, by the program at the right."""
+    return [*_pair(sweep, x, xlabel, logx=logx, optimum=optimum, across=False)]
+
+
+def crossed(sweep: str, x: str, xlabel: str, *, logx: int | None = None) -> list[Panel]:
+    """The text's sketches with the program's error at the left, and the program's with the text's at the right."""
+    return [*_pair(sweep, x, xlabel, logx=logx, optimum=False, across=True)]
+
+
+def _pair(sweep: str, x: str, xlabel: str, *, logx: int | None, optimum: bool, across: bool) -> Iterator[Panel]:
+    for metric, name in (("mse", "MSE"), ("k_mse", "k-MSE")):
+        for program in (False, True):
+            clipped = program != across
+            whose = "As the program computes it" if program else "As the text defines it"
+            if across:
+                whose = f"{'Program' if program else 'Text'}'s sketches, {'' if clipped else 'not '}clipped"
+            yield Panel(
+                title=f"{whose}: {name}",
+                sweeps=[sweep + PROGRAM if program else sweep],
+                x=x,
+                y=metric + _CLIPPED if clipped else metric,
+                xlabel=xlabel,
+                ylabel=f"{name}{', clipped at 0' if clipped else ''}",
+                logx=logx,
+                optimum=optimum and metric == "mse" and not clipped,
+            )
+
+
+def errors(sweep: str, x: str, xlabel: str, *, optimum: bool = False) -> list[Panel]:
+    """Panels of the error over all items and over the 50 most common."""
+    every = Panel(title="All items", sweeps=[sweep], x=x, xlabel=xlabel, optimum=optimum)
+    return [every, replace(every, title="The 50 most common items", y="k_mse", ylabel="k-MSE", optimum=False)]
 
 
 def over(oracle: str, **parameters: Any) -> dict[str, Any]:

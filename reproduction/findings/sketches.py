@@ -1,160 +1,286 @@
-"""Claims of section 7.5 about sketches, and about Bloom filters beside them, and those of section 9."""
+"""Claims of sections 4 and 7.5 about sketches, and about Bloom filters beside them, and those of section 9."""
 
 from __future__ import annotations
 
-from plausibly.experiments import Curve, Curves, Findings, Verdict, number, verdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from .reading import as_published, clipped_or_not, listed, part, place, ratios, span, typical
+from plausibly.experiments import (
+    Contrast,
+    Curve,
+    Curves,
+    Evidence,
+    Findings,
+    Outcome,
+    Verdict,
+    all_of,
+    any_of,
+    decided,
+)
+
+from .reading import (
+    contrasts,
+    first,
+    in_order,
+    listed,
+    overall,
+    part,
+    place,
+    plain_and_clipped,
+    span,
+    text_and_program,
+    typical,
+)
 
 FINDINGS = Findings()
 _WAYS = ("Mean", "Median", "Min")
 _NAMES = {"width": "c", "rows": "r"}
 _LARGE = 512
 """Number of cells from which a sketch counts as large."""
+_NARROW = 64
+_TEXT, _PROGRAM = "", ", program"
+"""Suffixes of the sweeps of what the text defines, and of what the program computes."""
+_CLIPPED = "_clipped"
+
+Check = Callable[[str, str], tuple[Evidence, str]]
+"""From the suffixes of the sweep and of the metric to the evidence and its numbers."""
 
 
-def _typical(
-    rows: Curves, figure: str, sweep: str, labels: list[str], metric: str, *, least: int = 0
-) -> dict[str, float]:
-    curves = {label: part(rows.curve(figure, sweep, label, metric), lambda at: at >= least) for label in labels}
+def _by_text_and_program(check: Check, why: str = "", *, rule: str) -> Verdict:
+    """The verdict of a check on the text's sketches and errors, and on the program's.
+
+    The program's sketches differ from the text's, and it clips estimates; a third line of numbers is for clipping
+    alone.
+    """
+    text, program, clipped = (
+        decided(*check(sketches, metric), rule=rule)
+        for sketches, metric in ((_TEXT, ""), (_PROGRAM, _CLIPPED), (_TEXT, _CLIPPED))
+    )
+    program = replace(program, rule=program.rule.removeprefix(rule).strip(" ()"))
+    found = text_and_program(text, program, differ="with other sketches, and clipped at zero")
+    alone = f"The text's sketches, but clipped at zero ({clipped.outcome}): {clipped.numbers}"
+    return replace(found, numbers=f"{found.numbers}. {alone}", why=why)
+
+
+def _curves(rows: Curves, figure: str, sweep: str, labels: Sequence[str], metric: str) -> dict[str, Curve]:
+    return {label: rows.curve(figure, sweep, label, metric) for label in labels}
+
+
+def _levels(curves: Mapping[str, Curve]) -> dict[str, float]:
+    # The geometric mean of each line over the sweep.
     return {label: typical([mean.value for mean in curve.values()]) for label, curve in curves.items()}
 
 
+def _of(name: str) -> list[str]:
+    return [f"{name} ({way})" for way in _WAYS]
+
+
 def _six() -> list[str]:
-    return [f"{name} ({way})" for name in ("CM", "CS") for way in _WAYS]
+    return [*_of("CM"), *_of("CS")]
 
 
-# --- the size of a sketch ----------------------------------------------------------------------------------------
+# --- signs ------------------------------------------------------------------------------------------------------------
+
+
+@FINDINGS.about("4", "HM handles the negative weights of CS without any modification.", "extra7")
+def signs_need_no_modification(rows: Curves) -> Verdict:
+    cm, coefficient, cell = (
+        rows.curve("extra7", "epsilon", label)
+        for label in ("CM (Mean)", "CS (Mean), sign on the coefficient", "CS (Mean), sign as a second cell")
+    )
+    alike, double = contrasts(coefficient, cm), contrasts(cell, coefficient)
+    return decided(
+        all_of([overall(alike).within(0.9, 1.1), overall(double).above(1.5)]),
+        f"t = 1, MSE of CS relative to CM: {span(alike)} if the sign multiplies the coefficient; with a second cell for"
+        f" the negative sign instead, as other oracles need it, {span(double)} times as much",
+        "The client of HM sends coefficients of ±e_x as it sends those of e_x. So does the paper's decoder; ours also"
+        " uses products of coefficients, and those of an even number lose the sign.",
+        rule="with signs on coefficients, CS is within 10 % of CM, and a second cell costs at least 1.5 times as much,"
+        " geometric means over ε",
+    )
+
+
+# --- the size of a sketch ---------------------------------------------------------------------------------------------
 
 
 @FINDINGS.about("7.5.2", "CM has a lower error than CS.", "fig7")
 def cm_beats_cs(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        found = {
-            way: typical(
-                ratios(
-                    rows.curve("fig7", "width", f"CS ({way})", f"mse{suffix}"),
-                    rows.curve("fig7", "width", f"CM ({way})", f"mse{suffix}"),
-                )
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        def ratio(way: str) -> dict[int, Contrast]:
+            cs, cm = (
+                rows.curve("fig7", "width" + sketches, f"{name} ({way})", "mse" + metric) for name in ("CS", "CM")
             )
-            for way in _WAYS
-        }
-        return all(ratio > 1 for ratio in found.values()), f"MSE of CS relative to CM, mean over c: {listed(found)}"
+            return contrasts(cs, cm)
 
-    return clipped_or_not(
+        found = {way: overall(ratio(way)) for way in _WAYS}
+        narrow = {c: one for c, one in ratio("Median").items() if c == _NARROW}
+        told = f"MSE of CS relative to CM: {listed(found)}"
+        told += "".join(f"; median at c = {c}: {one}" for c, one in narrow.items())
+        return all_of(one.above(1) for one in found.values()), told
+
+    return _by_text_and_program(
         check,
         "A cell of CS needs two items of its oracle, one for each sign, and has the noise of their difference, about"
-        " twice the variance. Where collisions outweigh the noise, signs make up for it.",
+        " twice the variance. Where collisions outweigh the noise, signs make up for it; the more so as n/c corrects"
+        " the mean of the collisions, and the median of CM is then too low. In the program all signs of a cell are"
+        " equal, and nothing cancels.",
+        rule="for mean, median and minimum, the MSE of CS relative to CM is above 1, geometric mean over c",
     )
 
 
 @FINDINGS.about("7.5.2", "More cells in a row lower the error of every estimator.", "fig7")
 def more_cells_are_better(rows: Curves) -> Verdict:
-    return clipped_or_not(lambda suffix: _fallen(rows, "width", _six(), f"mse{suffix}"))
+    return _by_text_and_program(
+        lambda sketches, metric: _fallen(rows, "width", sketches, _six(), "mse" + metric),
+        rule="the MSE of all six estimators is higher at c = 32 than at c = 2048",
+    )
 
 
 @FINDINGS.about("7.5.2", "More rows also lower the error.", "fig7")
 def more_rows_are_better(rows: Curves) -> Verdict:
-    return clipped_or_not(
-        lambda suffix: _fallen(rows, "rows", _six(), f"mse{suffix}"),
+    return _by_text_and_program(
+        lambda sketches, metric: _fallen(rows, "rows", sketches, _six(), "mse" + metric),
         "Every user reports on one row, so r rows have n/r users each, and the noise of the mean does not depend on r."
         " More rows lower only the error of collisions, and the minimum of more and noisier rows falls without bound.",
+        rule="the MSE of all six estimators is higher at r = 2 than at r = 512",
     )
 
 
-def _fallen(rows: Curves, sweep: str, labels: list[str], metric: str) -> tuple[bool, str]:
-    # Whether all curves end lower than they begin.
-    curves = {label: rows.curve("fig7", sweep, label, metric) for label in labels}
-    fallen = {label: curve[min(curve)] / curve[max(curve)] for label, curve in curves.items()}
+def _fallen(rows: Curves, sweep: str, sketches: str, labels: Sequence[str], metric: str) -> tuple[Evidence, str]:
+    # Evidence that all curves end lower than they begin.
+    fallen = _ends(rows, sweep + sketches, labels, metric)
     told = f"error at the smallest {_NAMES[sweep]} relative to the largest: {listed(fallen)}"
-    return all(ratio > 1 for ratio in fallen.values()), told
+    return all_of(one.above(1) for one in fallen.values()), told
 
 
-@FINDINGS.about("7.5.2", "From c = 512, the k-MSE of the minimum rises, and the median becomes better.", "extra4")
+def _ends(rows: Curves, sweep: str, labels: Sequence[str], metric: str) -> dict[str, Contrast]:
+    # Left end divided by right end.
+    curves = _curves(rows, "fig7", sweep, labels, metric)
+    return {label: curve[min(curve)].over(curve[max(curve)]) for label, curve in curves.items()}
+
+
+@FINDINGS.about("7.5.2", "From c = 512, the k-MSE of the minimum rises, and the median becomes better.", "fig7")
 def minimum_fails_in_wide_sketches(rows: Curves) -> Verdict:
-    def check(suffix: str, sketches: str) -> tuple[bool, str]:
-        least = rows.curve("extra4", "width", f"CM (Min){sketches}", f"k_mse{suffix}")
-        median = rows.curve("extra4", "width", f"CM (Median){sketches}", f"k_mse{suffix}")
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        least, median = (
+            rows.curve("fig7", "width" + sketches, f"CM ({way})", "k_mse" + metric) for way in _WAYS[:0:-1]
+        )
         late = part(least, lambda c: c >= _LARGE)
-        rises = late[max(late)].value > late[min(late)].value
-        overtaken = min((c for c in least if median[c].value < least[c].value), default=0)
-        told = f"k-MSE of the minimum: {_along(late)}; the median is below it from c = {place(overtaken)}"
-        return rises and overtaken >= 128, told
+        rise = late[max(late)].over(late[min(late)])
+        apart = contrasts(least, median)
+        early, wide = apart[min(apart)], apart[max(apart)]
+        evidence = all_of([rise.above(1), early.below(1), wide.above(1)])
+        told = ", ".join(f"{mean} at {place(c)}" for c, mean in late.items())
+        return evidence, (
+            f"k-MSE of the minimum: {told}, a ratio of {rise}; minimum relative to median: {early} at c ="
+            f" {place(min(apart))}, {wide} at c = {place(max(apart))}"
+        )
 
-    return as_published(
+    return _by_text_and_program(
         check,
-        "The bias from collisions, n/c, is positive, and that of the minimum of noisy rows is negative. As published,"
+        "The bias from collisions, n/c, is positive, and that of the minimum of noisy rows is negative. In the program,"
         " they cancel in narrow sketches, and the negative bias remains in wide ones. Debiased, the minimum is far too"
         " low everywhere.",
+        rule="the k-MSE of the minimum is higher at c = 2048 than at 512, below that of the median at c = 32, and above"
+        " it at c = 2048",
     )
 
 
 @FINDINGS.about("7.5.2", "More rows raise the k-MSE of the minimum.", "fig7")
 def minimum_fails_with_many_rows(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        metric, labels = f"k_mse{suffix}", ["CM (Min)", "CS (Min)"]
-        fell = [_fallen(rows, "rows", [label], metric)[0] for label in labels]
-        return not any(fell), _fallen(rows, "rows", labels, metric)[1]
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        found = _ends(rows, "rows" + sketches, ["CM (Min)", "CS (Min)"], "k_mse" + metric)
+        told = f"k-MSE at the smallest r relative to the largest: {listed(found)}"
+        return all_of(one.below(1) for one in found.values()), told
 
-    return clipped_or_not(check)
+    return _by_text_and_program(check, rule="the k-MSE of the minimum is lower at r = 2 than at r = 512, for CM and CS")
 
 
 @FINDINGS.about("7.5.3", "The minimum has the lowest MSE, followed by the mean and the median.", "fig7")
 def minimum_has_the_lowest_error(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        found = _typical(rows, "fig7", "width", [f"CM ({way})" for way in _WAYS], f"mse{suffix}")
-        order = sorted(found, key=found.__getitem__)
-        return order[0] == "CM (Min)", f"MSE, geometric mean over c: {listed(found)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        order = ["CM (Min)", "CM (Mean)", "CM (Median)"]
+        curves = _curves(rows, "fig7", "width" + sketches, order, "mse" + metric)
+        large = {label: part(curve, lambda c: c >= _LARGE) for label, curve in curves.items()}
+        least, mean = curves["CM (Min)"], curves["CM (Mean)"]
+        narrow = least[min(least)].over(mean[min(mean)])
+        told = f"MSE, geometric mean over c ≥ {_LARGE}: {listed(_levels(large))}"
+        return in_order(large), f"{told}; at c = {min(least)}, minimum relative to mean: {narrow}"
 
-    return clipped_or_not(
+    return _by_text_and_program(
         check,
         "The minimum of 32 noisy rows is far below zero for nearly every item, and nearly every item has a count near"
         " zero: setting negative estimates to zero before comparing hides the error.",
+        rule=f"MSE in this order, geometric means over c ≥ {_LARGE}",
     )
 
 
 @FINDINGS.about("7.5.3", "For large c, the order by k-MSE is reversed: minimum worst, then median, then mean.", "fig7")
 def minimum_has_the_highest_top_error(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        found = _typical(rows, "fig7", "width", [f"CM ({way})" for way in _WAYS], f"k_mse{suffix}", least=_LARGE)
-        order = sorted(found, key=found.__getitem__)
-        return order == ["CM (Mean)", "CM (Median)", "CM (Min)"], f"k-MSE, geometric mean, c ≥ 512: {listed(found)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        curves = _curves(rows, "fig7", "width" + sketches, _of("CM"), "k_mse" + metric)
+        large = {label: part(curve, lambda c: c >= _LARGE) for label, curve in curves.items()}
+        return in_order(large), f"k-MSE, geometric mean over c ≥ {_LARGE}: {listed(_levels(large))}"
 
-    return clipped_or_not(check)
+    return _by_text_and_program(check, rule=f"k-MSE in this order, geometric means over c ≥ {_LARGE}")
 
 
-# --- Bloom filters against sketches ------------------------------------------------------------------------------
+# --- Bloom filters against sketches -----------------------------------------------------------------------------------
 
 
 @FINDINGS.about("7.5.4", "A small Bloom filter competes with CS (Min) and beats it for large d.", "fig8")
 def bloom_competes(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        bloom = rows.curve("fig8", "domain", "Bloom filter", f"mse{suffix}")
-        found = ratios(bloom, rows.curve("fig8", "domain", "CS (Min)", f"mse{suffix}"))
-        return found[max(found)] < 1, f"MSE of the Bloom filter relative to CS (Min): {span(found)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        bloom, least = (
+            rows.curve("fig8", "domain" + sketches, label, "mse" + metric) for label in ("Bloom filter", "CS (Min)")
+        )
+        found = contrasts(bloom, least)
+        return found[max(found)].below(1), f"MSE of the Bloom filter relative to CS (Min): {span(found)}"
 
-    return clipped_or_not(check)
+    return _by_text_and_program(check, rule="its MSE relative to CS (Min) is below 1 at the largest d")
 
 
-@FINDINGS.about("7.5.4", "In small sketches, the minimum is best in MSE and in k-MSE.", "extra6")
+@FINDINGS.about("7.5.4", "In small sketches, the minimum is best in MSE and in k-MSE.", "fig8")
 def minimum_wins_small_sketches(rows: Curves) -> Verdict:
-    def check(suffix: str, sketches: str) -> tuple[bool, str]:
-        labels = ["CM (Mean)", *(f"CM ({way}){sketches}" for way in ("Median", "Min"))]
-        holds, told = True, []
-        for metric, name in ((f"mse{suffix}", "MSE"), (f"k_mse{suffix}", "k-MSE")):
-            found = _typical(rows, "extra6", "domain", labels, metric)
-            holds &= min(found, key=found.__getitem__) == labels[-1]
-            told.append(f"{name}: {listed(found)}")
-        return holds, "geometric mean over d, " + "; ".join(told)
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        parts, told = [], []
+        for error, name in (("mse", "MSE"), ("k_mse", "k-MSE")):
+            curves = _curves(rows, "fig8", "domain" + sketches, _of("CM"), error + metric)
+            parts.append(first(curves, "CM (Min)"))
+            told.append(f"{name}: {listed(_levels(curves))}")
+        return all_of(parts), "geometric mean over d, " + "; ".join(told)
 
-    return as_published(
+    return _by_text_and_program(
         check,
         "With 128 cells, collisions add n/128 to each cell. Without debiasing, the minimum makes up for some of it;"
-        " with debiasing, the median is best, because it ignores the rows in which the item collides with a heavy one.",
+        " debiased, it is too low.",
+        rule="CM (Min) is below CM (Mean) and CM (Median) in MSE and in k-MSE, geometric means over d",
     )
 
 
-# --- oracles of sketches ------------------------------------------------------------------------------------------
+@FINDINGS.about("7.5.4", "With larger sketches, CM and CS achieve the same MSE as the Bloom filter.", "fig8")
+def large_sketches_equal_bloom(rows: Curves) -> Verdict:
+    labels = ["CM (Mean)", "CS (Mean)", "CS (Median)"]
+
+    def check(metric: str) -> tuple[Evidence, str]:
+        bloom = rows.level("fig8", "Bloom filter", "Bloom filter", "mse" + metric)
+        curves = _curves(rows, "fig8", "width", labels, "mse" + metric)
+        widest = {label: curve[max(curve)].over(bloom) for label, curve in curves.items()}
+        ours = rows.curve("fig8", "width", "CM (Median), ours", "mse" + metric)
+        told = f"MSE relative to the Bloom filter of 128 bits at c = {place(max(ours))}: {listed(widest)}"
+        return any_of(one.below(1.1) for one in widest.values()), (
+            f"{told}; with our median, CM {ours[max(ours)].over(bloom)}"
+        )
+
+    return plain_and_clipped(
+        check,
+        "The regression of a Bloom filter sets nearly every item to zero, where nearly every item has a count near"
+        " zero; a sketch without post-processing has noise on every item.",
+        rule="the MSE of CM (Mean), CS (Mean) or CS (Median) at c = 2048 is at most 1.1 times that of the Bloom filter",
+    )
+
+
+# --- oracles of sketches ----------------------------------------------------------------------------------------------
 
 _PAPERS = [
     "CM (Mean) OUE",
@@ -164,67 +290,80 @@ _PAPERS = [
     "CM (Median) HR",
     "CM (Median) HM (t = 3)",
 ]
+_LEADERS = ["CM (Mean) OUE", "CM (Median) FLH"]
+_SKEW = (
+    "On Zipf data a few heavy items add most of n/c to a few cells. They spoil the mean over the rows of the items that"
+    " share these cells. The median ignores them, but is then too low if n/c is subtracted, and too high if nothing is."
+)
 
 
 @FINDINGS.about("7.5.5", "CM (Mean) over OUE and CM (Median) over FLH have the lowest MSE.", "fig9")
 def cms_and_flh_lead(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        found = _typical(rows, "fig9", "domain", _PAPERS, f"mse{suffix}")
-        first = set(sorted(found, key=found.__getitem__)[:2])
-        return first == {"CM (Mean) OUE", "CM (Median) FLH"}, f"MSE, geometric mean over d: {listed(found)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        curves = _curves(rows, "fig9", "domain" + sketches, _PAPERS, "mse" + metric)
+        others = [label for label in _PAPERS if label not in _LEADERS]
+        parts = [overall(contrasts(curves[label], curves[lead])).above(1) for lead in _LEADERS for label in others]
+        return all_of(parts), f"MSE, geometric mean over d: {listed(_levels(curves))}"
 
-    return clipped_or_not(
-        check,
-        "On Zipf data every median is better than every mean, whatever the oracle: colliding with a heavy item in a few"
-        " rows spoils the mean over the rows, but not the median. The best median is that over FLH.",
+    return _by_text_and_program(
+        check, _SKEW, rule="both have a lower MSE than each of the other four, geometric means over d"
     )
 
 
 @FINDINGS.about("7.5.5", "CM (Median) has a lower k-MSE than CM (Mean).", "fig9")
 def medians_have_lower_top_error(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        found = _typical(rows, "fig9", "domain", ["CM (Mean) HM (t = 3)", "CM (Median) HM (t = 3)"], f"k_mse{suffix}")
-        return found["CM (Median) HM (t = 3)"] < found["CM (Mean) HM (t = 3)"], f"same oracle, k-MSE: {listed(found)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        mean, median = (
+            rows.curve("fig9", "domain" + sketches, f"CM ({way}) HM (t = 3)", "k_mse" + metric)
+            for way in ("Mean", "Median")
+        )
+        found = overall(contrasts(mean, median))
+        return found.above(1), f"same oracle (HM, t = 3), k-MSE of the mean relative to the median: {found}"
 
-    return clipped_or_not(
-        check,
-        "A collision with a heavy item in some rows affects the mean of the rows, but not their median. For noise"
-        " alone, the median is worse by a factor of π/2.",
-    )
+    return _by_text_and_program(check, _SKEW, rule="the ratio is above 1, geometric mean over d")
 
 
 @FINDINGS.about("7.5.5", "Apple's HCMS improves with three coefficients instead of one.", "fig9")
 def three_coefficients_improve_hcms(rows: Curves) -> Verdict:
-    found = ratios(rows.curve("fig9", "domain", _PAPERS[1]), rows.curve("fig9", "domain", _PAPERS[2]))
-    return verdict(typical(found) > 1, f"MSE with t = 1 relative to t = 3: {span(found)}")
+    def check(metric: str) -> tuple[Evidence, str]:
+        one, three = (rows.curve("fig9", "domain", label, "mse" + metric) for label in _PAPERS[1:3])
+        found = contrasts(one, three)
+        return overall(found).above(1), f"MSE with t = 1 relative to t = 3: {span(found)}"
+
+    return plain_and_clipped(check, rule="the ratio is above 1, geometric mean over d")
 
 
 @FINDINGS.about("7.5.5", "CM (Median) over FLH is as accurate as CM (Mean) over OUE with far smaller reports.", "fig9")
 def flh_sketch_is_as_good_as_cms(rows: Curves) -> Verdict:
-    flh, cms = (rows.curve("fig9", "domain", label) for label in ("CM (Median) FLH", "CM (Mean) OUE"))
-    found = ratios(flh, cms)
     small, large = (
-        next(iter(rows.curve("fig9", "domain", label, "report_bytes").values())).value
-        for label in ("CM (Median) FLH", "CM (Mean) OUE")
+        next(iter(rows.curve("fig9", "domain", label, "report_bytes").values())).value for label in _LEADERS[::-1]
     )
-    return verdict(
-        typical(found) < 1.1 and 8 * small < large,
-        f"MSE relative to CM (Mean) OUE: {span(found)}; reports of {small:.0f} and {large:.0f} bytes",
-        "Most of the difference is due to the median, which ignores the rows with a heavy collision.",
-    )
+
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        oue, flh = (rows.curve("fig9", "domain" + sketches, label, "mse" + metric) for label in _LEADERS)
+        found = overall(contrasts(flh, oue))
+        told = f"MSE relative to CM (Mean) OUE: {found}"
+        if not sketches:
+            ours = rows.curve("fig9", "domain", "CM (Median) FLH, ours", "mse" + metric)
+            told += f", {overall(contrasts(ours, oue))} with our median"
+        return found.below(1.1), f"{told}; reports of {small:.0f} and {large:.0f} bytes"
+
+    found = _by_text_and_program(check, _SKEW, rule="the MSE is at most 1.1 times as high, geometric mean over d")
+    return found if 8 * small < large else replace(found, outcome=Outcome.NOT_REPRODUCED)
 
 
 @FINDINGS.about("7.5.6", "On clicked addresses, CM (Mean) over FLH has the lowest MSE, then OUE, then HM.", "fig10")
 def mean_flh_leads_on_clicks(rows: Curves) -> Verdict:
     order = ["CM (Mean) FLH", "CM (Mean) OUE", "CM (Mean) HM (best t)", "CM (Mean) HM (t = 1)"]
 
-    def check(suffix: str) -> tuple[bool, str]:
-        found = _typical(rows, "fig10", "epsilon", order, f"mse{suffix}")
-        return sorted(found, key=found.__getitem__) == order, f"MSE, geometric mean over ε: {listed(found)}"
+    def check(metric: str) -> tuple[Evidence, str]:
+        curves = _curves(rows, "fig10", "epsilon", order, "mse" + metric)
+        return in_order(curves), f"MSE, geometric mean over ε: {listed(_levels(curves))}"
 
-    return clipped_or_not(
+    return plain_and_clipped(
         check,
         "FLH and OUE have the same noise; FLH is worse by the collision error of its 500 hash functions.",
+        rule="MSE in this order, geometric means over ε",
     )
 
 
@@ -232,30 +371,43 @@ def mean_flh_leads_on_clicks(rows: Curves) -> Verdict:
     "7.5.6", "On clicked addresses, means are clearly better than medians, especially for large ε.", "fig10"
 )
 def means_beat_medians_on_clicks(rows: Curves) -> Verdict:
-    def check(suffix: str) -> tuple[bool, str]:
-        median = rows.curve("fig10", "epsilon", "CM (Median) FLH", f"mse{suffix}")
-        found = ratios(median, rows.curve("fig10", "epsilon", "CM (Mean) FLH", f"mse{suffix}"))
-        first, last = found[min(found)], found[max(found)]
-        told = f"MSE of the median relative to the mean: {number(first)} at the lowest ε, {number(last)} at the largest"
-        return typical(found) > 1.1 and last > first, told
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        mean, median = (
+            rows.curve("fig10", "epsilon" + sketches, f"CM ({way}) FLH", "mse" + metric) for way in ("Mean", "Median")
+        )
+        found = contrasts(median, mean)
+        low, high = found[min(found)], found[max(found)]
+        told = (
+            f"MSE of the median relative to the mean: {low} at ε = {place(min(found))}, {high} at {place(max(found))}"
+        )
+        if not sketches:
+            ours = contrasts(rows.curve("fig10", "epsilon", "CM (Median) FLH, ours", "mse" + metric), mean)
+            told += f"; with our median {ours[min(ours)]} and {ours[max(ours)]}"
+        return all_of([overall(found).above(1.1), (high - low).above(1)]), told
 
-    return clipped_or_not(
+    return _by_text_and_program(
         check,
-        "For noise alone, the median is worse by a factor of π/2 = 1.57, as seen at small ε. At large ε, collisions"
-        " with heavy items outweigh the noise, and the median ignores them.",
+        "For noise alone, the median is worse by a factor of π/2 = 1.57. At large ε, collisions outweigh the noise. If"
+        " they are not debiased, every estimate of the median is n/c too high, and clipping halves the error of the"
+        " mean only.",
+        rule="the ratio is above 1.1, geometric mean over ε, and higher at the largest ε than at the lowest",
     )
 
 
 @FINDINGS.about("9", "Of all combinations, the mean or the median of CM performs best.", "fig7")
 def mean_or_median_of_cm(rows: Curves) -> Verdict:
-    found = _typical(rows, "fig7", "width", [*_six(), "CM (Peel)"], "k_mse")
-    order = sorted(_six(), key=found.__getitem__)
-    return verdict(
-        order[0] in ("CM (Mean)", "CM (Median)"),
-        f"k-MSE on clicked addresses, geometric mean over c: {listed(found)}",
-        "Peeling, which subtracts each item found before looking for more, is better than both.",
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        curves = _curves(rows, "fig7", "width" + sketches, _six(), "k_mse" + metric)
+        levels = _levels(curves)
+        best, other = sorted(("CM (Mean)", "CM (Median)"), key=levels.__getitem__)
+        told = f"k-MSE on clicked addresses, geometric mean over c: {listed(levels)}"
+        if not sketches:
+            ours = _curves(rows, "fig7", "width", ["CM (Median), ours", "CM (Peel), ours"], "k_mse" + metric)
+            told += f"; {listed(_levels(ours))}"
+        return first({label: curve for label, curve in curves.items() if label != other}, best), told
+
+    return _by_text_and_program(
+        check,
+        "Our median subtracts the median of all cells; peeling subtracts each item found before looking for more.",
+        rule="the better of the two has a lower k-MSE than the other four, geometric means over c",
     )
-
-
-def _along(curve: Curve) -> str:
-    return ", ".join(f"{mean} at {place(at)}" for at, mean in curve.items())

@@ -55,22 +55,47 @@ def test_the_papers_grids() -> None:
 
 def test_the_papers_grids_of_large_domains() -> None:
     domains = list(range(10_000, 100_001, 10_000))
-    for name in ("fig8", "fig9", "fig11", "extra3"):
-        (sweep,) = FIGURES[name].sweeps
-        cells = [cell for _, cell in sweep.cells()]
-        assert {(cell.n, cell.epsilon, cell.data) for cell in cells} == {(1_000_000, 3.0, "zipf-1.1")}
-        assert sorted({cell.d for cell in cells}) == domains
+    for name, readings in {"fig8": 2, "fig9": 2, "fig11": 1, "extra3": 1}.items():
+        by_domain = [sweep for sweep in FIGURES[name].sweeps if sweep.name.partition(",")[0] == "domain"]
+        assert len(by_domain) == readings
+        for sweep in by_domain:
+            cells = [cell for _, cell in sweep.cells()]
+            assert {(cell.n, cell.epsilon, cell.data) for cell in cells} == {(1_000_000, 3.0, "zipf-1.1")}
+            assert sorted({cell.d for cell in cells}) == domains
     six = {f"{name} ({way})" for name in ("CM", "CS") for way in ("Mean", "Median", "Min")}
     assert paper_lines("fig7") == six
     assert paper_lines("fig8") == {"Bloom filter", *six}
     oracles = {"CM (Mean) OUE", "CM (Mean) HM (t = 1)", "CM (Median) FLH", "CM (Median) HR"}
     assert paper_lines("fig9") == {*oracles, "CM (Mean) HM (t = 3)", "CM (Median) HM (t = 3)"}
     assert paper_lines("fig10") == {*oracles, "CM (Mean) FLH", "CM (Mean) HM (best t)", "CM (Median) HM (best t)"}
-    widths, rows = ([cell for _, cell in sweep.cells()] for sweep in FIGURES["fig7"].sweeps)
-    assert {cell.parameters["width"] for cell in widths} == {32, 64, 128, 256, 512, 1024, 2048}
-    assert {cell.parameters["rows"] for cell in rows} == {2, 4, 8, 16, 32, 64, 128, 256, 512}
-    assert {(cell.parameters["rows"], cell.n) for cell in widths} == {(32, 1_935_614)}
-    assert {(cell.parameters["width"], cell.data) for cell in rows} == {(1024, "url-clicks")}
+    text, program = FIGURES["fig7"].sweeps[::2], FIGURES["fig7"].sweeps[1::2]
+    assert [sweep.name + ", program" for sweep in text] == [sweep.name for sweep in program]
+    for readings in (text, program):
+        widths, rows = ([cell for _, cell in sweep.cells()] for sweep in readings)
+        assert {cell.parameters["width"] for cell in widths} == {32, 64, 128, 256, 512, 1024, 2048}
+        assert {cell.parameters["rows"] for cell in rows} == {2, 4, 8, 16, 32, 64, 128, 256, 512}
+        assert {(cell.parameters["rows"], cell.n) for cell in widths} == {(32, 1_935_614)}
+        assert {(cell.parameters["width"], cell.data) for cell in rows} == {(1024, "url-clicks")}
+
+
+def test_medians_of_count_min_are_drawn_as_published_and_as_ours() -> None:
+    for name in ("fig7", "fig8", "fig9", "fig10"):
+        text, program = FIGURES[name].sweeps[:2]
+        for sweep, correction in ((text, "n/c"), (program, None)):
+            medians = [one for one in sweep.lines if one.label.startswith("CM (Median)") and not one.ours]
+            assert medians
+            assert {one.scheme for one in medians} == {"CM, not debiased"}
+            assert {dict(one.view.options).get("correction") for one in medians} == {correction}
+        assert {one.scheme for one in text.lines if one.label.startswith("CM (Median)") and one.ours} == {"CM"}
+        # The same name is the same colour and mark at the left and at the right.
+        published = [one.label for one in text.lines if not one.ours]
+        assert [one.label for one in program.lines] == published
+
+
+def test_panels_of_one_figure_have_different_titles() -> None:
+    for figure in FIGURES.values():
+        titles = [(panel.title, panel.xlabel) for panel in figure.panels]
+        assert len(set(titles)) == len(titles), figure.name
 
 
 def test_the_papers_rappor() -> None:

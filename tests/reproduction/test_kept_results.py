@@ -85,7 +85,8 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
 
 def place(row: Row) -> float:
     """Where on its sweep a row is, from left to right."""
-    return log(row.get(PLACES.get(row["sweep"], row["sweep"]), 1.0) or 1e-5)
+    kind = row["sweep"].partition(",")[0]
+    return log(row.get(PLACES.get(kind, kind), 1.0) or 1e-5)
 
 
 def test_what_is_kept_is_small() -> None:

@@ -92,6 +92,11 @@ def test_raw_cells_are_read_as_they_are(combine: str, middle: Any) -> None:
         own = users[reports["row"] == row].astype(np.int64)
         read[:, row] = np.bincount(h[own], minlength=8)[h] * (len(users) / len(own))
     np.testing.assert_allclose(tally.estimate(combine=combine).values, middle(read, axis=1), rtol=1e-6, atol=1e-3)
+    # As the text has it: of the users of other items, one in c is expected in a cell.
+    less = (middle(read, axis=1) - SHARED.n / 8) * 8 / 7
+    corrected = tally.estimate(combine=combine, correction="n/c")
+    np.testing.assert_allclose(corrected.values, less, rtol=1e-6, atol=1e-3)
+    assert corrected.variance is None
     plain = make("CM", oracle=scheme.oracle, rows=4, domain_size=SHARED.d, hash_seed=scheme.hash_seed)
     same = plain.simulate(truth, SeededRandom(5))
     assert (tally.estimate(combine="mean").values == same.estimate(combine="mean").values).all()

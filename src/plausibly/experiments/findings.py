@@ -116,8 +116,12 @@ class Curves:
             self._rows.setdefault((row["figure"], row["sweep"], row["metric"]), []).append(row)
 
     def curve(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Curve:
-        """The curve for a finding: the line with this label over the sweep's setting; ``fixed`` selects rows."""
-        x = _PLACES.get(sweep, sweep)
+        """The curve for a finding: the line with this label over the sweep's setting; ``fixed`` selects rows.
+
+        The name of the sweep up to a comma is the name of the setting.
+        """
+        kind = sweep.partition(",")[0]  # "width, program" varies the width
+        x = _PLACES.get(kind, kind)
         groups: dict[Any, dict[str, list[float]]] = {}
         for row in self._rows.get((figure, sweep, metric), ()):
             if row["label"] == label and all(row.get(name) == value for name, value in fixed.items()):

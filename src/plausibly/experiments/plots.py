@@ -45,6 +45,8 @@ _COLOURS = {
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
+_COMBINED = {"mean": "#0077bb", "median": "#117733", "min": "#cc3311", "peel": "#882288"}
+"""Colours of the ways to combine the rows of a sketch."""
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
 """Colours of several views of one scheme."""
 _MARKS = "osD^vP*X<>hp"
@@ -56,8 +58,8 @@ _HOLLOW: dict[str, Any] = {
     "markeredgecolor": INK,
     "markeredgewidth": 0.8,
 }
-_ACROSS = 4
-"""Maximum number of panels in a row."""
+_ACROSS = 3
+"""Maximum number of panels in a row; an even number of panels is drawn in pairs."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
 """Width of a panel in inches."""
 _AT_THE_AXIS = 12
@@ -72,7 +74,7 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
 
     paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
     with mpl.rc_context(STYLE):
-        across = min(_ACROSS, len(figure.panels))
+        across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
         down = -(-len(figure.panels) // across)
         width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels))
         height = max(_height(panel, rows) for panel in figure.panels)
@@ -228,13 +230,16 @@ def _styles(rows: Sequence[Row], setting: str | None) -> list[dict[str, Any]]:
 
 
 def _colours(rows: Sequence[Row]) -> list[str]:
-    # Sketches over several oracles are coloured by oracle; several views of one scheme, by view.
+    # Sketches over several oracles are coloured by oracle; those over one, by how their rows are combined; several
+    # views of one scheme, by view.
     schemes = [row["scheme"] for row in rows]
     oracles = [row["oracle"]["scheme"] if "oracle" in row else row["scheme"] for row in rows]
     if len(set(schemes)) == 1 and len({row["view"] for row in rows}) == len(rows) > 1:
         return [_WAYS[number % len(_WAYS)] for number in range(len(rows))]
-    names = oracles if len(set(oracles) - set(schemes)) > 1 else schemes
-    return [_COLOURS.get(name, _OTHER) for name in names]
+    several = len(set(oracles) - set(schemes)) > 1
+    if not several and len({row["combine"] for row in rows if "combine" in row}) > 1:
+        return [_COMBINED.get(row.get("combine", ""), INK) for row in rows]
+    return [_COLOURS.get(name, _OTHER) for name in (oracles if several else schemes)]
 
 
 def _shaded(colour: str, light: float) -> tuple[float, ...]:
