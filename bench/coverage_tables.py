@@ -34,6 +34,9 @@ class Share:
         """Binomial standard error of the share."""
         return sqrt(self.value * (1 - self.value) / self.cases) if self.cases else nan
 
+    def __add__(self, other: Share) -> Share:
+        return Share(self.hits + other.hits, self.cases + other.cases)
+
     def __str__(self) -> str:
         return f"{100 * self.value:.1f} ± {100 * self.error:.1f}" if self.cases else "–"
 
@@ -89,10 +92,18 @@ def coverage_sheet(head: tuple[str, ...], measured: Mapping[tuple[str, ...], Run
     """One line for each setting, and all settings together in the caption."""
     found = {label: summary(runs) for label, runs in measured.items()}
     lines = [(*label, *_cells(one)) for label, one in found.items()]
-    whole = Share(sum(one.coverage.hits for one in found.values()), sum(one.items for one in found.values()))
-    worst = min((one.coverage.value for one in found.values()), default=nan)
+    header = (*head, *_COLUMNS, *_WIDTHS)
+    return Sheet("Coverage of 95 % intervals of returned items", header, tuple(lines), _caption([*found.values()]))
+
+
+def _caption(found: Sequence[Summary]) -> str:
+    whole, always = sum((one.coverage for one in found), Share(0, 0)), sum((one.always for one in found), Share(0, 0))
+    worst = min((one.coverage.value for one in found), default=nan)
     caption = f"{whole.cases:,} items: {whole} % covered; in the worst setting {100 * worst:.1f} %."
-    return Sheet("Coverage of 95 % intervals of returned items", (*head, *_COLUMNS, *_WIDTHS), tuple(lines), caption)
+    if always.cases:
+        z = sum(one.always_z * one.always.cases for one in found if one.always.cases) / always.cases
+        caption += f" Always found: {always.cases:,} items, {always} % covered by plain intervals, mean z {z:+.2f}."
+    return caption
 
 
 _COLUMNS = ("runs", "items", "covered, %", "if p ≤ .05", "plain", "mean z", "always found", "their z")

@@ -64,8 +64,8 @@ class Item:
 
     @property
     def nothing(self) -> bool:
-        """Whether the answer calls the item indistinguishable from nothing: the interval reaches down to zero."""
-        return self.low <= 0
+        """Whether the item cannot be told from nothing: it has an upper bound only, in an interval that begins at 0."""
+        return self.low == 0
 
 
 def intervals(found: Any) -> tuple[Any, Any]:

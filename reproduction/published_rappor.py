@@ -110,6 +110,13 @@ def flip_rate(epsilon: float, hashes: int) -> float:
     return 2 / (1 + exp(epsilon / (2 * hashes)))
 
 
+def _on_one_thread() -> Any:
+    # The processes of a run are busy already; waiting for more threads takes ten times as long as the regression.
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    return threadpool_limits(1)
+
+
 def _linear_models() -> Any:
     try:
         from sklearn import linear_model
@@ -126,8 +133,9 @@ def _measure(clears: bool, cell: Cell, views: Sequence[View], number: int) -> Me
     hashes = cell.parameters["hashes"]
     filters = drawn_filters(cell.d, cell.parameters["bits"], hashes, cell.parameters["cohorts"], rng)
     bits = estimated_bits(filters, truth, flip_rate(cell.epsilon, hashes), rng, clears=clears)
-    items = selected(filters, bits)
-    return {}, {view.key: errors(counts(filters, bits, items, **view.keywords), truth) for view in views}
+    with _on_one_thread():
+        items = selected(filters, bits)
+        return {}, {view.key: errors(counts(filters, bits, items, **view.keywords), truth) for view in views}
 
 
 def _refused(name: str, **_: Any) -> NoReturn:

@@ -78,11 +78,13 @@ def test_the_largest_are_said_to_be_picked(tmp_path: Path) -> None:
     assert code == 0
     assert len(shown.split("\n\n")[0].splitlines()) == 21
     assert "The 20 largest of 50 items." in shown
-    assert "tend to be overestimated" in shown
+    assert "chosen for their large estimates" in shown
+    assert "at most" in shown
     assert len(run(path, "--all")[1].split("\n\n")[0].splitlines()) == 51
     code, shown, _ = run(path, "--top", 2)
     assert len(shown.split("\n\n")[0].splitlines()) == 3
-    assert "tend to be overestimated" in shown
+    assert "chosen for their large estimates" in shown
+    assert "at most" in shown
     assert len(said(path)["estimates"]) == 50
     assert [each["item"] for each in said(path, "--top", 1)["estimates"]] == [3]
 

@@ -146,7 +146,7 @@ def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
     read = Reader(text)
     assert text == answer_page(some(simulated=True, skipped=LOST, largest=4))
     for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that was refused",
-                  "the checksum does not match", "chosen beforehand", "95 % interval", "9,000", "[8,902, 9,098]",
+                  "the checksum does not match", "told from nothing", "95 % interval", "9,000", "[8,902, 9,098]",
                   "45.00 %", "Toeplitz"):  # fmt: skip
         assert words in read.text
     assert {name for name, _ in read.elements} & {"link", "iframe", "object", "base", "form"} == set()

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from .errors import ParameterError, StateError
 from .history import Applied, History, history_text, selection
+from .selection import Selection, of_largest
 from .steps import apply, find_step
-from .wording import count_text, label_of, plural, shown
+from .wording import count_text, interval_texts, label_of, plural, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +43,7 @@ class Estimates:
     n: int
     complete: bool
     history: History = ()
+    selection: Selection | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -51,14 +53,11 @@ class Estimates:
         steps = "".join(f", {step}" for step in self.history)
         if len(self) == 0:
             return f"<estimates of {size}{steps}>"
-        shown = self.top(_SHOWN)
+        shown = self.largest(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
         columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
         if shown.variance is not None:
-            low, high = (_numbers(end, digits) for end in shown.interval())
-            left, right = max(map(len, low)), max(map(len, high))
-            intervals = [f"[{a:>{left}}, {b:>{right}}]" for a, b in zip(low, high, strict=True)]
-            columns.append(["95 % interval", *intervals])
+            columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
         lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > _SHOWN else ''}>"]
         for name, *numbers in zip(*columns, strict=True):
@@ -75,30 +74,57 @@ class Estimates:
             raise StateError("fractions of zero reports are undefined")
         return self.values / self.n
 
-    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the confidence interval of every estimate, not clipped."""
+    def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the confidence interval of every estimate, not clipped.
+
+        If the items were selected for large estimates, by ``top`` or by a search, the intervals take this into
+        account: they contain the truth as often as they say among the items selected, and an item that is not
+        ``significant`` has an upper bound only, from 0. ``plain``: intervals for items chosen beforehand.
+        """
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
+        if self.selection is not None and not plain:
+            return self.selection.interval(self.values, np.sqrt(self.variance), float(level))
         half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
+
+    @property
+    def significant(self) -> npt.NDArray[np.bool_] | None:
+        """Whether each selected item can be told from nothing; None if the items were not selected.
+
+        The chance that any item without holders is called significant is at most 5 %.
+        """
+        return None if self.selection is None else self.selection.told(self.values)
 
     def top(self, k: int = 10) -> Estimates:
         """The k largest estimates, largest first (ties in the order of the domain).
 
-        Their intervals are valid for items chosen beforehand. Items selected for large estimates tend to be
-        overestimated, and among many items with similar counts the largest estimates are mostly luck.
+        Items selected for large estimates tend to be overestimated, and among many items with similar counts the
+        largest estimates are mostly luck: their intervals are wider than plain ones (see ``interval``).
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
         order = np.argsort(-self.values, kind="stable")[:k]
-        return self._take(order, selection("top", k=int(k)))
+        return self._ordered(order, selection("top", k=int(k)))
 
-    def _take(self, order: npt.NDArray[np.intp], step: Applied) -> Estimates:
+    def largest(self, k: int) -> Estimates:
+        """The k largest estimates, to show: ``top``, without a step in the history if these are all."""
+        return self.top(k) if k < len(self) else self._ordered(np.argsort(-self.values, kind="stable"))
+
+    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
-        return Estimates(self.items[order], self.values[order], variance, self.n, complete, (*self.history, step))
+        history, selected = (*self.history, *steps), self._selection_of(order)
+        return Estimates(self.items[order], self.values[order], variance, self.n, complete, history, selected)
+
+    def _selection_of(self, order: npt.NDArray[np.intp]) -> Selection | None:
+        before = None if self.selection is None else self.selection.take(order)
+        if self.variance is None or len(order) == len(self):
+            return before
+        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete)
+        return largest if before is None else before.above(largest.least)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
         """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
@@ -113,6 +139,8 @@ class Estimates:
             gone = f"is gone after {history_text(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
         values, variance = apply(name, self.values, self.n, self.variance, **options)
+        if self.selection is not None and variance is not None:
+            raise StateError(f"{name} changes estimates whose items are already selected; apply it before top()")
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
@@ -125,6 +153,8 @@ class Estimates:
         if self.variance is not None:
             low, high = self.interval(level)
             columns |= {"standard_error": np.sqrt(self.variance), "low": low, "high": high}
+        if self.selection is not None:
+            columns["significant"] = self.significant
         return DataFrame(columns)
 
     def plot(self, ax: Axes | None = None, *, k: int = 20, level: float = 0.95) -> Axes:
@@ -133,7 +163,7 @@ class Estimates:
             from matplotlib import pyplot
         except ImportError as error:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
-        shown = self.top(k) if len(self) else self
+        shown = self.largest(k)
         rows = np.arange(len(shown))
         if ax is None:
             ax = pyplot.subplots(figsize=chart_size(len(shown)), layout="constrained")[1]

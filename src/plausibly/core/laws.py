@@ -49,7 +49,7 @@ class VarianceLaw:
         hashing += self.per_pair * (n - f) * (n - f - 1) + self.per_fellow * f * (f - 1)
         return n * self.per_report + f * self.per_holder + hashing
 
-    def at(self, n: Any, f: Any, *, f2: float | None = None) -> Any:
+    def at(self, n: Any, f: Any, *, f2: Any = None) -> Any:
         """The variance by this law in floating point, for one count or an array of them."""
         f = np.asarray(f, dtype=np.float64)
         variance = n * float(self.per_report) + f * float(self.per_holder)
@@ -175,7 +175,7 @@ class Decoder(Protocol):
         """The exact integers that the decoder's law turns into estimates."""
         ...
 
-    def estimate(self, evidence: Cells, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         """Estimates from scores or other evidence (codes None: of all items), with variances by the law if known."""
         ...
 

@@ -72,6 +72,20 @@ def count_text(value: float, digits: int = 0) -> str:
     return f"{value:z,.{digits}f}"
 
 
+def interval_texts(
+    low: Iterable[float], high: Iterable[float], significant: Iterable[bool] | None, digits: int = 0
+) -> list[str]:
+    """The wording of intervals, aligned; of items that cannot be told from nothing, upper bounds.
+
+    >>> interval_texts([900.2, 0], [1100.7, 85], [True, False])
+    ['[900, 1,101]', 'at most 85']
+    """
+    ends = [[count_text(end, digits) for end in side] for side in (low, high)]
+    left, right = (max(map(len, side), default=0) for side in ends)
+    told = [True] * len(ends[0]) if significant is None else significant
+    return [f"[{a:>{left}}, {b:>{right}}]" if sure else f"at most {b}" for a, b, sure in zip(*ends, told, strict=True)]
+
+
 def plural(count: int, unit: str) -> str:
     """The wording of a count with its unit.
 

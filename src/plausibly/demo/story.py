@@ -144,11 +144,12 @@ class Story:
 
     def _remarks(self, listed: Estimates, found: Estimates) -> Iterator[str]:
         hits = len({*found.items.tolist()} & {*self.known.items[:_SHOWN]})
-        held = f"{self.known.covered(listed):,} of the {len(listed):,}"
-        yield f"With the list, {held} intervals contain the truth; 95 % should."
+        held, chosen = self.known.covered(listed), self.known.covered(found)
+        yield f"With the list, {held:,} of the {len(listed):,} intervals contain the truth; 95 % should."
         yield (
             f"Without the list, the search found {hits} of the {_SHOWN} most visited sites, "
-            f"and {sum(not self.known.count(item) for item in found.items)} that nobody has visited."
+            f"and {sum(not self.known.count(item) for item in found.items)} that nobody has visited; "
+            f"{chosen} of its {len(found)} intervals contain the truth."
         )
         both = int(LISTED) + int(UNLISTED)
         yield f"In this demo every user sends two reports, which add up to ε = {both}. A real collection asks for one."

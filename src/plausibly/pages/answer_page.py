@@ -71,9 +71,10 @@ def _table(answer: Answer) -> Html:
 
 def _keys(answer: Answer) -> Iterator[list[str]]:
     # The sort keys of the columns of numbers; an interval is sorted by its lower end.
-    columns = answer.columns()
-    used = [columns["estimate"], columns["estimate"], columns["low"], columns.get("p_value")]
-    for i in answer.places:
+    made, found = answer.shown, answer.found
+    low = None if made.variance is None else made.interval(answer.level)[0]
+    used = [made.values, made.values, low, None if found is None else found.p_values]
+    for i in range(len(made)):
         yield [repr(float(column[i])) for column in used if column is not None]
 
 
@@ -95,9 +96,9 @@ def _reading(answer: Answer) -> Html:
         )
     if answer.picked and answer.estimates.variance is not None:
         said.append(
-            "This is true for an item that was chosen beforehand. Items that are picked because their estimates are "
-            "large tend to be overestimated, and their intervals contain the true count less often. Among many items "
-            "with similar counts, the largest estimates are mostly due to chance."
+            "Items that are picked because their estimates are large tend to be overestimated. The intervals allow for "
+            "that: near the last estimate that was picked they reach further down. An item with “at most” cannot be "
+            "told from nothing; among many items without holders, some look that common by chance."
         )
     if answer.found is not None and answer.found.p_values is not None:
         said.append(

@@ -15,10 +15,11 @@ from ..core.estimates import Estimates, Floats
 from ..core.history import Kind, history_text, without_steps
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
-from ..core.wording import count_text, decimal
+from ..core.wording import count_text, decimal, interval_texts
 from ..search.heavy_hitters import HeavyHitters
 
 VERSION = 1
+_ONLY_AT_MOST = "“At most”: the item cannot be told from nothing. Noise alone may have lifted its estimate so high."
 _MANY = 1000
 _CERTAIN = 1e-99
 
@@ -77,17 +78,15 @@ class Answer:
             "as with any other value"
         )
 
-    @property
-    def places(self) -> npt.NDArray[np.intp]:
-        """Indices of the estimates that the answer shows, largest first: all of a search, otherwise the largest."""
-        shown = len(self.estimates) if self.found is not None else self.largest
-        return np.argsort(-self.estimates.values, kind="stable")[:shown]
+    @cached_property
+    def shown(self) -> Estimates:
+        """The estimates that the answer shows, largest first: all of a search, otherwise the largest."""
+        return self.estimates.largest(len(self.estimates) if self.found is not None else self.largest)
 
     @property
     def picked(self) -> bool:
         """Whether the items that the answer shows were selected for being large."""
-        chosen = any(step.kind is Kind.SELECTION for step in self.estimates.history)
-        return chosen or self.found is not None or self.largest < len(self.estimates)
+        return self.shown.selection is not None
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
         """The answer's columns of numbers by name; None for a column without values."""
@@ -100,6 +99,8 @@ class Answer:
             "high": high,
             "share": made.fractions if made.n else None,
         }
+        if made.selection is not None:
+            columns["significant"] = made.significant
         return columns if self.found is None else columns | {"p_value": self.found.p_values}
 
     def facts(self) -> dict[str, Any]:
@@ -135,18 +136,14 @@ class Answer:
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the answer's table for people: the item itself, then texts."""
-        made, p_values = self.estimates, None if self.found is None else self.found.p_values
+        made, p_values = self.shown, None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
-        shown = self.places
-        ends = [] if self.interval is None else [[count_text(end[i], digits) for i in shown] for end in self.interval]
-        widths = [max(map(len, texts), default=0) for texts in ends]
-        for place, i in enumerate(shown):
-            value = float(made.values[i])
+        intervals: list[str] = []
+        if made.variance is not None:
+            intervals = interval_texts(*made.interval(self.level), made.significant, digits)
+        for i, value in enumerate(made.values.tolist()):
             texts = [count_text(value, digits), f"{100 * value / made.n:z.{fine}f} %" if made.n else "–"]
-            if ends:
-                # Digits are aligned with spaces as wide as a digit.
-                low, high = (f"{own[place]:>{width}}" for own, width in zip(ends, widths, strict=True))
-                texts.append(f"[{low}, {high}]")
+            texts += intervals[i : i + 1]
             if p_values is not None:
                 texts.append(f"{p_values[i]:.1g}" if p_values[i] >= _CERTAIN else f"< {_CERTAIN:g}")
             yield made.items[i], *texts
@@ -183,9 +180,10 @@ class Answer:
             told.append(f"After {history_text(steps)}, there is no variance and no interval.")
         elif self.picked and len(made):
             told.append(
-                "Each interval is valid for an item that was chosen beforehand. Items that are picked because their "
-                "estimates are large tend to be overestimated."
+                "The items were chosen for their large estimates. The intervals allow for that: they are wider than "
+                "for items chosen beforehand."
             )
+            told += [_ONLY_AT_MOST] * (not np.all(self.shown.significant))
         if self.significance is not None:
             told.append(
                 f"The list contains a string that nobody has with probability at most {100 * self.significance:g} %."

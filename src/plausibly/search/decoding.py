@@ -10,7 +10,7 @@ beam and do not change it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from math import log, sqrt
 
@@ -54,6 +54,7 @@ _KIND = 0.5
 _KINDS = 50
 _PARENTS_AT_ONCE = 1_024
 _SAMPLED = 16
+_HALVINGS = 30
 
 Ids = npt.NDArray[np.int32]
 
@@ -80,8 +81,7 @@ class Found:
 
     strings: Symbols
     values: Floats
-    """Estimated counts, pooled with those of prefixes that agree with them, hence slightly too high."""
-    variance: Floats
+    """Counts for ranking, pooled with those of prefixes that agree with them; they have no variance law."""
     scores: Floats
     """Log-odds of being held by many users rather than by none."""
     posterior: Floats
@@ -90,6 +90,7 @@ class Found:
     """Estimate and variance from the groups that report the whole string, which had no part in choosing it."""
     model: CharacterModel
     trace: tuple[Stage, ...]
+    ranking: Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,20 +413,28 @@ class _Settling:
     def _keep(self, strings: _Beam, cells: list[Numbers], values: list[Floats]) -> None:
         self.strings, self._cells, self._values = strings, cells, values
         self.whole = self._evidence.first_whole(strings.prefixes)
-        self.score, self.count, self.variance, self.own, self.own_variance = np.zeros((5, len(self.whole)))
+        self._scored = np.zeros((6, len(self.whole)))
+
+    @property
+    def _scored(self) -> tuple[Floats, ...]:
+        return self.score, self.count, self.variance, self.own, self.own_variance, self._users
+
+    @_scored.setter
+    def _scored(self, given: Iterable[Floats]) -> None:
+        self.score, self.count, self.variance, self.own, self.own_variance, self._users = given
 
     def keep(self, chosen: Numbers) -> None:
         """Drop all other decoded strings."""
-        scored = [part[chosen] for part in (self.score, self.count, self.variance, self.own, self.own_variance)]
+        scored = [part[chosen] for part in self._scored]
         self._keep(
             self.strings.take(chosen),
             [cells[:, chosen] for cells in self._cells],
             [values[:, chosen] for values in self._values],
         )
-        self.score, self.count, self.variance, self.own, self.own_variance = scored
+        self._scored = scored
 
     def _score(self, some: Numbers) -> None:
-        evidence, whole, strings = self._evidence, self.whole[some], self.strings.take(some)
+        evidence, whole = self._evidence, self.whole[some]
         total, precision, users = np.zeros((3, len(some)))
         for i, values in enumerate(self._values):
             of_one = evidence.noise(evidence.levels[i - 1].variance if i else evidence.first_variance)
@@ -433,18 +442,21 @@ class _Settling:
             total += weight * combined(values[:, some], of_one)
             precision += weight
             users += (whole <= i) / (1 + evidence.drawn(i))
-        own, variance = total / precision, 1 / precision
-        alone = whole == 0
+        self.own[some], self.own_variance[some], self._users[some] = total / precision, 1 / precision, users
+        self.score[some], self.count[some], self.variance[some] = self.weighed(some, self.own[some])
+
+    def weighed(self, some: Numbers, own: Floats) -> tuple[Floats, Floats, Floats]:
+        """Score, count and variance that the decoded strings would have with the given counts of their own groups."""
+        strings, variance, users = self.strings.take(some), self.own_variance[some], self._users[some]
+        alone = self.whole[some] == 0
         around = np.where(alone, 1.0, strings.parent_variance)
         gain = support(own, variance, strings.parent, around) - strings.against
         gain = np.where(alone, np.maximum(own, 0.0) ** 2 / (2 * variance), gain) + strings.step_prior
         # Capped at 0: a prefix that was lucky on the way must not help a string that has no support at the end.
-        self.score[some] = np.where(own > 0, gain, -np.inf)
+        score = np.where(own > 0, gain, -np.inf)
         count, pooled = followed(own, variance, strings.parent, around)
         drawn = np.maximum(own, 0.0) * np.maximum(1 / users - 1, 0.0)
-        self.count[some] = np.where(alone, own, count)
-        self.variance[some] = np.where(alone, variance, pooled) + drawn
-        self.own[some], self.own_variance[some] = own, variance
+        return score, np.where(alone, own, count), np.where(alone, variance, pooled) + drawn
 
     def taken(self, most: int) -> Numbers:
         """Up to ``most`` decoded strings in the order in which they are taken, each time the best of the rest."""
@@ -499,26 +511,59 @@ class _Settling:
         self._score(some[better])
 
 
+class Ranking:
+    """The final ranking of decoded strings, by the probability of being among the k most frequent."""
+
+    def __init__(self, settling: _Settling, k: int) -> None:
+        self._settling, self._k = settling, k
+        self._heavy = np.sort(settling.count[self._is_heavy(settling.score) > 0.5])[::-1]
+
+    def _is_heavy(self, score: Floats) -> Floats:
+        # Of k heavy strings, k·P(x) are expected to be x, hence the odds k·e^S of being heavy at all.
+        return np.asarray(1 / (1 + np.exp(-np.clip(score + log(self._k), -600.0, 600.0))))
+
+    def posterior(self, some: Numbers, own: Floats, *, without: Floats | None = None) -> Floats:
+        """Probability of being among the k most frequent, if the decoded strings' own groups had counted ``own``.
+
+        It is the probability of being heavy, times that of exceeding the k-th of the strings that are more likely
+        heavy than not; ``without`` excludes a count of each string itself from these.
+        """
+        score, count, variance = self._settling.weighed(some, own)
+        last = self._last(0) if without is None else np.where(without >= self._last(0), self._last(1), self._last(0))
+        return self._is_heavy(score) * upper_tail((last - count) / np.sqrt(variance))
+
+    def _last(self, more: int) -> float:
+        place = self._k - 1 + more
+        return float(self._heavy[place]) if len(self._heavy) > place else 0.0
+
+    def least(self, chosen: Numbers, beaten: float) -> Floats:
+        """Smallest count of its own groups with which each chosen string would still beat the given posterior."""
+        settling = self._settling
+        without = np.where(self._is_heavy(settling.score[chosen]) > 0.5, settling.count[chosen], -np.inf)
+        low, high = np.zeros(len(chosen)), settling.own[chosen]
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            enough = self.posterior(chosen, middle, without=without) > beaten
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return high
+
+
 def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, trace: tuple[Stage, ...]) -> Found:
     settling = _Settling(evidence, strings)
     settling.keep(settling.taken(TAKEN * k))
-    # Of k heavy strings, k·P(x) are expected to be x, hence the odds k·e^S of being heavy at all. That is multiplied by
-    # the chance of exceeding the k-th of the strings that are more likely heavy than not.
-    heavy = 1 / (1 + np.exp(-np.clip(settling.score + log(k), -600.0, 600.0)))
-    likely = np.sort(settling.count[heavy > 0.5])[::-1]
-    last = likely[k - 1] if len(likely) >= k else 0.0
-    posterior = heavy * upper_tail((last - settling.count) / np.sqrt(settling.variance))
+    ranking = Ranking(settling, k)
+    posterior = ranking.posterior(np.arange(len(settling.score)), settling.own)
     order = np.argsort(-posterior, kind="stable")
     settling.keep(order)
     return Found(
         strings=settling.strings.prefixes,
         values=settling.count,
-        variance=settling.variance,
         scores=settling.score,
         posterior=posterior[order],
         own=(settling.own, settling.own_variance),
         model=model,
         trace=trace,
+        ranking=ranking,
     )
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.domain.symbols import Rows, symbol_numbers
-from ..core.history import History
-from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, thinned
-from ..core.parts import PartEvidence
+from ..core.laws import CountMean
 from ..core.scheme import Encoded
 from .string_parts import Part, as_bytes, content_keys
 
@@ -62,67 +58,3 @@ class Fold(Part):
         blocks = np.uint64(self.scheme.size // self.block - 1)
         starts = (keys >> np.uint64(32) & blocks).astype(np.int64) * self.block
         return starts, (keys & np.uint64(self.block - 1)).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class FoldedStrings:
-    """Counts of given strings from the cohorts that fold whole strings: the sum of the strings' cells.
-
-    The expected contribution of other strings is subtracted, as in a count-mean sketch with a row for each cohort.
-    """
-
-    cohorts: tuple[Fold, ...]
-    numbers: tuple[int, ...]
-    share: Fraction
-    """Share of all users who are in one of the cohorts."""
-    history: History = ()
-
-    @cached_property
-    def _oracle(self) -> Estimator:
-        estimator = self.cohorts[0].scheme.estimator()
-        assert isinstance(estimator, Estimator)  # an oracle over integers is linear
-        return estimator
-
-    @property
-    def _count_mean(self) -> CountMean:
-        return CountMean(self.cohorts[0].scheme.size)
-
-    @cached_property
-    def law(self) -> VarianceLaw | None:
-        oracle, together = self._oracle.law, Fraction(1, len(self.cohorts))
-        return None if oracle is None else thinned(self._count_mean.law(oracle, together), self.share)
-
-    def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
-        assert codes is not None  # strings cannot be listed
-        found = np.zeros(len(codes), dtype=np.int64)
-        for fold, number in zip(self.cohorts, self.numbers, strict=True):
-            own: PartEvidence = evidence[number]
-            found += self._oracle.scores(own.evidence, own.numbers, fold.items(codes))
-        return found
-
-    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        assert codes is not None
-        cells, share = self._count_mean.cells, float(self.share)
-        values, pairs = np.zeros(len(codes)), 0.0
-        for fold, number in zip(self.cohorts, self.numbers, strict=True):
-            own: PartEvidence = evidence[number]
-            table, _ = self._oracle.estimate(own.evidence, own.numbers, None)
-            table -= own.users / cells
-            values += table[fold.items(codes).astype(np.int64)]
-            pairs += self._pairs(table, own.users)
-        values *= float(self._count_mean.scale) / share
-        if self.law is None:
-            return values, None
-        total = int(np.sum(n))
-        squares = total + max(0.0, pairs) * len(self.cohorts) / share**2
-        return values, np.maximum(self.law.at(total, np.clip(values, 0, total), f2=squares), 0.0)
-
-    def _pairs(self, table: Floats, users: int) -> float:
-        # The spread of the cells beyond their noise shows how many pairs of users hold the same string.
-        if self._oracle.law is None:
-            return 0.0
-        law, cells = self._oracle.law.averaged, len(table)
-        beyond = float((table**2).sum()) - cells * users * float(law.per_report)
-        # An oracle with its own hash functions increases the spread.
-        inflation = float(law.collision) * (cells - 1)
-        return (beyond - inflation * users * (users / cells - 1)) / (1 + inflation)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.arguments import whole_number
 from ..core.errors import ParameterError
+from ..core.estimates import Estimates
 from ..core.wording import label_of
 from .trace import Traced
 from .tree_picture import Picture
@@ -24,7 +27,7 @@ class HeavyHitters(Traced):
     ``p_values`` has for each string, if the search computes it, the chance that any string without holders looks as
     good; ``trace`` the steps of the search; ``dictionary`` the strings given as likely; ``judged`` the p-values of all
     strings compared at the end, returned or not.
-    Strings that were selected for large estimates tend to be overestimated.
+    Intervals allow for the search's choice; strings that are not ``significant`` come last, with an upper bound only.
     """
 
     dictionary: frozenset[Any] = frozenset()
@@ -58,6 +61,10 @@ class HeavyHitters(Traced):
         elif settles:
             lines.append(f"  at the end: not among the {len(self):,} returned{self._p_value(item)}")
         return "\n".join(lines)
+
+    def largest(self, k: int) -> Estimates:
+        # As they were returned: strings that cannot be told from nothing come last.
+        return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 
     def _p_value(self, item: str | bytes) -> str:
         known = {} if self.p_values is None else dict(zip(self.items.tolist(), self.p_values.tolist(), strict=True))

@@ -15,6 +15,7 @@ from ..core.domain.symbols import Rows, symbol_rows
 from ..core.errors import ParameterError
 from ..core.history import search_by
 from ..core.laws import Floats, choose_estimator
+from ..core.selection import of_largest
 from ..core.wording import shown
 from .base import SearchTally
 from .heavy_hitters import HeavyHitters
@@ -77,6 +78,11 @@ class Choices:
                 f"oracle: expected a mapping of the oracle's options, got {type(self.oracle).__name__}"
             )
 
+    @property
+    def least(self) -> float:
+        """Smallest estimate that a search may return: above zero, and at least the threshold."""
+        return max(0.0, -np.inf if self.threshold is None else self.threshold)
+
     def best(self, values: Floats, most: int | None) -> Any:
         """Positions of up to ``most`` of the best prefixes, the largest value first, none below the threshold."""
         order = np.argsort(-values, kind="stable")[:most]
@@ -114,6 +120,9 @@ def conclude(
     values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
     best = choices.best(values, choices.k)
     best = best[values[best] > 0]
+    selected = None
+    if variance is not None:
+        selected = of_largest(values, np.sqrt(variance), best).above(choices.least)
     items = strings.decode(candidates[best])
     step = Step(part.label, part.last, len(tally.parts[number]), len(candidates), items, values[best])
     return HeavyHitters(
@@ -123,6 +132,7 @@ def conclude(
         n=len(tally),
         complete=False,
         history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, search_by(tally.scheme.name)),
+        selection=selected,
         trace=(*trace, step),
     )
 

@@ -20,6 +20,7 @@ from ..core.laws import Codes, Decoder, Floats
 from ..core.parts import PartDecoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
+from ..core.selection import of_largest
 from ..core.wording import shown
 from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
@@ -229,6 +230,7 @@ class ROUND(Search):
             n=len(tally),
             complete=False,
             history=(search_by(self.name),),
+            selection=of_largest(values, np.sqrt(variance), best, level=level).above(choices.least),
             p_values=adjusted(z[best], len(rows)),
             trace=(Step(part.label, self.reach, len(tally), len(rows), items, values[best]),),
         )

@@ -20,7 +20,6 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from .decoding import Found
 from .dictionary import Dictionary, places_in
 from .evidence import Evidence, Floats, Numbers, Symbols, numbers
 from .prior import CharacterModel
@@ -136,10 +135,9 @@ def _at_the_root(score: npt.NDArray[np.floating], ended: float, k: int) -> Float
     return np.asarray(shared + (going - log(max(1.0, float(np.exp(shared).sum())))))
 
 
-def adjusted_p_values(evidence: Evidence, found: Found, k: int, dictionary: Dictionary | None = None) -> Floats:
+def adjusted_p_values(chances: Floats, weights: Floats) -> Floats:
     """Strict significance of each string as a p-value, the lowest level that accepts it: p(x)/w(x), at most 1."""
-    p, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1.0, dictionary=dictionary)
-    return np.asarray(np.minimum(1.0, p / np.maximum(weights, 1e-300)))
+    return np.asarray(np.minimum(1.0, chances / np.maximum(weights, 1e-300)))
 
 
 def significant(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
+from ..core.wording import count_text, interval_texts
 from .trace import Step, Traced
 from .tree import Knot, tree_of
 
@@ -35,6 +36,7 @@ class Picture:
         self.edges = list(self.root.edges())
         self.tips = [knot for _, knot in self.edges if knot.place is not None]
         self.largest = max((knot.value for _, knot in self.edges), default=0.0)
+        self.numbers = _numbers(found)
         notes = ["line width: estimated count", "grey: kept for some steps, then dropped (×)"]
         notes += [f"hollow: p > {_LEVEL}"] * any(self._luck(knot) for knot in self.tips)
         notes += [f"one step in {apart}"] * (apart > 1)
@@ -57,7 +59,8 @@ class Picture:
             self.halves.append(text / 2 + 0.03)
         self.labels = right + 0.08
         self.bars = self.labels + max((_width(knot.text) for knot in self.tips), default=0.0) + 0.2
-        self.right = max(self.bars + _BARS + 1.1 if self.tips else self.labels + 0.8, 0.9 * _width(self.note))
+        numbers = max((_width(self.numbers[knot.place or 0]) for knot in self.tips), default=0.0)
+        self.right = max(self.bars + _BARS + 0.2 + numbers if self.tips else self.labels + 0.8, 0.9 * _width(self.note))
         self.more = len(self.found) - len(self.tips)
         self.top, self.bottom = -4.2, max((knot.row for _, knot in self.edges), default=0.0) + 2.2 + bool(self.more)
 
@@ -141,8 +144,7 @@ class Picture:
             ax.plot(ends, [knot.row, knot.row], color=_INK, linewidth=self.scale, zorder=2)
             inside = "white" if self._luck(knot) else _FOUND
             self._mark(ax, zero + unit * knot.value, knot.row, "o", _FOUND, markerfacecolor=inside)
-            half = "" if found.variance is None else f" ± {float(high[knot.place]) - knot.value:,.0f}"
-            self._write(ax, self.right, knot.row, f"{knot.value:,.0f}{half}", side="right")
+            self._write(ax, self.right, knot.row, self.numbers[knot.place or 0], side="right")
         if self.more:
             self._write(ax, self.labels, last + 1, f"and {self.more:,} more", _FAINT)
 
@@ -175,3 +177,12 @@ def _count(number: int) -> str:
 def _width(text: str) -> float:
     # In a fixed-width font, a character's width is 0.602 times the font size.
     return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text) * 0.602 * _TEXT / 72
+
+
+def _numbers(found: Traced) -> list[str]:
+    # The estimate of each string with its interval.
+    values = [count_text(value) for value in found.values]
+    if found.variance is None:
+        return values
+    intervals = interval_texts(*found.interval(), found.significant)
+    return [f"{value}  {interval}" for value, interval in zip(values, intervals, strict=True)]

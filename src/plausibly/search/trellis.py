@@ -14,25 +14,28 @@ import numpy.typing as npt
 
 from ..core.arguments import json_integer, whole_number
 from ..core.domain import Integers, expect_domain
+from ..core.domain.symbols import Rows
 from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.history import search_by
 from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
+from ..core.selection import TOLD, Selection, least_scores
 from ..core.wording import shown
 from .base import PrefixLevel, Search, SearchTally
 from .decoding import Found, decode
 from .dictionary import dictionary_of
 from .evidence import Evidence, Floats, Level, Numbers, Symbols
-from .folded_parts import Fold, FoldedStrings, block_size
+from .folded_parts import Fold, block_size
 from .heavy_hitters import HeavyHitters
 from .letter_prior import ordinary_text
 from .multiple_testing import significance_level
 from .prefixes import prefix_lengths, prefix_part
-from .significance import adjusted_p_values
+from .significance import adjusted_p_values, significant
 from .string_parts import Part
 from .trace import Step
+from .whole_strings import Group, WholeStrings
 
 MOST_FOUND = 1000
 
@@ -171,8 +174,10 @@ class TRELLIS(Search):
     def estimator(self) -> Decoder:
         if not self.folds:
             return super().estimator()
-        numbers = tuple(range(len(self.parts) - self.cohorts, len(self.parts)))
-        return FoldedStrings(self.folds[-1], numbers, sum(map(self.share, numbers), Fraction(0)))
+        first = self.parts.index(self.first_part)
+        numbers = range(first, len(self.parts))
+        groups = tuple(Group(self.parts[number], number, self.share(number)) for number in numbers)
+        return WholeStrings(groups, self.strings.length)
 
     def shrunk(self, size: int) -> Scheme:
         letters = max(1, min(self.strings.symbols - 1, size // 8))
@@ -210,18 +215,24 @@ class TRELLIS(Search):
         """
         known = dictionary_of(dictionary, self.strings)
         k = whole_number("k", k, 1, MOST_FOUND)
+        level = None if level is None else significance_level(level)
         evidence = self.evidence(tally)
         found = decode(evidence, k, known)
-        p_values = adjusted_p_values(evidence, found, k, known)
-        chosen = np.arange(len(p_values)) if level is None else np.flatnonzero(p_values <= significance_level(level))
-        chosen = chosen[:k]
+        chances, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1, dictionary=known)
+        p_values = adjusted_p_values(chances, weights)
+        values, variance = self.estimator().estimate(tally.evidence, tally.numbers, self._rows(found.strings))
+        allowed = np.flatnonzero((values > 0) & (p_values <= (1.0 if level is None else level)))
+        # The most common first; at the end, strings that cannot be told from nothing.
+        chosen = allowed[:k]
+        chosen = chosen[np.lexsort((-values[chosen], p_values[chosen] > TOLD))]
         return HeavyHitters(
             items=self._texts(found.strings[chosen]),
-            values=found.values[chosen],
-            variance=found.variance[chosen],
+            values=values[chosen],
+            variance=None if variance is None else variance[chosen],
             n=len(tally),
             complete=False,
             history=(search_by(self.name),),
+            selection=_selection(found, values, weights, chosen, allowed[k:], level),
             p_values=p_values[chosen],
             trace=self._trace(found, tally),
             dictionary=frozenset() if known is None else frozenset(self._texts(known.strings)),
@@ -294,4 +305,21 @@ class TRELLIS(Search):
         return tuple(steps)
 
     def _texts(self, strings: Symbols) -> npt.NDArray[Any]:
-        return self.strings.decode(strings.astype(self.strings.symbol_dtype))
+        return self.strings.decode(self._rows(strings))
+
+    def _rows(self, strings: Symbols) -> Rows:
+        return strings.astype(self.strings.symbol_dtype)
+
+
+def _selection(
+    found: Found, values: Floats, weights: Floats, chosen: Numbers, beaten: Numbers, level: float | None
+) -> Selection:
+    # ``values`` estimate the counts by a law, ``found.own`` are robust counts of the same groups, which chose.
+    own, variance = (part[chosen] for part in found.own)
+    beyond = values[chosen] - own
+    least = np.full(len(chosen), -np.inf)
+    if len(beaten):
+        least = found.ranking.least(chosen, float(found.posterior[beaten].max())) + beyond
+    weights, errors = weights[chosen], np.sqrt(variance)
+    selected = Selection(least, least_scores(TOLD * weights) * errors + beyond, weights)
+    return selected if level is None else selected.above(least_scores(level * weights) * errors + beyond)
