@@ -43,6 +43,7 @@ _COLOURS = {
     "CS, shared signs": "#cc3311",
     "CS, signs on coefficients": "#cc3311",
     "BLOOM": "#222222",
+    "RAPPOR as published, not private": "#222222",
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
