@@ -1,18 +1,24 @@
 """Table 2: every search over every sketch, finding the 10 most clicked addresses, cut to 6 characters.
 
-**Two readings of PEM.** The paper writes that prefixes are built up in steps of 2 characters. Its program
-(``PEMClient.privatise`` and ``PEMServer.find_heavy_hitters``, called with a start of 2 and a step of 2) reports prefixes
-of 4 and of 6 characters, and starts from all prefixes of 4. As written, PEM reports 2, 4 and 6 characters.
+**Two readings of PEM.** The paper writes that prefixes are built up in steps of 2 characters. Its program reports
+prefixes of 4 and of 6 characters, and starts from all prefixes of 4 (``PEMClient.privatise`` and
+``PEMServer.find_heavy_hitters``, called with a start of 2 and a step of 2). As written, PEM reports 2, 4 and 6
+characters.
 
-**Two metrics.** ``f1_lenient`` is the program's (``HeavyHitterExperiment._compute_metrics``): a search returns T strings,
-and only strings that nobody has count as false. ``f1`` is strict: the first 10 strings against the 10 most common.
+**Two metrics.** ``f1_lenient`` is the program's (``HeavyHitterExperiment._compute_metrics``): a search returns T
+strings, and only strings that nobody has count as false. ``f1`` is strict: the first 10 strings against the 10 most
+common.
 
 **The paper's T.** Its program (``hh_aol``) copies the parameters of a run before it sets T, so that a run has the T of
 the run before it: every run printed with T=20 has T=10, and some printed with T=10 have T=20. Precision and recall tell
 which: with a recall of .96 and a precision of .626, 15 strings were counted.
 
-The paper's numbers are from a search log that is not public; ours are from a model of it. In addition: SFP and TH with
-split users instead of a split budget, SFP's fragments alone, our own search, and upper bounds for any search.
+**What is not the same.** The paper's numbers are from a search log that is not public; ours are from a model of it. The
+program's CMS flips bits with the noise of SUE, not of OUE as the paper writes and as here. Its TH chooses whole strings
+by the prefix reports of a third of the users (``TreeHistServer.find_heavy_hitters``), ours by the second oracle.
+
+In addition: SFP and TH with split users instead of a split budget, SFP's fragments alone, our own search, and upper
+bounds for any search.
 """
 
 from __future__ import annotations
@@ -97,7 +103,7 @@ def label(search: str, sketch: str, kept: int, rows: int) -> str:
 def as_run(printed: Printed) -> str:
     """The label of our line with the settings that the paper's program ran for a printed row.
 
-    PEM as programmed returns T strings, nearly all of which count: more than 10 mean T=20. SFP and TH have the T of PEM.
+    PEM as programmed returns T strings, most of which count: more than 10 mean T=20. SFP and TH have the T of PEM.
     """
     search = AS_PROGRAMMED if printed.search == "PEM" else printed.search
     return label(search, printed.sketch, 10 if _RUNS[printed.run] <= 10 else 20, printed.rows)
@@ -203,11 +209,11 @@ FIGURE = Figure(
     name="table2",
     title="Heavy hitters: the 10 most clicked addresses, 6 characters",
     about="How well each search finds the 10 most clicked addresses, over sketches of three kinds (colours) and sizes "
-    "(rows × cells). T is the number of pieces kept at each step, and of strings returned; TRELLIS and the ceilings C1 "
-    "(candidates known) and C3U (all strings tried) return T strings, too. Above, only strings that nobody has count as "
-    "false, as in the paper's program; below, the first 10 strings are compared with the 10 most common. PEM reports 4 "
-    "and 6 characters in the program, 2, 4 and 6 in the text. Hollow marks are the paper's numbers, on a log that is not "
-    "public, at the T that was run. Bars are standard deviations.",
+    "(rows × cells). T is the number of pieces kept at each step, and of strings returned; TRELLIS and the ceilings, "
+    "C1 (candidates known) and C3U (all strings tried), return T strings, too. In the upper row only strings that "
+    "nobody has count as false, as in the paper's program; in the lower row the first 10 strings are compared with the "
+    "10 most common. PEM reports 4 and 6 characters in the program, 2, 4 and 6 in the text. Hollow marks are the "
+    "paper's numbers, on a log that is not public, at the T that was run. Bars are standard deviations.",
     sweeps=_SWEEPS,
     panels=[
         _panel(search, metric, title)

@@ -68,8 +68,8 @@ def table_2_row_by_row(rows: Curves) -> Verdict:
         len(close) >= _MOST * len(PAPER),
         f"{len(close)} of the {len(PAPER)} printed rows are within {_CLOSE} of ours, run and scored as the program does"
         + (f"; not {'; '.join(others)}" if others else ""),
-        "The log is not public, and ours is a model of it. With T=10 the ten most common prefixes of 4 characters decide:"
-        " in the model, the prefixes of three of the ten strings are not among them.",
+        "The log is not public, and ours is a model of it. With T=10, the ten most common prefixes of 4 characters"
+        " decide; in the model, three of the ten strings do not begin with one of these.",
         f"at least {_MOST:.0%} of the rows within {_CLOSE}",
     )
 
@@ -85,9 +85,9 @@ def pem_above_sfp_above_th(rows: Curves) -> Verdict:
     split = {name: _f1(rows, name, "f1", "r=128") for name in (AS_PROGRAMMED, "SFP, users split", "TH, users split")}
     whole = {name: _f1(rows, name, "f1", "r=128") for name in (AS_PROGRAMMED, "SFP", "TH")}
     why = (
-        "PEM divides its users among prefix lengths; SFP and TH divide each user's budget between two reports. Strict F1"
-        f" at r = 128, as published: {_told(whole)}; with the users divided in all three: {_told(split)}. At ε = 3, half"
-        " the budget means 6.7 times the variance, half the users only twice."
+        "PEM divides its users among prefix lengths; SFP and TH divide each user's budget between two reports."
+        f" Strict F1 at r = 128, as published: {_told(whole)}; with the users divided in all three: {_told(split)}."
+        " At ε = 3, half the budget means 6.7 times the variance, half the users only twice."
     )
     return Verdict(found.outcome, found.numbers, why, found.rule)
 

@@ -42,7 +42,7 @@ def test_dots_are_in_the_declared_order_beside_what_the_paper_prints() -> None:
     printed = {"HM 2": [0.7, 0.75]}
     dots = Dots(title="t", sweeps=["s", "bound"], x="f1", xlabel="F1", printed=printed, **own, **families)
     results = Results()
-    for one, cell in [*bound.cells(), *sweep.cells()]:
+    for _, cell in [*bound.cells(), *sweep.cells()]:
         results.add(cell, {}, {"plain": {"f1": 0.4 + cell.repeat / 10}})
     figure = Figure(name="f", title="f", sweeps=[bound, sweep], panels=[dots])
     axes = Canvas().subplots()
