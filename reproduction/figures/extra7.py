@@ -45,7 +45,8 @@ FIGURE = Figure(
     title="Count-Sketch over HM: where the sign goes, r = 32, c = 1024",
     about="The items of a Count-Sketch have signs. HM can multiply its coefficients by the sign; any other oracle "
     "needs a second cell for negative items, which doubles the noise. With one coefficient, the sign on it costs "
-    "nothing. With the best number of coefficients, our decoder uses their products, half of which lose the sign.",
+    "nothing: the lines of CM and CS coincide. With the best number of coefficients, our decoder uses their products, "
+    "half of which lose the sign.",
     sweeps=[_sweep("epsilon", _lines(_ONE, _ONE)), _sweep("epsilon, best t", _lines(_BEST, _BEST_NET))],
     panels=[
         Panel(title="One coefficient", sweeps=["epsilon"], x="epsilon", xlabel="ε"),

@@ -65,6 +65,7 @@ def test_the_papers_grids_of_large_domains() -> None:
     six = {f"{name} ({way})" for name in ("CM", "CS") for way in ("Mean", "Median", "Min")}
     assert paper_lines("fig7") == six
     assert paper_lines("fig8") == {"Bloom filter", *six}
+    assert [sweep.lines[0].scheme for sweep in FIGURES["fig8"].sweeps[:2]] == ["BLOOM", NOT_PRIVATE]
     oracles = {"CM (Mean) OUE", "CM (Mean) HM (t = 1)", "CM (Median) FLH", "CM (Median) HR"}
     assert paper_lines("fig9") == {*oracles, "CM (Mean) HM (t = 3)", "CM (Median) HM (t = 3)"}
     assert paper_lines("fig10") == {*oracles, "CM (Mean) FLH", "CM (Mean) HM (best t)", "CM (Median) HM (best t)"}

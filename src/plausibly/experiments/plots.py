@@ -41,7 +41,9 @@ _COLOURS = {
     "CS": "#ee7733",
     "CM, not debiased": "#33a0e0",
     "CS, shared signs": "#cc3311",
+    "CS, signs on coefficients": "#cc3311",
     "BLOOM": "#222222",
+    "RAPPOR as published, not private": "#222222",
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
