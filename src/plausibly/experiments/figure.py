@@ -102,6 +102,10 @@ class Panel:
     """Setting that decides the colour and mark of a line; by default, the scheme or its oracle does."""
     optimum: bool = True
     """Whether to draw the least possible error as well."""
+    relative: bool = False
+    """Whether to divide errors by the least possible one, which separates lines that an axis of decades would hide."""
+    limits: tuple[float, float] | None = None
+    """Smallest and largest value on the y axis; by default, all values are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,6 +73,10 @@ _BESIDE = 0.36
 """Distance between the marks of one row."""
 _AT_THE_AXIS = 12
 """Maximum length of a name at an axis; longer names go into the legend."""
+_STEP = 0.028
+"""Inches between the marks of two lines at the same point of a panel of relative errors."""
+_FEW_DIGITS = (0.001, 1000)
+"""Values on an axis that are written without powers of ten."""
 _NAMES = {"epsilon": "ε"}
 
 
@@ -131,18 +135,24 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         return _draw_dots(axes, panel, rows, letter)
     own = [row for row in rows if row["sweep"] in panel.sweeps]
     drawn = [row for row in own if row["metric"] == panel.y]
+    if panel.relative:
+        drawn = _relative(drawn, own)
     groups = _grouped(drawn, panel.lines)
     styles = _styles([group[0] for group in groups.values()], panel.colours)
     legend: dict[str, Any] = {}
-    for (value, group), style in zip(groups.items(), styles, strict=True):
+    for number, ((value, group), style) in enumerate(zip(groups.items(), styles, strict=True)):
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
         if panel.x in group[0]:
             places, means, errors = _points(group, panel.x)
+            if panel.relative:
+                style = style | {"transform": _aside(axes, number, len(groups))}
+                axes.update_datalim(list(zip(places, means, strict=True)))  # matplotlib ignores lines that are moved
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
         else:
             legend[name] = axes.axhline(_mean(group), **style | {"marker": ""})
     if panel.optimum:
         least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
+        least = _relative(least, own) if panel.relative else least
         places, means, _ = _points(least, panel.x)
         style = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 1}
         level = panel.x == "label" and means  # the same for all labels
@@ -166,12 +176,38 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         axes.margins(x=0.15)
     if panel.logy:
         axes.set_yscale("log")
+    if panel.logy and all(_FEW_DIGITS[0] <= row["value"] <= _FEW_DIGITS[1] for row in drawn):
+        axes.yaxis.set_major_formatter(_round)
+        axes.yaxis.set_minor_formatter(_round)
+    if panel.relative:
+        axes.autoscale_view()
+    if panel.limits is not None:
+        axes.set_ylim(*panel.limits)
     title = f"({letter}) {panel.title}" if letter else panel.title
     axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
     axes.set_title(f"{title}\n{_setting(panel, drawn)}", parse_math=False)
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _relative(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Row]:
+    # The least possible error depends only on n and epsilon.
+    least = {(row["n"], row["epsilon"]): row["value"] for row in all_rows if row["metric"] == "mse_optimum"}
+    return [{**row, "value": row["value"] / least[row["n"], row["epsilon"]]} for row in rows]
+
+
+def _aside(axes: Axes, number: int, count: int) -> Any:
+    # Marks of lines that coincide stand side by side.
+    from matplotlib.transforms import ScaledTranslation
+
+    scale = axes.get_figure().dpi_scale_trans  # type: ignore[union-attr]
+    return axes.transData + ScaledTranslation(_STEP * (number - (count - 1) / 2), 0, scale)
+
+
+def _round(value: float, _place: float) -> str:
+    # 0.1, 0.2, 0.5, 1, 2, 5, 10: all would be too many.
+    return f"{value:g}" if f"{value:e}"[0] in "125" else ""
 
 
 def _log_scale(axes: Axes, base: int, places: set[float]) -> None:
