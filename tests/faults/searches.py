@@ -20,6 +20,8 @@ from plausibly import Keys, SeededRandom, Strings
 from plausibly.core import codec
 from plausibly.core.randomness import TapeSource
 from search.planted import sent
+from search.test_whole_strings import CROWD as COMMON
+from search.test_whole_strings import small
 
 TEXTS = Strings("ab", 3)
 WORDS = ["", "a", "b", "ab", "ba", "aab", "bba", "bbb"]
@@ -108,6 +110,37 @@ def _crowds() -> Iterator[str]:
 
 
 crowds = Detector("crowds of a search", _crowds)
+
+
+def _counts_of_strings() -> Iterator[str]:
+    # 60 seeds of 8 strings in small tables; bounds as for ``_crowds``.
+    asked, scores = list(COMMON), []
+    for seed in range(60):
+        estimates = small(seed).simulate(COMMON, SeededRandom(seed)).estimate(asked)
+        assert estimates.variance is not None
+        scores.append((estimates.values - list(COMMON.values())) / np.sqrt(estimates.variance))
+    z = np.array(scores)
+    if np.abs(z.mean(axis=0)).max() > 6 / math.sqrt(len(z)):
+        yield "counts of strings are biased"
+    if abs(float((z**2).mean()) - 1) > 0.3:
+        yield "the spread of the counts is not the stated one"
+
+
+counts_of_strings = Detector("counts of given strings", _counts_of_strings)
+
+
+def _chosen() -> Iterator[str]:
+    # The ten largest of 100 equal counts, 400 in all: fewer than 90 % hold once in 10,000 times.
+    scheme, counts = plausibly.make("OUE", epsilon=3, domain_size=100), dict.fromkeys(range(100), 1000)
+    held = 0
+    for seed in range(40):
+        low, high = scheme.simulate(counts, SeededRandom(seed)).estimate().top(10).interval()
+        held += int(((low <= 1000) & (high >= 1000)).sum())
+    if held < 0.9 * 400:
+        yield "intervals of the largest estimates do not hold"
+
+
+chosen = Detector("intervals after a choice", _chosen)
 
 
 def _refused() -> Iterator[str]:
@@ -514,6 +547,41 @@ PLANS: list[Plan] = [
         ),
         states,
         "a simulated crowd is another than an honest one",
+    ),
+    (
+        "shared-cells-not-solved",
+        "a string in a cell of another also gets the other's users",
+        (Edit("search.whole_strings:_Reading.solved", "met.weight[both])", "0 * met.weight[both])"),),
+        counts_of_strings,
+        "the spread of the counts is not the stated one",
+    ),
+    (
+        "groups-that-do-not-see-the-end",
+        "a prefix is counted as the string",
+        (Edit("search.whole_strings:Group.sees", "lengths < self.part.last", "lengths <= self.part.last"),),
+        counts_of_strings,
+        "counts of strings are biased",
+    ),
+    (
+        "groups-as-if-independent",
+        "the variance of the mean of several groups is that of one",
+        (Edit("search.whole_strings:_Reading._variance", "least += weight**2 *", "least += weight *"),),
+        counts_of_strings,
+        "the spread of the counts is not the stated one",
+    ),
+    (
+        "choice-forgotten",
+        "the largest estimates have the intervals of items chosen beforehand",
+        (Edit("core.estimates:Estimates.interval", "self.selection is not None", "False"),),
+        chosen,
+        "intervals of the largest estimates do not hold",
+    ),
+    (
+        "cut-too-low",
+        "the largest estimates are compared with the smallest",
+        (Edit("core.selection:of_largest", "beaten.max()", "beaten.min()"),),
+        chosen,
+        "intervals of the largest estimates do not hold",
     ),
 ]
 

@@ -142,13 +142,13 @@ class TRELLIS(Search):
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
 
     @classmethod
-    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None, **own: Any) -> Scheme:
         expect_domain(domain, cls.accepts, cls.name)
         made, symbols, block = expect_maker(through, cls.name), domain.symbols, block_size(domain.symbols, 1)
         sizes = {"letters": symbols, "pairs": symbols**2, "first": symbols, "folded": 2 * block, "deep": 4 * block}
         tables: dict[str, Any] = {table: made(epsilon, Integers(size)) for table, size in sizes.items()}
         weights = tuple(range(1, 4 * domain.length - 1))
-        return cls(domain=domain, weights=weights, start=1, step=1, hash_seed=EXAMPLE_SEED, **tables)
+        return cls(domain=domain, weights=weights, start=1, step=1, hash_seed=EXAMPLE_SEED, **tables | own)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
