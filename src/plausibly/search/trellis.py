@@ -222,7 +222,7 @@ class TRELLIS(Search):
         p_values = adjusted_p_values(chances, weights)
         values, variance = self.estimator().estimate(tally.evidence, tally.numbers, self._rows(found.strings))
         allowed = np.flatnonzero((values > 0) & (p_values <= (1.0 if level is None else level)))
-        # The most common first; at the end, strings that cannot be told from nothing.
+        # The most common first; at the end, strings that cannot be told apart from noise.
         chosen = allowed[:k]
         chosen = chosen[np.lexsort((-values[chosen], p_values[chosen] > TOLD))]
         return HeavyHitters(
