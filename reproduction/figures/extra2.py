@@ -2,12 +2,12 @@
 
 from plausibly.experiments import Figure, Sweep, line, view
 
-from .shapes import BY_EPSILON, ERRORS
+from .shapes import BY_EPSILON, ERRORS, RELATIVE
 
 FIGURE = Figure(
     name="extra2",
     title="Hadamard methods at high privacy",
-    about="HR and HM with one coefficient for ε up to 1, where the paper calls them almost identical.",
+    about=f"HR and HM with one coefficient for ε up to 1, where the paper calls them almost identical. {RELATIVE}",
     sweeps=[
         Sweep(
             name="epsilon",
@@ -20,5 +20,5 @@ FIGURE = Figure(
             errors=ERRORS,
         ),
     ],
-    panels=[BY_EPSILON],
+    panels=BY_EPSILON,
 )

@@ -1,8 +1,8 @@
 """Figure 4: the two Hadamard methods."""
 
-from plausibly.experiments import Figure, Panel, Sweep, line, view
+from plausibly.experiments import Figure, Sweep, line, view
 
-from .shapes import BY_DOMAIN, BY_EPSILON, ERRORS, sweeps
+from .shapes import BY_DOMAIN, BY_EPSILON, ERRORS, RELATIVE, relative_error, sweeps
 
 _PAPER = view(decoder="paper")
 
@@ -10,7 +10,7 @@ FIGURE = Figure(
     name="fig4",
     title="Hadamard methods",
     about="HM reports t coefficients of a Hadamard transform; the best t depends on ε. The paper decodes each "
-    "coefficient separately; the dashed line also uses their products, which the same report reveals.",
+    f"coefficient separately; the dashed line also uses their products, which the same report reveals. {RELATIVE}",
     sweeps=[
         Sweep(
             name="coefficients",
@@ -29,15 +29,8 @@ FIGURE = Figure(
         ),
     ],
     panels=[
-        Panel(
-            title="Varying t of HM",
-            sweeps=["coefficients"],
-            x="coefficients",
-            lines="epsilon",
-            xlabel="t",
-            optimum=False,
-        ),
-        BY_EPSILON,
-        BY_DOMAIN,
+        *relative_error("Varying t of HM", ["coefficients"], "coefficients", "t", lines="epsilon"),
+        *BY_EPSILON,
+        *BY_DOMAIN,
     ],
 )

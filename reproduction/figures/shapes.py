@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import exp
 
 from plausibly.experiments import Figure, Line, Panel, Sweep
@@ -13,18 +14,46 @@ DOMAINS = tuple(2**bits for bits in range(2, 12))
 ERRORS = 4096
 """Squared errors per repeat. The mean of five repeats then has an error of 1 %, enough to detect a law 5 % off."""
 
-BY_EPSILON = Panel(title="Varying ε", sweeps=["epsilon"], x="epsilon", xlabel="ε")
-BY_DOMAIN = Panel(title="Varying d", sweeps=["domain"], x="d", xlabel="d", logx=2)
-TIME = Panel(
+TEXT, PROGRAM = "as the text defines it", "as the program computes it"
+"""The program rounds estimates and sets negative ones to zero before it compares them with the truth."""
+
+
+def relative_error(
+    title: str, sweeps: Sequence[str], x: str, xlabel: str, *, logx: int | None = None, lines: str = "label"
+) -> list[Panel]:
+    """Panels of the error relative to the least possible one: the text's at the left, the program's at the right."""
+    plain = Panel(
+        title=f"{title}, {TEXT}",
+        sweeps=sweeps,
+        lines=lines,
+        x=x,
+        xlabel=xlabel,
+        ylabel="MSE / least possible MSE",
+        logx=logx,
+        relative=True,
+    )
+    clipped = replace(plain, title=f"{title}, {PROGRAM}", y="mse_clipped", ylabel="clipped MSE / least possible MSE")
+    return [plain, clipped]
+
+
+BY_EPSILON = relative_error("Varying ε", ["epsilon"], "epsilon", "ε")
+BY_DOMAIN = relative_error("Varying d", ["domain"], "d", "items, d", logx=2)
+RELATIVE = (
+    "Errors are divided by the least possible error in a large domain, so that 1 is optimal. At the left is the MSE "
+    "that the text defines, at the right that of the program, which sets negative estimates to zero first."
+)
+_TIME = Panel(
     title="Total time",
     sweeps=["domain"],
     x="d",
     y="seconds",
-    xlabel="d",
+    xlabel="items, d",
     ylabel="processor seconds",
     logx=2,
     optimum=False,
 )
+_BYTES = replace(_TIME, title="Size of a report", y="report_bytes", ylabel="bytes")
+_COSTS = [_TIME, _BYTES]
 
 
 def sweeps(lines: Sequence[Line]) -> list[Sweep]:
@@ -36,9 +65,9 @@ def sweeps(lines: Sequence[Line]) -> list[Sweep]:
 
 
 def comparison(name: str, title: str, about: str, lines: Sequence[Line]) -> Figure:
-    """A figure of the error over ε, the error over d, and the time over d."""
-    panels = [BY_EPSILON, BY_DOMAIN, TIME]
-    return Figure(name=name, title=title, about=about, sweeps=sweeps(lines), panels=panels)
+    """A figure of the error over ε and over d, each by the text and by the program, and of time and bytes over d."""
+    panels = [*BY_EPSILON, *BY_DOMAIN, *_COSTS]
+    return Figure(name=name, title=title, about=f"{about} {RELATIVE}", sweeps=sweeps(lines), panels=panels)
 
 
 def published_t(epsilon: float) -> int:

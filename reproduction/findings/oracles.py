@@ -65,9 +65,9 @@ def uniform_is_harder(rows: Curves) -> Verdict:
     return plain_and_clipped(
         check,
         "The variance of an oracle depends on the true counts only through a small term. Clipping removes half of the"
-        " noise of every item whose count is near zero; Zipf data have many of them, uniform data none. Not clipped,"
-        " FLH is more accurate on uniform data, because its collision error grows with the sum of the squared counts,"
-        " which is smaller there.",
+        " error of every item whose count is small compared with the noise: Zipf data have many of them at every ε,"
+        " uniform data only at small ε. Not clipped, FLH is more accurate on uniform data, because its collision error"
+        " grows with the sum of the squared counts, which is smaller there.",
         rule="the ratio is above 1 for every oracle",
     )
 

@@ -7,7 +7,7 @@ answers are combined, item by item (docs/adr/0025-intervals-after-selection.md):
   value with which it would have been chosen. Intervals by that law are valid however the choice was made, and far above
   the cut they are the plain ones.
 * Simultaneous: intervals so wide that those of all items that could have been chosen hold at once limit the others.
-* One-sided: an item that noise alone could have lifted so high cannot be told from nothing. It gets an upper bound.
+* One-sided: an item whose estimate noise alone could explain gets an upper bound.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 TOLD = 0.05
-"""Level at which an item is told from nothing: the chance that any item without holders passes."""
+"""Level at which an item is told apart from noise: the chance that any item without holders passes."""
 _CUT = 0.2
 """Level below which intervals are conditional on having been reached. A cut at ``TOLD`` itself would be closer to the
 estimates that just pass, and their intervals half as wide again."""
@@ -36,12 +36,12 @@ _FAR, _FINE = 37, 512
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What the estimates of chosen items had to be for these items to be chosen, and to be told from nothing."""
+    """What the estimates of chosen items had to be for these items to be chosen, and to be told apart from noise."""
 
     least: Floats
     """Smallest estimate with which each item would have been chosen and examined, given all other estimates."""
     needed: Floats
-    """Smallest estimate that tells each item from nothing."""
+    """Smallest estimate that tells each item apart from noise."""
     weights: Floats
     """Part of the error probability of simultaneous intervals that each item gets; over all items that could have been
     chosen they add up to at most 1."""
@@ -67,7 +67,7 @@ class Selection:
         return replace(self, least=np.maximum(self.least, least))
 
     def told(self, values: Floats) -> npt.NDArray[np.bool_]:
-        """Mask of the chosen items that can be told from nothing."""
+        """Mask of the chosen items that can be told apart from noise."""
         return np.asarray(values >= self.needed)
 
     def interval(self, values: Floats, errors: Floats, level: float) -> tuple[Floats, Floats]:
