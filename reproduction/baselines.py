@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from plausibly import CATALOG, Keys, Scheme, Strings, make
 
-from .variants import SplitSFP, SplitTH, named_oracle
+from .variants import AllFragments, named_oracle
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[Any]
@@ -28,7 +28,7 @@ class OverSketches:
 
     kind: Any
     reports: int
-    """Number of reports per user; they share the budget."""
+    """Number of reports that share a user's budget, as published."""
 
     def __call__(
         self,
@@ -40,14 +40,19 @@ class OverSketches:
         oracle: Mapping[str, Any],
         rows: int,
         width: int,
+        **own: Any,
     ) -> Scheme:
-        """The search with ``epsilon`` as its total budget; the number of users does not matter."""
+        """The search with ``epsilon`` as its total budget; the number of users does not matter.
+
+        ``own``: further parameters of the search, such as ``start``, or ``split="users"`` for one report per user.
+        """
         seed = {"hash_seed": hash_seed}
-        cells = named_oracle(oracle, epsilon / self.reports, width, hash_seed)
+        reports = 1 if "split" in own and self.reports == 2 else self.reports
+        cells = named_oracle(oracle, epsilon / reports, width, hash_seed)
         sketch = make("CM", oracle=cells, rows=rows, domain=Keys(**seed), **seed)
         takes = {each.name for each in fields(self.kind)}
         parts: dict[str, Any] = {name: sketch for name in ("oracle", "word_oracle") if name in takes}
-        search: Scheme = self.kind(domain=domain, **parts, **(seed if "hash_seed" in takes else {}))
+        search: Scheme = self.kind(domain=domain, **parts | own, **(seed if "hash_seed" in takes else {}))
         return search
 
 
@@ -55,8 +60,7 @@ SEARCHES: Mapping[str, Callable[..., Scheme]] = {
     "PEM": OverSketches(PEM, reports=1),
     "SFP": OverSketches(SFP, reports=2),
     "TH": OverSketches(TH, reports=2),
-    SplitSFP.name: OverSketches(SplitSFP, reports=1),
-    SplitTH.name: OverSketches(SplitTH, reports=1),
+    AllFragments.name: OverSketches(AllFragments, reports=3),
 }
 """Searches by name: called with epsilon, domain, users, hash_seed and their own parameters."""
 

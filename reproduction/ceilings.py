@@ -7,7 +7,7 @@ n·V*, V* = 4e^ε/(e^ε−1)². They see the true counts plus that noise, and an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, log, sinh, sqrt
 from statistics import NormalDist
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly import ParameterError
-from plausibly.experiments import MAX_LENGTH, Cell, Crowd, Measured, View, domain_of, score, strings
+from plausibly.experiments import MAX_LENGTH, Cell, Crowd, Measured, View, domain_of, scores, strings
 from plausibly.extend import whole_number
 
 Floats = npt.NDArray[np.float64]
@@ -180,13 +180,17 @@ _strings = lru_cache(maxsize=1)(strings)
 
 
 def _measure(cell: Cell, views: Sequence[View], number: int) -> Measured:
+    crowd = _strings(cell.data, cell.n, cell.data_seed)
+    return {}, {view.key: scores(_found(cell, number, view.keywords.get("k", _WANTED)), crowd) for view in views}
+
+
+def _found(cell: Cell, number: int, k: int) -> list[str]:
+    # The same noise for every k.
     crowd, rng = _strings(cell.data, cell.n, cell.data_seed), np.random.default_rng(cell.seed("noise", number))
     if cell.scheme == "C1":
-        found = known_candidates(crowd, cell.epsilon, _WANTED, rng)
-    else:
-        domain = domain_of(cell.data)
-        found = exhaustive(crowd, cell.epsilon, _WANTED, domain.length, domain.symbols, rng)
-    return {}, {view.key: asdict(score(found, crowd, _WANTED)) for view in views}
+        return known_candidates(crowd, cell.epsilon, k, rng)
+    domain = domain_of(cell.data)
+    return exhaustive(crowd, cell.epsilon, k, domain.length, domain.symbols, rng)
 
 
 CEILINGS: Mapping[str, Callable[[Cell, Sequence[View], int], Measured]] = {"C1": _measure, "C3U": _measure}

@@ -16,7 +16,6 @@ from plausibly.extend import Decoder, Draws, Encoded, Reports, decoding
 CM: Any = CATALOG["CM"]
 CS: Any = CATALOG["CS"]
 SFP: Any = CATALOG["SFP"]
-TH: Any = CATALOG["TH"]
 
 _ITEMS_AT_ONCE = 1 << 14
 
@@ -150,32 +149,19 @@ def named_oracle(given: Mapping[str, Any], epsilon: float, domain_size: int, has
     return make(given["scheme"], epsilon=epsilon, domain_size=domain_size, **parameters)
 
 
-class _UsersSplit:
-    """Half of the users report the whole string and the others a part of it: one report each, with the whole budget."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AllFragments(SFP):
+    """The sequence fragment puzzle whose users report every fragment, with a share of the budget for each."""
 
-    whole: int
+    name = "SFP, all fragments"
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        return tuple((part,) for part in range(self.whole + 1))
+        return (tuple(range(self.whole)),)
 
     @property
     def group_weights(self) -> tuple[int, ...]:
-        return (*(1,) * self.whole, self.whole)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SplitTH(_UsersSplit, TH):
-    """TreeHistogram that splits the users instead of the budget."""
-
-    name = "TH, users split"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SplitSFP(_UsersSplit, SFP):
-    """The sequence fragment puzzle that splits the users instead of the budget."""
-
-    name = "SFP, users split"
+        return (1,)
 
 
 SKETCHES: Mapping[str, OverOracle] = {

@@ -60,6 +60,22 @@ def _searches(epsilon: str, half: str, strings: plausibly.Strings) -> Iterator[p
     yield plausibly.make("TRELLIS", weights=[1, 2, 3, 4], start=1, step=1, cohorts=1, domain=strings, **tables)
 
 
+def honest_splits() -> list[Fields]:
+    """Documents of the searches that split their users, or ask for fragments alone, instead of splitting the budget."""
+    made: list[plausibly.Scheme] = []
+    for epsilon in EPSILONS:
+        for strings in (plausibly.Strings("ab", 2, other=True), plausibly.Strings(b"\x00\x61", 2)):
+            count = strings.symbols**2
+            oracle = plausibly.make("DE", epsilon=epsilon, domain_size=2 * count)
+            words = plausibly.make("HR", epsilon=epsilon, domain_size=count)
+            given: Fields = {"oracle": oracle, "word_oracle": words, "domain": strings, "split": "users"}
+            made.append(plausibly.make("TH", start=1, step=1, **given))
+            made.append(plausibly.make("SFP", fragment=1, hash_bits=1, **given))
+            given |= {"word_oracle": None, "split": "none"}
+            made.append(plausibly.make("SFP", fragment=1, hash_bits=1, **given))
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
 # --- mutations ------------------------------------------------------------------------------------------------------
 
 NUMBERS = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32, 64, 255, 256, 257)
@@ -105,9 +121,9 @@ STATED = (
 )
 
 
-def mutations(seed: int) -> Iterator[str]:
+def mutations(seed: int, bases: list[Fields] | None = None) -> Iterator[str]:
     """Documents with one to four changes each, for ever; some are still honest."""
-    random, bases = Random(seed), honest()
+    random, bases = Random(seed), honest() if bases is None else bases
     while True:
         document = copy.deepcopy(random.choice(bases))
         for _ in range(random.choice((1, 1, 1, 2, 2, 3, 4))):

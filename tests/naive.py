@@ -663,11 +663,15 @@ def questions(scheme: Scheme) -> tuple[list[Question], list[tuple[int, ...]], li
         size = scheme["fragment"] if name == "SFP" else 1
         places = range(0, length, size)
         asked = [Question(scheme["oracle"], i, min(i + size, length), scheme["hash_bits"]) for i in places]
+    pieces, split = len(asked), scheme.get("split", "budget")
+    if split == "none":  # whole texts are not asked about
+        return asked, [(i,) for i in range(pieces)], [1] * pieces
     asked.append(Question(scheme["word_oracle"], 0, length))
-    last = len(asked) - 1
     if name == "BITSTOGRAM":
-        return asked, [(i,) for i in range(last + 1)], scheme["weights"]
-    return asked, [(i, last) for i in range(last)], [1] * last
+        return asked, [(i,) for i in range(pieces + 1)], scheme["weights"]
+    if split == "users":  # one half is asked about a piece, the other half about the whole text
+        return asked, [(i,) for i in range(pieces + 1)], [1] * pieces + [pieces]
+    return asked, [(i, pieces) for i in range(pieces)], [1] * pieces
 
 
 def characters(scheme: Scheme) -> list[Any]:
@@ -767,8 +771,9 @@ def fragment_puzzle(
 ) -> Found:
     """SFP: the texts all of whose tagged fragments are heavy."""
     asked, _, _ = questions(scheme)
+    pieces = [question for question in asked if question.tag_bits is not None]
     heavy = []
-    for number, question in enumerate(asked[:-1]):
+    for number, question in enumerate(pieces):
         tags = range(2**question.tag_bits)  # type: ignore[operator]
         pairs = [(text, tag) for text in texts(scheme, question.last - question.first) for tag in tags]
         values = counts(scheme, sent, number, [asked_about(scheme, question, *pair) for pair in pairs])
@@ -778,10 +783,20 @@ def fragment_puzzle(
         for text in texts(scheme, scheme["domain"]["length"])
         if all(
             (text[question.first : question.last], tag_of(scheme, text)) in found
-            for question, found in zip(asked[:-1], heavy, strict=True)
+            for question, found in zip(pieces, heavy, strict=True)
         )
     ]
-    return found_among(scheme, sent, fits, k, threshold)
+    if "word_oracle" in scheme:
+        return found_among(scheme, sent, fits, k, threshold)
+    means = []
+    for text in fits:
+        values = [
+            counts(scheme, sent, number, [asked_about(scheme, question, text[question.first : question.last], tag)])
+            for number, question in enumerate(pieces)
+            for tag in [tag_of(scheme, text)]
+        ]
+        means.append(sum((value for (value,) in values), Fraction(0)) / len(pieces))
+    return [(text, value) for text, value in best(fits, means, k, threshold) if value > 0]
 
 
 def bitstogram(scheme: Scheme, sent: list[Sent], *, k: int | None = 10, threshold: Any = None) -> Found:

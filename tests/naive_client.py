@@ -146,6 +146,7 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
             fields |= {"weights": own.pop("weights", None) or [1] * len(lengths_of(fields))}
         if name == "BITSTOGRAM":
             fields |= {"weights": own.pop("weights", None) or [1] * length + [length]}
+        fields |= {"split": own.pop("split")} if "split" in own else {}
         spent = [sum(Fraction(part["oracle"]["epsilon"]) for part in group) for group in groups_of(fields)]
         assert max(spent) == eps
     assert not own, f"{name} has no {own}"
@@ -167,16 +168,29 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
         return [[{**part, "prefixes": scheme["prefixes"]}]]
     if name == "TRELLIS":
         return [[part] for part in tables_of(scheme)]
-    whole = {"oracle": scheme["word_oracle"], "first": 0, "last": length, "tag": False}
     if name == "TH":
-        shorter = [{**whole, "oracle": scheme["oracle"], "last": last} for last in lengths_of(scheme)[:-1]]
-        return [[part, whole] for part in shorter]
-    size = scheme["fragment"] if name == "SFP" else 1
+        shorter = [(0, last) for last in lengths_of(scheme)[:-1]]
+    else:
+        size = scheme["fragment"] if name == "SFP" else 1
+        shorter = [(first, min(first + size, length)) for first in range(0, length, size)]
     pieces = [
-        {"oracle": scheme["oracle"], "first": first, "last": min(first + size, length), "tag": True}
-        for first in range(0, length, size)
+        {"oracle": scheme["oracle"], "first": first, "last": last, "tag": name != "TH"} for first, last in shorter
     ]
-    return [[part, whole] for part in pieces] if name == "SFP" else [[part] for part in [*pieces, whole]]
+    if scheme.get("split") == "none":
+        return [[part] for part in pieces]
+    whole = {"oracle": scheme["word_oracle"], "first": 0, "last": length, "tag": False}
+    if name == "BITSTOGRAM" or scheme.get("split") == "users":
+        return [[part] for part in [*pieces, whole]]
+    return [[part, whole] for part in pieces]
+
+
+def weights_of(scheme: Fields) -> list[int]:
+    """How many tickets each group of a search has."""
+    groups = len(groups_of(scheme))
+    if scheme.get("split") == "users":
+        return [1] * (groups - 1) + [groups - 1]  # half of the users report the whole string
+    weights: list[int] = scheme.get("weights", [1] * groups)
+    return weights
 
 
 def tables_of(scheme: Fields) -> list[Fields]:
@@ -718,7 +732,7 @@ def item_of(scheme: Fields, part: Fields, x: int) -> int:
 
 def _search(scheme: Fields, x: int, tape: Tape) -> bytes:
     groups = groups_of(scheme)
-    weights = scheme.get("weights", [1] * len(groups))
+    weights = weights_of(scheme)
     ticket = tape.below(sum(weights))
     number = next(i for i in range(len(groups)) if ticket < sum(weights[: i + 1]))
     shapes = [[shape_of(part["oracle"]) for part in group] for group in groups]

@@ -80,6 +80,8 @@ def test_searches_are_covered_with_all_their_parts() -> None:
     assert argued(plausibly.TRELLIS(3, domain=Strings("abc", 4), users=1000))
     oracle = make("FLH", epsilon=1, domain=Keys())
     assert argued(make("SFP", domain=Strings("abc", 4), oracle=oracle, word_oracle=oracle))
+    assert argued(make("SFP", domain=Strings("abc", 4), oracle=oracle, word_oracle=oracle, split="users"))
+    assert argued(make("SFP", domain=Strings("abc", 4), oracle=oracle, word_oracle=None, split="none"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -354,6 +354,22 @@ def test_a_search_promises_no_less_epsilon_than_its_parts_take_together(name: st
             trusting.client({**honest, field: louder})
 
 
+@pytest.mark.parametrize(("name", "split"), [("TH", "users"), ("SFP", "users"), ("SFP", "none")])
+def test_a_search_that_splits_its_users_takes_the_whole_epsilon_for_every_part(name: str, split: str) -> None:
+    part = naive.scheme_of("DE", "1", {"type": "integers", "size": 18})
+    own: dict[str, Any] = {"fragment": 1, "hash_bits": 1} if name == "SFP" else {"start": 1, "step": 1}
+    own |= {"oracle": part, "split": split} | ({} if split == "none" else {"word_oracle": part})
+    honest = naive.scheme_of(name, "1", STRINGS, **own)
+    assert trusting.client(honest).privatize("ab")
+    # Without its split the same document promises less than it takes, or lacks a part.
+    with pytest.raises(device.DeviceError, match=r"exceed its own epsilon|word_oracle"):
+        trusting.client({field: value for field, value in honest.items() if field != "split"})
+    louder = naive.scheme_of("DE", "1000000000001/1000000000000", {"type": "integers", "size": 18})
+    for field in {"oracle", "word_oracle"} & honest.keys():
+        with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
+            trusting.client({**honest, field: louder})
+
+
 @pytest.mark.parametrize("name", naive.KEYED_SEARCHES)
 def test_a_search_over_long_strings_of_many_characters_works(name: str) -> None:
     domain = {**STRINGS, "alphabet": "".join(chr(0x4E00 + i) for i in range(20_000)), "length": 64, "other": True}

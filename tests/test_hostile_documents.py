@@ -23,7 +23,7 @@ import pytest
 
 import naive_client as naive
 import trusting
-from documents import mutations, stated_epsilon, values_of
+from documents import honest, honest_splits, mutations, stated_epsilon, values_of
 from faults.planting import Edit
 from plausibly import device
 from plausibly.core.enumeration import one_of_each_group, output_law, private_paths, worst_ratio
@@ -41,6 +41,11 @@ TOO_MANY = "too many paths"
 def texts(count: int, seed: int = 15) -> list[str]:
     """Distinct mutated documents."""
     return list(dict.fromkeys(islice(mutations(seed), count)))
+
+
+def split_texts() -> list[str]:
+    """Distinct mutated documents of searches that split their users, with parts of searches that split the budget."""
+    return list(dict.fromkeys(islice(mutations(17, [*honest_splits(), *honest()[-7:]]), 1_500)))
 
 
 # --- the two clients --------------------------------------------------------------------------------------------
@@ -170,6 +175,11 @@ def test_what_the_clients_accept_keeps_the_epsilon_that_it_states() -> None:
     check(texts(FEW), counts=(355, 10))
 
 
+@pytest.mark.full
+def test_searches_that_split_their_users_keep_the_epsilon_that_they_state() -> None:
+    check(split_texts(), counts=(51, 0))
+
+
 @pytest.mark.slow
 def test_what_the_clients_accept_keeps_the_epsilon_that_it_states_among_many() -> None:
     check(texts(MANY, seed=16), counts=(4_350, 91))
@@ -236,6 +246,15 @@ def test_a_planted_fault_of_the_python_parser_is_found(fault: str, monkeypatch: 
     for edit in PYTHON_FAULTS[fault]:
         edit.plant(monkeypatch)
     assert any(is_wrong(python_verdict(text)) for text in asked)
+
+
+def test_a_tree_without_prefixes_is_refused_however_it_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Found among 115,000 mutated documents: a group of no users was to be drawn.
+    [tree, *_] = honest_splits()
+    asked = text_of({**tree, "start": tree["domain"]["length"]})
+    assert [python_verdict(asked), *javascript_verdicts([asked])] == ["refused", "refused"]
+    Edit("device:_split", "if not pieces:", "if False:").plant(monkeypatch)
+    assert is_wrong(python_verdict(asked))
 
 
 JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {

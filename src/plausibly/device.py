@@ -1243,23 +1243,34 @@ def prefix_extending(scheme: Document) -> Randomizer:
     return Grouped(text.items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
+def _split(scheme: Document, pieces: Sequence[Part], *choices: str) -> Randomizer:
+    # By default all users report a piece and the whole string. With split "users" each reports one of the two, half of
+    # them the whole string; with "none" all report a piece only.
+    text, count = scheme.strings, len(pieces)
+    if not pieces:
+        raise DeviceError("start: expected less than the length of the strings")
+    split = scheme.choice("split", *choices) if "split" in scheme else ""
+    if split == "none":
+        return Grouped(text.items, list(pieces), [(i,) for i in range(count)], [1] * count)
+    parts = [*pieces, Symbols(scheme.oracle("word_oracle"), text, 0, text.length)]
+    if split == "users":
+        return Grouped(text.items, parts, [(i,) for i in range(count + 1)], [*[1] * count, count])
+    return Grouped(text.items, parts, [(i, count) for i in range(count)], [1] * count)
+
+
 def tree_histogram(scheme: Document) -> Randomizer:
-    """TH: a public prefix length, that prefix, and the whole string."""
+    """TH: a public prefix length, that prefix, and the whole string; or one of the two."""
     text, oracle = scheme.strings, scheme.oracle("oracle")
-    parts = [Symbols(oracle, text, 0, length) for length in _levels(scheme)[:-1]]
-    levels = len(parts)
-    parts.append(Symbols(scheme.oracle("word_oracle"), text, 0, text.length))
-    return Grouped(text.items, parts, [(i, levels) for i in range(levels)], [1] * levels)
+    return _split(scheme, [Symbols(oracle, text, 0, length) for length in _levels(scheme)[:-1]], "users")
 
 
 def fragment_puzzle(scheme: Document) -> Randomizer:
-    """SFP: a public position, the fragment there with a tag, and the whole string."""
+    """SFP: a public position, the fragment there with a tag, and the whole string; or one of the two, or no string."""
     text, oracle = scheme.strings, scheme.oracle("oracle")
     size, tag = scheme.whole("fragment", 1, text.length), Tag(scheme)
     starts = range(0, text.length, size)
-    parts = [Symbols(oracle, text, first, min(first + size, text.length), tag) for first in starts]
-    parts.append(Symbols(scheme.oracle("word_oracle"), text, 0, text.length))
-    return Grouped(text.items, parts, [(i, len(starts)) for i in range(len(starts))], [1] * len(starts))
+    pieces = [Symbols(oracle, text, first, min(first + size, text.length), tag) for first in starts]
+    return _split(scheme, pieces, "users", "none")
 
 
 def bitstogram(scheme: Document) -> Randomizer:

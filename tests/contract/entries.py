@@ -123,6 +123,9 @@ _RARE = {label for label in SCHEMES if "-labels" in label and not label.startswi
 for _two_sent in (False, True):
     _searches = [name for name in SEARCHES if (len(SCHEMES[f"{name}-strings"].groups[0]) > 1) == _two_sent]
     _RARE |= {f"{name}-strings" for name in _searches[1:]}
+_RARE |= {label for label in SCHEMES if label.partition("-")[0] in SEARCHES and label not in _COMBINED} - {
+    f"{name}-strings" for name in SEARCHES
+}
 
 
 def is_linear(scheme: Scheme) -> bool:

@@ -384,6 +384,19 @@ def test_a_picture_shows_the_largest_estimates_with_their_intervals() -> None:
         pyplot.close("all")
 
 
+def test_items_that_cannot_be_told_apart_from_noise_are_hollow() -> None:
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    try:
+        axes = replace(some(), values=np.array([30.0, -1.0, 8.0, 2.0])).plot(k=3)  # 15, 2.7 and 2 standard errors
+        assert [patch.get_facecolor() == (1, 1, 1, 1) for patch in axes.patches] == [False, False, True]
+        assert "hollow: cannot be told apart from noise" in axes.get_xlabel()
+        assert "hollow" not in some().plot().get_xlabel(), "all items are shown: nothing was selected"
+    finally:
+        pyplot.close("all")
+
+
 def test_every_label_of_a_picture_lies_within_it() -> None:
     mpl.use("Agg")
     from matplotlib import pyplot

@@ -41,12 +41,13 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["TH", "SFP", "BITSTOGRAM"])
+@pytest.mark.parametrize("name", ["TH", "SFP", "BITSTOGRAM", "TH, users", "SFP, users"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0].name} and {pair[1].name}")
 def test_a_bulk_report_is_the_client_s_on_the_exported_tape(name: str, pair: tuple[Any, Any]) -> None:
-    given = {"start": 1, "step": 1} if name == "TH" else {"hash_bits": 1}
+    name, _, split = name.partition(", ")
+    given: dict[str, Any] = {"start": 1, "step": 1} if name == "TH" else {"hash_bits": 1}
     try:
-        scheme = mixed(name, *pair, **given)
+        scheme = mixed(name, *pair, **given, **({"split": split} if split else {}))
     except ParameterError as error:
         assert "unary" in str(error)  # noqa: PT017  a group without one-byte words besides one with them
         return

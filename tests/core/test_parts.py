@@ -45,17 +45,21 @@ def moments(scheme: Any, item: int, code: Any) -> tuple[Fraction, Fraction]:
         ("PEM", "DE"),
         ("BITSTOGRAM", "DE"),
         ("PEM", "SS"),
-        *(pytest.param(name, "DE", marks=pytest.mark.full) for name in ("TH", "SFP")),
+        ("TH, users", "DE"),
+        *(pytest.param(name, "DE", marks=pytest.mark.full) for name in ("TH", "SFP", "SFP, users")),
         pytest.param("BITSTOGRAM", "SS", marks=pytest.mark.full),
     ],
 )
 def test_one_report_is_unbiased_and_has_the_stated_variance(name: str, oracle: str) -> None:
     part = plausibly.make(oracle, epsilon=1, domain_size=9)
+    name, _, split = name.partition(", ")
     small: dict[str, Any] = {"start": 1, "step": 1} if name in ("PEM", "TH") else {"hash_bits": 0}
     if name in ("PEM", "BITSTOGRAM"):
         small["weights"] = (2, 3) if name == "PEM" else (1, 2, 4)
     if name == "SFP":
         small["fragment"] = 1
+    if split:
+        small["split"] = split
     scheme = plausibly.make(name, domain=TEXTS, **dict.fromkeys(required(name), part), **small)
     law = scheme.estimator().law
     for holder in ("", "ab"):

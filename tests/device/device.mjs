@@ -646,11 +646,21 @@ const prefixExtending = (scheme) => {
   return grouped(text, lengthsOf(scheme).map((last) => [part(oracle, text, 0n, last)]), weightsOf(scheme));
 };
 
+// All users report a piece and the whole string; or each one of the two ("users"); or all a piece only ("none").
+const withWholeStrings = (scheme, pieces, ...splits) => {
+  const [text, apart] = [scheme.strings, pieces.map((piece) => [piece])];
+  if (!pieces.length) refuse("start: expected less than the length of the strings");
+  const split = scheme.has("split") ? scheme.choice("split", ...splits) : "";
+  if (split === "none") return grouped(text, apart, ones(apart));
+  const whole = part(scheme.oracle("word_oracle"), text, 0n, text.length);
+  if (split === "users") return grouped(text, [...apart, [whole]], [...ones(apart), BigInt(apart.length)]);
+  return grouped(text, pieces.map((piece) => [piece, whole]), ones(apart));
+};
+
 const treeHistogram = (scheme) => {
   const [text, oracle] = [scheme.strings, scheme.oracle("oracle")];
-  const whole = part(scheme.oracle("word_oracle"), text, 0n, text.length);
-  const groups = lengthsOf(scheme).slice(0, -1).map((last) => [part(oracle, text, 0n, last), whole]);
-  return grouped(text, groups, ones(groups));
+  const prefixes = lengthsOf(scheme).slice(0, -1).map((last) => part(oracle, text, 0n, last));
+  return withWholeStrings(scheme, prefixes, "users");
 };
 
 // A part for each fragment, which carries a tag of the whole string.
@@ -666,10 +676,8 @@ const fragments = (scheme, size) => {
 };
 
 const fragmentPuzzle = (scheme) => {
-  const text = scheme.strings;
-  const whole = part(scheme.oracle("word_oracle"), text, 0n, text.length);
-  const groups = fragments(scheme, scheme.whole("fragment", 1n, text.length)).map((piece) => [piece, whole]);
-  return grouped(text, groups, ones(groups));
+  const pieces = fragments(scheme, scheme.whole("fragment", 1n, scheme.strings.length));
+  return withWholeStrings(scheme, pieces, "users", "none");
 };
 
 const bitstogram = (scheme) => {

@@ -33,22 +33,27 @@ def test_tables_may_be_sorted_and_show_standard_deviations() -> None:
     assert made.caption == "n = 10, epsilon = 1"  # strings are not counted
 
 
-def test_dots_are_sorted_beside_what_the_paper_prints() -> None:
-    lines = [line("low", "PEM", oracle={"scheme": "OUE"}), line("high", "TH", oracle={"scheme": "HM"}, ours=True)]
-    bound = Sweep(name="bound", lines=[line("C1", ours=True)], d=0, repeats=1)
+def test_dots_are_in_the_declared_order_beside_what_the_paper_prints() -> None:
+    lines = [line(f"{name} {t}", oracle={"scheme": name}) for name in ("HM", "OUE") for t in (1, 2)]
+    bound = Sweep(name="bound", lines=[line("C1 1", "C1")], d=0, repeats=1)
     sweep = Sweep(name="s", lines=lines, d=0, repeats=2)
-    dots = Dots(title="t", sweeps=["s"], x="f1", xlabel="F1", levels=["bound"], printed={"low": 0.7}, names=str.upper)
+    own = {"names": lambda label: label[:-2].lower(), "kinds": lambda label: f"T = {label[-1]}"}
+    families = {"families": lambda label: label[:-2]}
+    printed = {"HM 2": [0.7, 0.75]}
+    dots = Dots(title="t", sweeps=["s", "bound"], x="f1", xlabel="F1", printed=printed, **own, **families)
     results = Results()
-    for one, cell in [*sweep.cells(), *bound.cells()]:
-        results.add(cell, {}, {"plain": {"f1": {"low": 0.2, "high": 0.4, "C1": 0.9}[one.label] + cell.repeat / 10}})
-    figure = Figure(name="f", title="f", sweeps=[sweep, bound], panels=[dots])
+    for _, cell in [*bound.cells(), *sweep.cells()]:
+        results.add(cell, {}, {"plain": {"f1": 0.4 + cell.repeat / 10}})
+    figure = Figure(name="f", title="f", sweeps=[bound, sweep], panels=[dots])
     axes = Canvas().subplots()
     legend = draw_panel(axes, dots, list(figure.rows(results)))
-    assert list(legend) == ["measured, ± standard deviation", "printed in the paper", "not in the paper", "C1"]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["LOW", "HIGH"]
-    assert legend["measured, ± standard deviation"][0].get_xydata().tolist() == [[0.25, 0]]
-    assert legend["printed in the paper"].get_xydata().tolist() == [[0.7, 0]]
-    assert legend["C1"].get_xdata() == [0.9, 0.9]
+    assert list(legend) == ["HM", "OUE", "C1", "T = 1", "T = 2", "printed in the paper"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["hm", "oue", "c1"]
+    assert axes.get_yticks().tolist() == [0, -1, -2]
+    # Marks of one row are beside each other, and printed values at the height of their line.
+    assert legend["printed in the paper"].get_xydata().tolist() == [[0.7, -0.18]]
+    assert legend["T = 1"].get_marker() != legend["T = 2"].get_marker()
+    assert len({legend[name].get_color() for name in ("HM", "OUE", "C1")}) == 3
 
 
 def test_a_panel_of_what_no_row_has_is_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plausibly import ParameterError
-from plausibly.experiments.search_scores import Score, false_items, score
+from plausibly.experiments.search_scores import Score, false_items, lenient_score, score
 from plausibly.experiments.string_crowds import Crowd
 
 COUNTS = {"a": 100, "b": 80, "c": 40, "d": 40, "e": 40, "f": 10, "g": 9, "h": 1}
@@ -78,3 +78,18 @@ def test_nothing_found_is_nothing_false() -> None:
 def test_a_top_of_nothing_is_refused(k: int) -> None:
     with pytest.raises(ParameterError, match="k: expected"):
         score(["a"], TRUTH, k)
+
+
+def test_leniently_only_strings_that_nobody_has_are_false() -> None:
+    found = ["a", "b", "f", "g", "zebra"]
+    assert score(found, TRUTH, 2) == Score(0.4, 1.0, pytest.approx(4 / 7))
+    assert lenient_score(found, TRUTH, 2) == Score(pytest.approx(2 / 3), 1.0, 0.8)
+
+
+def test_leniently_a_near_miss_is_neither_right_nor_false() -> None:
+    assert lenient_score(["a", "f"], TRUTH, 2) == Score(1.0, 0.5, pytest.approx(2 / 3))
+    assert lenient_score(["f", "g"], TRUTH, 2) == lenient_score([], TRUTH, 2) == Score(0.0, 0.0, 0.0)
+
+
+def test_leniently_a_string_given_twice_counts_once() -> None:
+    assert lenient_score(["a", "a", "zebra", "zebra"], TRUTH, 2) == Score(0.5, 0.5, 0.5)

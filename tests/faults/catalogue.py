@@ -708,7 +708,7 @@ BULK_PATH = [
     fault(
         "bulk-parity-of-or",
         "| for & in the parity",
-        kernel("parity_response", "rows[:, j] & values", "rows[:, j] | values"),
+        kernel("parity_response", "| sign) & values", "| sign) | values"),
         by=HM,
         sees=BULK,
     ),

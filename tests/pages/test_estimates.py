@@ -146,7 +146,7 @@ def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
     read = Reader(text)
     assert text == answer_page(some(simulated=True, skipped=LOST, largest=4))
     for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that was refused",
-                  "the checksum does not match", "told from nothing", "95 % interval", "9,000", "[8,902, 9,098]",
+                  "the checksum does not match", "told apart from noise", "95 % interval", "9,000", "[8,902, 9,098]",
                   "45.00 %", "Toeplitz"):  # fmt: skip
         assert words in read.text
     assert {name for name, _ in read.elements} & {"link", "iframe", "object", "base", "form"} == set()
@@ -177,6 +177,20 @@ def test_the_page_of_a_search_has_its_tree_and_level() -> None:
     assert "a string that nobody has with probability at most 5 %" in read.text
     assert "abba" in read.text
     assert "may be due to chance" in Reader(answer_page(searched(level=None))).text
+
+
+def test_the_page_says_why_chart_and_table_have_different_intervals() -> None:
+    every = "This table has all items, so nothing was picked"
+    assert every in Reader(answer_page(some(largest=2))).text
+    assert every not in Reader(answer_page(some(largest=20))).text, "the chart has all items, too"
+    assert every not in Reader(answer_page(some(variance=False, largest=2))).text
+
+
+def test_the_page_of_a_search_leaves_the_question_whether_anybody_has_a_string_to_p_values() -> None:
+    assert "If an interval contains zero" in Reader(answer_page(some())).text
+    read = Reader(answer_page(searched()))
+    assert "If an interval contains zero" not in read.text
+    assert "It answers whether anybody has the string" in read.text
 
 
 @pytest.mark.full

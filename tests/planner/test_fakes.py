@@ -102,6 +102,10 @@ def test_the_same_holds_for_every_sketch_and_every_search() -> None:
         for oracle in ORACLES:
             scheme = make(sketch, oracle=make(oracle, epsilon=1, domain_size=4), rows=3, domain_size=7)
             check_by_brute_force(f"{sketch} over {oracle}", scheme)
+    for t in (1, 2, 3):
+        oracle = make("HM", epsilon=1, domain_size=4, coefficients=t)
+        scheme = make("CS", oracle=oracle, rows=3, domain_size=7, signs="coefficients")
+        check_by_brute_force(f"CS over HM (t = {t}), signs on coefficients", scheme)
 
 
 def test_bounds_are_stated_for_every_entry_on_every_domain() -> None:

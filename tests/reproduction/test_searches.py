@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,14 +15,15 @@ from plausibly.experiments.measures import measure, measured_tally
 from reproduction.ceilings import CEILINGS
 
 STRINGS = {"data": "zipf-1.3/6", "n": 20_000, "d": 0}
-OVER = {"oracle": {"scheme": "DE"}, "rows": 1, "width": 2**17}
+USERS = {"split": "users"}
+OVER: dict[str, Any] = {"oracle": {"scheme": "DE"}, "rows": 1, "width": 2**17}
 
 
-@pytest.mark.parametrize("search", ["PEM", "TH", "TH, users split"])
-def test_searches_are_scored_once_for_each_view_of_a_tally(search: str) -> None:
+@pytest.mark.parametrize(("search", "own"), [("PEM", {}), ("TH", {}), ("TH", USERS)], ids=str)
+def test_searches_are_scored_once_for_each_view_of_a_tally(search: str, own: dict[str, Any]) -> None:
     # Nearly without noise and collisions; ten prefixes are too few for some of the ten best strings, or just enough.
     views = [view(keep=keep, oracle={"combine": "mean"}) for keep in (1, 20)]
-    collected, found = measure(Cell(search, OVER, epsilon=30, **STRINGS), views)
+    collected, found = measure(Cell(search, {**OVER, **own}, epsilon=30, **STRINGS), views)
     assert list(found) == ["keep=1, oracle.combine=mean", "keep=20, oracle.combine=mean"]
     few, enough = found.values()
     assert few["recall"] <= 0.2 < 0.8 <= enough["recall"]
@@ -31,11 +34,22 @@ def test_searches_are_scored_once_for_each_view_of_a_tally(search: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("search", ["SFP", "SFP, users split"])
-def test_puzzles_are_scored(search: str) -> None:
+@pytest.mark.parametrize("own", [{}, USERS, {"split": "none", "word_oracle": None}], ids=str)
+def test_puzzles_are_scored(own: dict[str, Any]) -> None:
     read = view(keep=20, oracle={"combine": "mean"})
-    _, found = measure(Cell(search, OVER, epsilon=30, **STRINGS), [read])
+    _, found = measure(Cell("SFP", {**OVER, **own}, epsilon=30, **STRINGS), [read])
     assert found[str(read)]["precision"] >= 0.5
+
+
+@pytest.mark.parametrize("name", ["PEM", *CEILINGS])
+def test_twenty_strings_are_scored_leniently_and_the_first_ten_of_them_strictly(name: str) -> None:
+    options = {"oracle": {"combine": "mean"}} if name == "PEM" else {}
+    views = [view(k=k, **options) for k in (10, 20)]
+    _, found = measure(Cell(name, OVER if name == "PEM" else {}, epsilon=30, **STRINGS), views)
+    ten, twenty = found.values()
+    assert ten["f1"] == twenty["f1"]
+    assert twenty["recall_lenient"] >= ten["recall_lenient"] == ten["recall"]
+    assert ten["precision_lenient"] >= ten["precision"]
 
 
 @pytest.mark.full

@@ -1,4 +1,4 @@
-"""Variants: the defect that is put back is the published one, and split users have the whole budget."""
+"""Variants: the defect that is put back is the published one, and reports that are sent together share the budget."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from plausibly.core.errors import StateError
 from plausibly.experiments.cells import Cell
 from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.measures import theory
-from reproduction.variants import RawCells, SharedSigns, SplitSFP, SplitTH
+from reproduction.variants import AllFragments, RawCells, SharedSigns
 
 SHARED = Cell("CS, shared signs", {"oracle": {"scheme": "DE"}, "width": 8, "rows": 4}, n=8000, d=100, epsilon=20)
 E = Fraction("2.718281828459045235360287471352")  # below e itself
 SKETCHES = {"oracle": {"scheme": "OUE"}, "rows": 4, "width": 16}
+PLACE: dict[str, Any] = {"data": "url-clicks/6", "n": 1000, "d": 0, "epsilon": 3.0}
 
 
 def test_variants_are_for_experiments_alone() -> None:
-    assert not {SharedSigns.name, RawCells.name, SplitTH.name, SplitSFP.name} & set(CATALOG)
+    assert not {SharedSigns.name, RawCells.name, AllFragments.name} & set(CATALOG)
 
 
 @pytest.mark.parametrize("combine", ["mean", "median", "min"])
@@ -104,8 +105,7 @@ def test_raw_cells_are_read_as_they_are(combine: str, middle: Any) -> None:
 
 @pytest.mark.parametrize(("name", "parts"), [("TH", 3), ("SFP", 4)])
 def test_split_users_send_one_report_at_the_whole_budget(name: str, parts: int) -> None:
-    place = {"data": "url-clicks/6", "n": 1000, "d": 0, "epsilon": 3.0}
-    both, split = (Cell(scheme, SKETCHES, **place).make() for scheme in (name, f"{name}, users split"))
+    both, split = (Cell(name, {**SKETCHES, **own}, **PLACE).make() for own in ({}, {"split": "users"}))
     assert both.epsilon == split.epsilon == 3
     assert {part.scheme.epsilon for part in both.parts} == {Fraction(3, 2)}
     assert {part.scheme.epsilon for part in split.parts} == {Fraction(3)}
@@ -114,3 +114,15 @@ def test_split_users_send_one_report_at_the_whole_budget(name: str, parts: int) 
     assert {split.share(part) for part in range(split.whole)} == {Fraction(1, 2 * (parts - 1))}
     assert both.share(both.whole) == 1
     assert both.report_dtype.itemsize - 1 == 2 * (split.report_dtype.itemsize - 1)
+
+
+def test_one_fragment_has_the_whole_budget_and_all_fragments_share_it() -> None:
+    own = {**SKETCHES, "width": 2**14, "split": "none", "word_oracle": None}
+    one, every = (Cell(name, own, **PLACE).make() for name in ("SFP", AllFragments.name))
+    assert one.epsilon == every.epsilon == 3
+    assert ({part.scheme.epsilon for part in one.parts}, one.groups) == ({Fraction(3)}, ((0,), (1,), (2,)))
+    assert ({part.scheme.epsilon for part in every.parts}, every.groups) == ({Fraction(1)}, ((0, 1, 2),))
+    assert [every.share(part) for part in range(3)] == [1, 1, 1]
+    crowd = {"google": 60_000, "yahoo.": 40_000}
+    found = every.simulate(crowd, SeededRandom(1)).search(k=2)
+    assert found.items.tolist() == list(crowd)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import plausibly
+from cases import in_turn
 from plausibly import Keys, ParameterError, Strings
 from plausibly.search import fragments
 from plausibly.search.fragments import joined_fragments
@@ -22,6 +24,71 @@ def test_it_finds_what_the_slow_search_finds(shape: dict[str, int], choices: dic
     oracle = plausibly.make("DE", epsilon=4, domain_size=64)
     scheme = search_over("SFP", oracle, Strings("abc", 3), hash_seed=2**63 + 1, **shape)
     assert_equals_the_naive_search(scheme, CROWD, **choices)
+
+
+@pytest.mark.parametrize("choices", [{"k": 5, "keep": 8}, {"k": None, "threshold": 10, "keep": 30}], ids=str)
+@pytest.mark.parametrize("own", [{"split": "users"}, {"split": "none", "word_oracle": None}], ids=str)
+def test_split_otherwise_it_finds_what_the_slow_search_finds(own: dict[str, Any], choices: dict[str, Any]) -> None:
+    oracle = plausibly.make("DE", epsilon=4, domain_size=64)
+    given: dict[str, Any] = {"oracle": oracle, "word_oracle": oracle, "fragment": 2, "hash_bits": 1, **own}
+    scheme = plausibly.make("SFP", domain=Strings("abc", 3), hash_seed=7, **given)
+    assert scheme.epsilon == 4
+    assert_equals_the_naive_search(scheme, CROWD, **choices)
+
+
+def test_fragments_alone_are_estimated_as_the_search_counts_them() -> None:
+    oracle = plausibly.make("FLH", epsilon=4, domain=Keys(), hashes=500)
+    scheme = plausibly.make("SFP", domain=Strings("abcd", 4), oracle=oracle, word_oracle=None, split="none")
+    tally: Any = scheme.simulate({"abcd": 9_000, "dcba": 6_000}, plausibly.SeededRandom(2))
+    found = tally.search(k=2)
+    assert found.items.tolist() == ["abcd", "dcba"]
+    assert tally.estimate(found.items.tolist()).values.tolist() == found.values.tolist()
+    assert found.variance is None
+    assert "mean of tagged fragments" in str(found.history)
+    # All users count, those of a position for its fragment: the noise of 15,000 reports at epsilon 4 is below 50.
+    np.testing.assert_allclose(found.values, [9_000, 6_000], atol=500)
+    with pytest.raises(plausibly.StateError, match="no variance in closed form"):
+        scheme.variance(100)
+
+
+def test_fragments_that_strings_share_are_counted_for_each_of_them() -> None:
+    oracle = plausibly.make("FLH", epsilon=4, domain=Keys(), hashes=500)
+    own: dict[str, Any] = {"oracle": oracle, "word_oracle": None, "split": "none", "hash_bits": 0}
+    tally = plausibly.make("SFP", domain=Strings("abcd", 4), **own).simulate(
+        {"abcd": 9_000, "abba": 6_000}, plausibly.SeededRandom(2)
+    )
+    # Without a tag, both have the first fragment of all 15,000 users, and the second of their own.
+    np.testing.assert_allclose(tally.estimate(["abcd", "abba"]).values, [12_000, 10_500], atol=500)
+
+
+@pytest.mark.parametrize("name", ["SFP", "TH"])
+def test_split_users_send_one_report_each_with_all_of_the_budget(name: str) -> None:
+    both, split = (search_for(name, **own) for own in ({}, {"split": "users"}))
+    assert (both.epsilon, split.epsilon) == (8, 4)
+    assert both.share(both.whole) == 1
+    assert split.share(split.whole) == Fraction(1, 2)
+    assert {split.share(part) for part in range(split.whole)} == {Fraction(1, 2 * split.whole)}
+    assert "split" not in both.to_dict()
+    assert search_for(name, split="budget").fingerprint() == both.fingerprint()
+    assert split.to_dict()["split"] == "users"
+    assert plausibly.from_json(split.to_json()) == split
+    assert both.report_dtype.itemsize - 1 == 2 * (split.report_dtype.itemsize - 1)
+
+
+@in_turn(
+    ("wrong", "message"),
+    [
+        ({"split": "none"}, "word_oracle: expected None"),
+        ({"word_oracle": None}, "word_oracle: expected a scheme"),
+        ({"word_oracle": None, "split": "users"}, "word_oracle: expected a scheme"),
+        ({"split": "both"}, "split: expected 'budget' or 'users' or 'none', got 'both'"),
+        ({"split": None}, "split: expected"),
+    ],
+)
+def test_a_split_that_is_none_is_refused(wrong: dict[str, Any], message: str) -> None:
+    oracle = plausibly.make("FLH", epsilon=4, domain=Keys())
+    with pytest.raises(ParameterError, match=message):
+        plausibly.make("SFP", domain=Strings("ab", 2), **{"oracle": oracle, "word_oracle": oracle, **wrong})
 
 
 @pytest.mark.full

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from plausibly import HeavyHitters
+from plausibly.core.selection import Selection
 from plausibly.search.trace import Step
 from plausibly.search.tree import MOST_TIPS, tree_of
 from plausibly.search.tree_picture import Picture, _count
@@ -141,8 +143,11 @@ def test_more_strings_than_are_drawn_are_counted(pyplot: Any) -> None:
 def test_what_may_be_luck_is_hollow(pyplot: Any) -> None:
     axes = CASES["luck"].plot_tree()
     assert [line.get_markerfacecolor() for line in axes.lines].count("white") == 1
-    assert "hollow: p > 0.05" in axes.texts[-1].get_text()
+    assert "hollow: cannot be told apart from noise" in axes.texts[-1].get_text()
     assert "hollow" not in CASES["forty"].plot_tree().texts[-1].get_text()
+    # With an upper bound only, a string is hollow, whether or not the search has p-values.
+    bounded = replace(CASES["one step"], selection=Selection(*np.array([[0.0, 0.0], [50.0, 1000.0], [0.5, 0.5]])))
+    assert [line.get_markerfacecolor() for line in bounded.plot_tree().lines].count("white") == 1
 
 
 def test_counts_are_short() -> None:

@@ -1,7 +1,7 @@
 """Writes the test vectors: `PYTHONPATH=tests python -m vectors.generate`.
 
 Everything comes from the naive client and from SHAKE-256, nothing from the package, so a run anywhere gives the same
-files. One file per scheme:
+files. One file per scheme, and one for each way to split the users of a search:
 
     schemes   the scheme's JSON fields, and the arguments of plausibly.make that give it; all else refers by number
     vectors   scheme, value, tape (words as decimal text) -> record
@@ -34,6 +34,8 @@ ORACLES = (*FIRST, "THE")
 SKETCHES = (*naive.SKETCHES, "BLOOM")
 SEARCHES = naive.SEARCHES
 NAMES = (*ORACLES, *SKETCHES, *SEARCHES)
+SPLITS = ("SFP-none", "SFP-users", "TH-users")
+"""Searches that do not split the budget, in files of their own: the name of the scheme, and its split."""
 UNARY = ("SUE", "OUE", "THE")
 BITMAPS = (*UNARY, "SS")
 HASHING = ("BLH", "OLH", "FLH")
@@ -140,8 +142,8 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     if name in SKETCHES:
         yield from sketch_settings(name)
         return
-    if name in SEARCHES:
-        yield from searches.settings(name)
+    if name in (*SEARCHES, *SPLITS):
+        yield from searches.settings(*name.split("-"))
         return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
@@ -322,7 +324,8 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
             yield value, Crafted(fill, {coin: kept})
     if scheme["scheme"] in SEARCHES:
         # The same in every group: the first ticket of each, and its neighbours.
-        ends = [sum(scheme.get("weights", [1] * 99)[:i]) for i in range(len(naive.groups_of(scheme)) + 1)]
+        weights = naive.weights_of(scheme)
+        ends = [sum(weights[:i]) for i in range(len(weights) + 1)]
         for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
             yield next(values), Crafted(fill, {}, first=ticket)
     if scheme["scheme"] in searches.OF_THEIR_OWN:
@@ -901,9 +904,10 @@ def described(
     """Schemes of these settings, numbered from ``first``: their fields, how they are made, and their vectors."""
     schemes, made, vectors = [], [], []
     for number, (epsilon, domain, own) in enumerate(given, first):
-        inner = {field: own[field] for field in naive.PARTS if field in own}
+        stated = {field: value for field, value in own.items() if value is not None}  # a part may be left out
+        inner = {field: stated[field] for field in naive.PARTS if field in stated}
         parts = {field: searches.part_fields({"epsilon": epsilon, **part}) for field, part in inner.items()}
-        scheme = naive.scheme_of(name, epsilon, domain, **{**own, **parts})
+        scheme = naive.scheme_of(name.partition("-")[0], epsilon, domain, **{**stated, **parts})
         schemes.append(scheme)
         made.append({"fields": scheme, "make": arguments(epsilon, domain, own)})
         is_keys = domain["type"] == "keys"
@@ -959,5 +963,5 @@ def text_of(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for each in NAMES:
+    for each in (*NAMES, *SPLITS):
         (HERE / f"{each}.json").write_text(text_of(each), encoding="utf-8")

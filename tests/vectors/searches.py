@@ -49,7 +49,7 @@ FLH = {"hashes": 5, "hash_seed": 2**60}
 BITMAP = {"bits": 12, "hashes": 2, "cohorts": 3}
 
 
-def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
+def settings(name: str, split: str = "budget") -> Iterator[tuple[str, Fields, Fields]]:
     """Epsilon, domain and own parameters of the searches of a file: oracles of all kinds, and all kinds of strings."""
     if name in OF_THEIR_OWN:
         for domain, own in OF_THEIR_OWN[name]():
@@ -80,8 +80,11 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         if i % 4 == 1 and name in ("PEM", "BITSTOGRAM"):
             groups = len(range(own["start"], domain["length"], own["step"])) if name == "PEM" else domain["length"]
             own["weights"] = [1 + 7 * j for j in range(groups)] + [2**32 - 1]
+        if split != "budget":
+            own |= {"split": split} | ({"word_oracle": None} if split == "none" else {})
         epsilons = [Fraction(epsilon_of(part)) for part in (oracle, word_oracle)]
         together = {"PEM": epsilons[0], "BITSTOGRAM": max(epsilons)}.get(name, sum(epsilons))
+        together = {"users": max(epsilons), "none": epsilons[0]}.get(split, together)
         yield str(together), domain, own
 
 
@@ -213,7 +216,8 @@ def broken_schemes(scheme: Fields) -> Iterator[tuple[str, bool, Fields]]:
         yield changed(f"{field} with too few items", True, **{field: narrow})
         louder = naive.scheme_of("DE", "4/7", {"type": "integers", "size": 64})
         yield changed(f"{field} of a larger epsilon", True, **{field: louder})
-        if name not in ("BITSTOGRAM", "TRELLIS"):  # which spend the largest of several
+        # Some spend the largest of several.
+        if name not in ("BITSTOGRAM", "TRELLIS") and scheme.get("split") != "users":
             quieter = naive.scheme_of("DE", "1/3", {"type": "integers", "size": 64})
             yield changed(f"{field} of a smaller epsilon", False, **{field: quieter})
         keep = str(int(scheme[field]["keep"]) + 1)
@@ -221,6 +225,14 @@ def broken_schemes(scheme: Fields) -> Iterator[tuple[str, bool, Fields]]:
         yield changed(f"{field} of another version", True, **{field: {**scheme[field], "version": 2}})
     for field in sorted(scheme.keys() - {"scheme", "version", "epsilon", "domain"}):
         yield without(field)
+    if "split" in scheme:
+        for wrong in ("budget", "both", "Users", "", None, True, 1, ["users"], *["none"] * (name == "TH")):
+            yield changed("a split that is none", True, split=wrong)
+        if scheme["split"] == "none":
+            yield changed("whole strings that nobody reports", True, word_oracle=scheme["oracle"])
+            yield changed("users split without whole strings", True, split="users")
+        elif name == "SFP":
+            yield changed("fragments alone, and whole strings", True, split="none")
     if name in OF_THEIR_OWN:
         yield from broken_own_fields(scheme)
     for field in sorted({"start", "step", "fragment"} & scheme.keys()):

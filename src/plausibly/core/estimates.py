@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 _SHOWN = 10
 _INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
+_HOLLOW = "\nhollow: cannot be told apart from noise; the line ends at the upper bound"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +93,7 @@ class Estimates:
 
     @property
     def significant(self) -> npt.NDArray[np.bool_] | None:
-        """Whether each selected item can be told from nothing; None if the items were not selected.
+        """Whether each selected item can be told apart from noise; None if the items were not selected.
 
         The chance that any item without holders is called significant is at most 5 %.
         """
@@ -158,7 +159,10 @@ class Estimates:
         return DataFrame(columns)
 
     def plot(self, ax: Axes | None = None, *, k: int = 20, level: float = 0.95) -> Axes:
-        """A bar chart of the k largest estimates with their intervals, as matplotlib axes."""
+        """A bar chart of the k largest estimates with their intervals, as matplotlib axes.
+
+        Bars of items that are not ``significant`` are hollow, and their lines go from 0 to the upper bound.
+        """
         try:
             from matplotlib import pyplot
         except ImportError as error:
@@ -169,13 +173,16 @@ class Estimates:
             ax = pyplot.subplots(figsize=chart_size(len(shown)), layout="constrained")[1]
         ax.set_axisbelow(True)
         ax.grid(axis="x", color=_GRID, linewidth=0.6)
-        ax.barh(rows, shown.values, color=_BARS, height=0.7)
+        told = np.full(len(shown), True) if shown.significant is None else shown.significant
+        fills = np.where(told, _BARS, "white").tolist()
+        ax.barh(rows, shown.values, color=fills, edgecolor=_BARS, linewidth=0.8, height=0.7)
         ax.axvline(0, color=_INK, linewidth=0.8)
         if shown.variance is not None:
             low, high = shown.interval(level)
             errors = np.stack([shown.values - low, high - shown.values])
             ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
-            ax.set_xlabel(f"estimated count, {100 * level:g} % interval ({self.n:,} reports)")
+            label = f"estimated count, {100 * level:g} % interval ({self.n:,} reports)"
+            ax.set_xlabel(label + _HOLLOW * (not told.all()))
         else:
             ax.set_xlabel(f"estimated count ({self.n:,} reports)")
         # A label with dollar signs is not a formula.

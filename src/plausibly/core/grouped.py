@@ -207,7 +207,7 @@ class Grouped(Scheme):
         """The records of one part, extracted from the bodies of grouped reports."""
         return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
 
-    def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
+    def records_by_part(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
         """The records of each part in grouped reports, omitting empty parts, and each group's number of reports."""
         groups = reports["group"]
         added = np.bincount(groups, minlength=len(self.groups))

@@ -30,7 +30,7 @@ class Groups(Protocol):
 
     def share(self, part: int) -> Fraction: ...
 
-    def split(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]: ...
+    def records_by_part(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]: ...
 
 
 class GroupedAccumulator(Accumulator):
@@ -73,7 +73,7 @@ class GroupedAccumulator(Accumulator):
         return scaled_up(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
 
     def absorb(self, reports: Reports) -> None:
-        records, added = self._groups.split(reports)
+        records, added = self._groups.records_by_part(reports)
         parts, numbers = list(self.parts), list(records)
 
         def work(first: int, last: int) -> list[Accumulator]:
@@ -89,7 +89,7 @@ class GroupedAccumulator(Accumulator):
         self._held = tuple(parts), self.n + added
 
     def absorb_single_threaded(self, reports: Reports) -> None:
-        records, added = self._groups.split(reports)
+        records, added = self._groups.records_by_part(reports)
         for number, own in records.items():
             self.parts[number].absorb_single_threaded(own)
         self._held = self.parts, self.n + added

@@ -75,7 +75,7 @@ def count_text(value: float, digits: int = 0) -> str:
 def interval_texts(
     low: Iterable[float], high: Iterable[float], significant: Iterable[bool] | None, digits: int = 0
 ) -> list[str]:
-    """The wording of intervals, aligned; of items that cannot be told from nothing, upper bounds.
+    """The wording of intervals, aligned; upper bounds of items that cannot be told apart from noise.
 
     >>> interval_texts([900.2, 0], [1100.7, 85], [True, False])
     ['[900, 1,101]', 'at most 85']

@@ -89,8 +89,10 @@ def draw_emerging(
         left, right = bottom.subplots(1, 2, sharex=True)
         listed = emerging[-1]
         order = [list(listed.items).index(item) for item in known.items[:_ROWS]]
-        _intervals(left, known, _part(listed, order), _LISTED, titles[0])
-        _intervals(right, known, found.top(_ROWS), _FOUND, titles[1])
+        shown = [_part(listed, order), found.top(_ROWS)]
+        for axes, estimates, colour, title in zip((left, right), shown, (_LISTED, _FOUND), titles, strict=True):
+            _intervals(axes, known, estimates, colour, title)
+        _scale(left, min(float(estimates.values.min(initial=np.inf)) for estimates in shown))
         with replacing(path) as unfinished:
             figure.savefig(unfinished, format=path.suffix[1:], dpi=150)
 
@@ -117,8 +119,6 @@ def _histogram(axes: Axes, known: Known, estimates: Estimates) -> None:
 
 
 def _intervals(axes: Axes, known: Known, estimates: Estimates, colour: str, title: str) -> None:
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-
     rows = np.arange(len(estimates))
     low, high = estimates.interval(0.95)
     truth = [known.count(item) for item in estimates.items]
@@ -129,10 +129,17 @@ def _intervals(axes: Axes, known: Known, estimates: Estimates, colour: str, titl
     axes.set_ylim(_ROWS - 0.4, -0.6)
     axes.set_xlabel(f"users, out of {estimates.n:,}")
     axes.set_title(title, fontweight="bold", loc="left")
-    if (low > 0).all():
-        # On a log scale, so that intervals of rare and of common items are both visible.
+    axes.legend(frameon=False, loc="lower right")
+
+
+def _scale(axes: Axes, least: float) -> None:
+    # Of both panels, which share it. On a log scale, so that intervals of rare and of common items are both visible;
+    # an interval that begins at zero or below goes to the left edge.
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    if least > 0:
         axes.set_xscale("log")
+        axes.set_xlim(left=least / 2)
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axes.legend(frameon=False, loc="lower right")

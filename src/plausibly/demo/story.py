@@ -149,7 +149,7 @@ class Story:
         yield (
             f"Without the list, the search found {hits} of the {_SHOWN} most visited sites, "
             f"and {sum(not self.known.count(item) for item in found.items)} that nobody has visited; "
-            f"{chosen} of its {len(found)} intervals contain the truth."
+            f"{chosen} of its {len(found)} intervals contain the truth; they allow for the selection."
         )
         both = int(LISTED) + int(UNLISTED)
         yield f"In this demo every user sends two reports, which add up to ε = {both}. A real collection asks for one."

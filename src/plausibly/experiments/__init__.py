@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     )
     from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .loading import load
-    from .measures import MEASURES, Measured, Metrics, errors, measure
+    from .measures import MEASURES, Measured, Metrics, errors, measure, scores
     from .results import Results, held
     from .runner import run
-    from .search_scores import Score, false_items, score
+    from .search_scores import Score, false_items, lenient_score, score
     from .sheets import Sheet
     from .string_crowds import ALPHABET, DATASETS, MAX_LENGTH, MODEL_CLICKS_D, SHAPES, URL_CLICKS_N, Crowd, url_clicks
 
@@ -70,8 +70,8 @@ _HOME = {
         "verdict",
     ),
     "loading": ("load",),
-    "measures": ("MEASURES", "Measured", "Metrics", "errors", "measure"),
-    "search_scores": ("Score", "false_items", "score"),
+    "measures": ("MEASURES", "Measured", "Metrics", "errors", "measure", "scores"),
+    "search_scores": ("Score", "false_items", "lenient_score", "score"),
     "results": ("Results", "held"),
     "runner": ("run",),
     "sheets": ("Sheet",),
@@ -127,6 +127,7 @@ __all__ = [
     "false_items",
     "held",
     "judged",
+    "lenient_score",
     "line",
     "load",
     "measure",
@@ -135,6 +136,7 @@ __all__ = [
     "read_values",
     "run",
     "score",
+    "scores",
     "strings",
     "url_clicks",
     "verdict",

@@ -110,18 +110,24 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Dots:
-    """One plot with a mark at the metric of each line, the best at the top, with its standard deviation."""
+    """One plot with a mark at the metric of each line, in the declared order, with its standard deviation.
+
+    The colour of a mark is that of the line's oracle or scheme.
+    """
 
     title: str
     sweeps: Sequence[str]
+    """Sweeps whose lines are drawn; lines without an oracle are black."""
     x: str
     xlabel: str
-    levels: Sequence[str] = ()
-    """Sweeps whose lines are drawn as vertical lines across the plot."""
-    printed: Mapping[str, float] = field(default_factory=dict)
+    printed: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """Values printed in the paper, by label of the line; drawn as hollow marks."""
     names: Callable[[str], str] = str
-    """Function from a label to the text beside its mark."""
+    """Function from a label to the text beside its row; lines with the same text share a row."""
+    kinds: Callable[[str], str] = lambda label: ""
+    """Function from a label to the kind of its mark, for the legend; the kinds of one row have different marks."""
+    families: Callable[[str], str] = lambda label: ""
+    """Function from a label to what its colour stands for, for the legend."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,8 +62,15 @@ _HOLLOW: dict[str, Any] = {
 }
 _ACROSS = 3
 """Maximum number of panels in a row; an even number of panels is drawn in pairs."""
-_WIDTH: dict[type, float] = {Panel: 3.9, Dots: 4.9}
-"""Width of a panel in inches."""
+_WIDTH: dict[type, float] = {Panel: 3.9, Dots: 2.0}
+"""Width of a panel in inches, without the names of its rows."""
+_LABELS = 1.4
+"""Width of the names of rows, in inches."""
+_DOTS_ACROSS = 4
+"""Maximum number of panels with dots in a row."""
+_DOTS = "osD^"
+_BESIDE = 0.36
+"""Distance between the marks of one row."""
 _AT_THE_AXIS = 12
 """Maximum length of a name at an axis; longer names go into the legend."""
 _STEP = 0.028
@@ -80,9 +87,11 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
 
     paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
     with mpl.rc_context(STYLE):
+        dotted = all(isinstance(panel, Dots) for panel in figure.panels)
         across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
+        across = min(_DOTS_ACROSS, len(figure.panels)) if dotted else across
         down = -(-len(figure.panels) // across)
-        width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels))
+        width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels) + _LABELS * dotted)
         height = max(_height(panel, rows) for panel in figure.panels)
         canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
         canvas.suptitle(figure.title, fontweight="bold", fontsize=11, parse_math=False)
@@ -94,6 +103,9 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
             draw_panel(place, panel, rows, letter)
             for place, panel, letter in zip(places, figure.panels, letters, strict=False)
         ]
+        if dotted:
+            canvas.suptitle(f"{figure.title}\n{_setting(figure.panels[0], rows)}", fontsize=11, parse_math=False)
+            _label_once(list(places[: len(figure.panels)]), across)
         most = max(legends, key=len)
         if all(legend.keys() <= most.keys() for legend in legends):
             columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
@@ -106,6 +118,15 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
             # Without a date, so that the same rows give the same file.
             canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
     return paths
+
+
+def _label_once(places: Sequence[Axes], across: int) -> None:
+    # Rows with the same names are named at the left only.
+    for number, place in enumerate(places):
+        left = places[number - number % across]
+        names = [[text.get_text() for text in axes.get_yticklabels()] for axes in (left, place)]
+        if left is not place and names[0] == names[1]:
+            place.set_yticklabels([])
 
 
 def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
@@ -205,44 +226,50 @@ def _plain(legend: Legend) -> None:
 
 
 def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict[str, Any]:
-    # The best at the top. The bar is a standard deviation, because single collections are compared.
-    own = [row for row in rows if row["metric"] == dots.x]
-    groups = sorted(_dotted(own, dots).values(), key=_mean)
+    # The first row at the top. The bar is a standard deviation, because single collections are compared.
+    from matplotlib.lines import Line2D
+
+    groups = _dotted(rows, dots)
+    places = {name: -place for place, name in enumerate(dict.fromkeys(map(dots.names, groups)))}
+    kinds = list(dict.fromkeys(map(dots.kinds, groups)))
     legend: dict[str, Any] = {}
-    for place, group in enumerate(groups):
-        values, first = [row["value"] for row in group], group[0]
-        colour = _COLOURS.get(first["oracle"]["scheme"], _OTHER) if "oracle" in first else _OTHER
+    for label, group in groups.items():
+        values, colour, kind = [row["value"] for row in group], _dot_colour(group[0]), dots.kinds(label)
+        place = places[dots.names(label)] + _BESIDE * ((len(kinds) - 1) / 2 - kinds.index(kind))
         bar = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-        mark: dict[str, Any] = {
-            "marker": "D" if first["ours"] else "o",
-            "markersize": 4.5,
-            "color": colour,
-            "linewidth": 1.2,
-        }
-        drawn = axes.errorbar(_mean(group), place, xerr=bar, linestyle="", **mark)
-        legend.setdefault("not in the paper" if first["ours"] else "measured, ± standard deviation", drawn)
-        if first["label"] in dots.printed:
-            (hollow,) = axes.plot(dots.printed[first["label"]], place, **_HOLLOW)
+        mark: dict[str, Any] = {"marker": _DOTS[kinds.index(kind) % len(_DOTS)], "markersize": 5.0}
+        axes.errorbar(_mean(group), place, xerr=bar, linestyle="", color=colour, linewidth=1.2, **mark)
+        if dots.families(label):
+            legend.setdefault(dots.families(label), Line2D([], [], color=colour, linewidth=4))
+        legend.setdefault(kind or "measured", Line2D([], [], color="#777777", linestyle="", **mark))
+        for value in dots.printed.get(label, ()):
+            (hollow,) = axes.plot(value, place, **_HOLLOW | {"marker": mark["marker"]})
             legend.setdefault("printed in the paper", hollow)
-    levels = _grouped([row for row in own if row["sweep"] in dots.levels], "label")
-    for (label, group), dashes in zip(levels.items(), ("-", "--", ":", "-."), strict=False):
-        legend[label] = axes.axvline(_mean(group), color=INK, linewidth=1.0, linestyle=dashes, zorder=1)
-    axes.set_yticks(range(len(groups)), [dots.names(group[0]["label"]) for group in groups], fontsize=7.5)
+    axes.set_yticks(list(places.values()), list(places))
     axes.tick_params(axis="y", length=0)
-    axes.set(xlim=(-0.03, 1.03), ylim=(-0.7, len(groups) - 0.3), xlabel=dots.xlabel)
-    title = f"({letter}) {dots.title}" if letter else dots.title
-    axes.set_title(f"{title}\n{_setting(dots, own)}", parse_math=False)
+    axes.set(xlim=(-0.03, 1.03), ylim=(min(places.values(), default=0) - 0.7, 0.7), xlabel=dots.xlabel)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
+    axes.set_title(f"({letter}) {dots.title}" if letter else dots.title, parse_math=False, loc="left")
     axes.grid(axis="both", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    return legend
+    # Families first, then marks.
+    return dict(sorted(legend.items(), key=lambda entry: entry[1].get_linestyle() == "None"))
+
+
+def _dot_colour(row: Row) -> str:
+    return _COLOURS.get(row["oracle"]["scheme"], _OTHER) if "oracle" in row else INK
 
 
 def _dotted(rows: Sequence[Row], dots: Dots) -> dict[Any, list[Row]]:
-    return _grouped([row for row in rows if row["sweep"] in dots.sweeps and row["metric"] == dots.x], "label")
+    # In the order of the panel's sweeps.
+    own = [row for name in dots.sweeps for row in rows if row["sweep"] == name and row["metric"] == dots.x]
+    return _grouped(own, "label")
 
 
 def _height(panel: Panel | Dots, rows: Sequence[Row]) -> float:
-    return 1.2 + 0.17 * max(12, len(_dotted(rows, panel))) if isinstance(panel, Dots) else 3.6
+    if isinstance(panel, Panel):
+        return 3.6
+    return 0.8 + 0.21 * max(4, len(set(map(panel.names, _dotted(rows, panel)))))
 
 
 def _mean(rows: Sequence[Row]) -> float:

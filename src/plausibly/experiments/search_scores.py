@@ -40,6 +40,27 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
     return Score(precision, recall, 2 * precision * recall / (precision + recall))
 
 
+def lenient_score(found: Sequence[str], truth: Crowd, k: int) -> Score:
+    """Score a search as the paper's program does: only strings that no user has count against precision.
+
+    A string that some users have but that is not among the k most frequent is ignored: it is neither right nor wrong.
+    A search may therefore return more than k strings and gain recall at little cost, which ``score`` does not allow.
+
+    >>> from plausibly.experiments.string_crowds import DATASETS
+    >>> crowd = DATASETS["url-clicks"](100_000, 64, 0)
+    >>> lenient_score(["google.com", "yahoo.com", "ebay.com", "invented.example"], crowd, 2)
+    Score(precision=0.6666666666666666, recall=1.0, f1=0.8)
+    """
+    least = _least(truth, k)
+    counts = _counts(truth, set(found))
+    right = sum(count >= least for count in counts.values())
+    if right == 0:
+        return Score(0.0, 0.0, 0.0)
+    precision = right / (right + sum(count == 0 for count in counts.values()))
+    recall = min(1.0, right / min(k, len(truth.strings)))
+    return Score(precision, recall, 2 * precision * recall / (precision + recall))
+
+
 def false_items(found: Sequence[str], truth: Crowd, k: int) -> list[str]:
     """The wrong answers of a search: strings with less than a quarter of the k-th most frequent string's users.
 

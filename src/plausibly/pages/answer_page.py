@@ -22,7 +22,13 @@ def answer_page(answer: Answer) -> str:
     return document(
         title,
         _header(title, answer),
-        tag("main", *_pictures(answer), _table(table), _reading(answer), _rests_on(answer)),
+        tag(
+            "main",
+            *_pictures(answer),
+            _table(table, answer.picked and not table.picked),
+            _reading(answer),
+            _rests_on(answer),
+        ),
         tag("footer", tag("p", "Written by plausibly.")),
         tag("script", Html(_SCRIPT)),
         style=_STYLE,
@@ -54,8 +60,10 @@ def _pictures(answer: Answer) -> Iterator[Html]:
         yield tag("section", tag("h2", "How the strings were found"), tag("p", said, class_="about"), drawn, id="tree")
 
 
-def _table(answer: Answer) -> Html:
-    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in answer.notes())]
+def _table(answer: Answer, more: bool) -> Html:
+    # ``more``: the table has all items, and the chart shows a selection of them.
+    notes = [*answer.notes(), *[_ALL] * (more and answer.estimates.variance is not None)]
+    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
     if not len(answer.estimates):
         return tag("section", *said, tag("p", "Nothing to list.", class_="about"), id="numbers")
     first, *others = answer.header()
@@ -92,19 +100,24 @@ def _reading(answer: Answer) -> Html:
         said.append(
             f"{share} % of all intervals computed in this way contain the true count among the users who reported. "
             "They account for the noise that protects the users and for hash collisions, but not for users who did "
-            "not report. If an interval contains zero, it is possible that nobody has the item."
+            "not report."
         )
     if answer.picked and answer.estimates.variance is not None:
         said.append(
             "Items that are picked because their estimates are large tend to be overestimated. The intervals allow for "
-            "that: near the last estimate that was picked they reach further down. An item with “at most” cannot be "
-            "told from nothing; among many items without holders, some look that common by chance."
+            "that: among the items picked, too, they contain the true count as often as they say. Estimates close to "
+            "the last one picked owe most to chance, and their intervals reach further down. Hollow bars and “at most” "
+            "mark items that cannot be told apart from noise: among many items that nobody has, some look as common by "
+            "chance."
         )
     if answer.found is not None and answer.found.p_values is not None:
         said.append(
             "A p-value is the probability that this string, or any other string that nobody has, would look as common "
-            "by chance. It is adjusted for the number of all possible strings."
+            "by chance. It is adjusted for the number of all possible strings. It answers whether anybody has the "
+            "string; the interval answers how many, and may reach below zero although the p-value is small."
         )
+    elif answer.estimates.variance is not None:
+        said.append("If an interval contains zero, it is possible that nobody has the item.")
     return tag(
         "section",
         tag("h2", "How to read the estimates"),
@@ -113,6 +126,10 @@ def _reading(answer: Answer) -> Html:
     )
 
 
+_ALL = (
+    "This table has all items, so nothing was picked: its intervals are valid for an item that you choose without "
+    "looking at the estimates. The chart shows the largest estimates, and its intervals allow for that."
+)
 _CHANGED = (
     "These estimates were post-processed to be more plausible. They are no longer correct on average, and the error of "
     "a single estimate is unknown."

@@ -19,7 +19,7 @@ from ..core.wording import count_text, decimal, interval_texts
 from ..search.heavy_hitters import HeavyHitters
 
 VERSION = 1
-_ONLY_AT_MOST = "“At most”: the item cannot be told from nothing. Noise alone may have lifted its estimate so high."
+_ONLY_AT_MOST = "“At most” marks items that cannot be told apart from noise."
 _MANY = 1000
 _CERTAIN = 1e-99
 

@@ -131,7 +131,12 @@ def _mean_of(scheme: Scheme, codes: Codes) -> tuple[Fraction, bool]:
 
 def _mean_of_row(scheme: RowSketch, row: int, codes: Codes) -> tuple[Fraction, bool]:
     seeds = np.full(len(codes), scheme.seeds[row], dtype=np.uint64)
-    cells = kernels.local_hash(seeds, codes, scheme.split, scheme.oracle.size).astype(np.int64)
+    cells = kernels.local_hash(seeds, codes, scheme.split, scheme.hash_range).astype(np.int64)
+    if scheme.net:
+        # A record moves each net count by at most one step in either direction; the row of ones moves all alike.
+        net = np.bincount(cells % scheme.width, 1 - 2 * (cells // scheme.width)).astype(np.int64)
+        steps = Fraction(int(np.abs(net).sum()), len(codes))
+        return _ends(scheme)[1] * steps, bool((net >= 0).all() or (net <= 0).all())
     if not scheme.signed:
         mean, attained = _mean_of(scheme.oracle, cells.astype(np.uint64))
         return CountMean(scheme.width).contribution((mean, mean))[0], attained

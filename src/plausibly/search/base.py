@@ -51,7 +51,7 @@ class Search(Grouped):
     @property
     @abstractmethod
     def whole(self) -> int:
-        """Index of the part that reports whole strings, which every search has."""
+        """Index of the part that reports whole strings; the number of parts if a search has none that does."""
 
     @abstractmethod
     def search(self, tally: SearchTally) -> HeavyHitters:
@@ -83,13 +83,15 @@ class Search(Grouped):
         return PartDecoder(self.parts[self.whole], self.whole, self.share(self.whole))
 
     @classmethod
-    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
-        # Prefixes, fragments and tags as short as possible, and oracles over Keys(), which accept any part.
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None, **own: Any) -> Scheme:
+        # Prefixes, fragments and tags as short as possible, and oracles over Keys(), which accept any part. ``own``:
+        # further parameters of the search.
         made = expect_maker(through, cls.name)
         small = {field.name: _SMALL[field.name] for field in fields(cls) if field.name in _SMALL}
 
         def with_parts(each: Fraction) -> Scheme:
-            return cls(domain=domain, **dict.fromkeys(required(cls), made(each, EXAMPLE_DOMAINS["keys"])), **small)
+            parts = dict.fromkeys(required(cls), made(each, EXAMPLE_DOMAINS["keys"]))
+            return cls(domain=domain, **parts | small | own)
 
         asked = exact_epsilon(epsilon)
         return with_parts(asked * asked / with_parts(asked).epsilon)  # parts that are sent together share epsilon

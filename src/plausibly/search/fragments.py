@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..core.domain import Strings
 from ..core.domain.symbols import Rows
-from ..core.errors import ParameterError
-from ..core.laws import Floats
+from ..core.errors import ParameterError, StateError
+from ..core.history import History, decoding
+from ..core.laws import Decoder, Floats, Scores
+from ..core.parts import scaled_up
 from ..core.scheme import Encoded, Scheme
 from .base import SearchTally
 from .prefixes import MOST_CANDIDATES, Choices, extensions, inner_pads
@@ -37,6 +43,35 @@ def tagged_estimates(tally: SearchTally, number: int, choices: Choices) -> tuple
     items = part.items_of(np.repeat(fragments, tags, axis=0), np.tile(np.arange(tags, dtype=np.uint64), len(fragments)))
     values, _ = tally.estimate_part(number, items, choices.oracle)
     return fragments, values.reshape(len(fragments), tags)
+
+
+@dataclass(frozen=True)
+class FragmentMean:
+    """Counts of strings as means over their tagged fragments.
+
+    Too high by the users of other strings with the same fragment and tag.
+    """
+
+    parts: tuple[Part, ...]
+    decoders: tuple[Decoder, ...]
+    shares: tuple[Fraction, ...]
+    law: ClassVar[None] = None
+    """The bias depends on all other strings."""
+
+    @property
+    def history(self) -> History:
+        return (*self.decoders[0].history, decoding("mean of tagged fragments"))
+
+    def scores(self, evidence: Any, n: Any, codes: Any, /) -> Scores:
+        raise StateError("the mean of fragments has no integer scores; ask for estimates")
+
+    def estimate(self, evidence: Any, n: Any, codes: Any) -> tuple[Floats, None]:
+        """Mean over the fragments of each string, all scaled up to the whole crowd."""
+        counts = [
+            scaled_up(decoder, own, part.items(codes), float(share))[0]
+            for part, decoder, share, own in zip(self.parts, self.decoders, self.shares, evidence, strict=True)
+        ]
+        return np.mean(counts, axis=0), None
 
 
 def joined_fragments(strings: Strings, fragments: list[tuple[Rows, Encoded]], tag: Tag) -> Rows:

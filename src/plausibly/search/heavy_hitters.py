@@ -63,7 +63,7 @@ class HeavyHitters(Traced):
         return "\n".join(lines)
 
     def largest(self, k: int) -> Estimates:
-        # As they were returned: strings that cannot be told from nothing come last.
+        # As they were returned: strings that cannot be told apart from noise come last.
         return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 
     def _p_value(self, item: str | bytes) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.domain.symbols import Rows, symbol_rows
 from ..core.errors import ParameterError
-from ..core.history import search_by
+from ..core.history import History, search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.selection import of_largest
 from ..core.wording import shown
@@ -116,24 +117,40 @@ def conclude(
     tally: SearchTally, number: int, candidates: Rows, choices: Choices, trace: tuple[Step, ...]
 ) -> HeavyHitters:
     """Answer of a search: the best candidates, now whole strings, by the part that reports these; only if positive."""
-    part, strings = tally.scheme.parts[number], tally.scheme.strings
-    values, variance = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
+    part = tally.scheme.parts[number]
+    counts = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
+    history = choose_estimator(part.scheme.estimator, choices.oracle).history
+    last = partial(Step, part.label, part.last, len(tally.parts[number]))
+    return best_strings(tally, candidates, counts, choices, history=history, trace=trace, last=last)
+
+
+def best_strings(
+    tally: SearchTally,
+    candidates: Rows,
+    counts: tuple[Floats, Floats | None],
+    choices: Choices,
+    *,
+    history: History,
+    trace: tuple[Step, ...],
+    last: Callable[..., Step],
+) -> HeavyHitters:
+    """Answer of a search: the best candidates with a positive count, and ``last`` as the last step of the trace."""
+    values, variance = counts
     best = choices.best(values, choices.k)
     best = best[values[best] > 0]
     selected = None
     if variance is not None:
         selected = of_largest(values, np.sqrt(variance), best).above(choices.least)
-    items = strings.decode(candidates[best])
-    step = Step(part.label, part.last, len(tally.parts[number]), len(candidates), items, values[best])
+    items = tally.scheme.strings.decode(candidates[best])
     return HeavyHitters(
         items=items,
         values=values[best],
         variance=None if variance is None else variance[best],
         n=len(tally),
         complete=False,
-        history=(*choose_estimator(part.scheme.estimator, choices.oracle).history, search_by(tally.scheme.name)),
+        history=(*history, search_by(tally.scheme.name)),
         selection=selected,
-        trace=(*trace, step),
+        trace=(*trace, last(len(candidates), items, values[best])),
     )
 
 

@@ -180,12 +180,12 @@ class ROUND(Search):
         return {"oracle": self.oracle.to_dict(), "prefixes": prefixes, "stem": self.stem, "reach": self.reach}
 
     @classmethod
-    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None, **own: Any) -> Scheme:
         expect_domain(domain, cls.accepts, cls.name)
         # Prefixes long enough that a report is about one string.
         reach = min(domain.length, 3)
         oracle = expect_maker(through, cls.name)(epsilon, Integers(domain.symbols**reach + 1))
-        return cls(domain=domain, oracle=oracle, prefixes=(domain.alphabet[:0],), stem=0, reach=reach)
+        return cls(domain=domain, oracle=oracle, prefixes=(domain.alphabet[:0],), stem=0, reach=reach, **own)
 
     def estimator(self) -> Decoder:
         return _Extended(self.extension, 0, Fraction(1))

@@ -1,4 +1,4 @@
-"""TH: TreeHistogram, in which each user reports a prefix and the whole string."""
+"""TH: TreeHistogram, in which users report a prefix and the whole string, or one of the two."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ..core.errors import ParameterError
-from ..core.scheme import Scheme
+from ..core.probability import EpsilonLike
+from ..core.scheme import EXAMPLE_DOMAINS, OracleMaker, Scheme
 from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
 from .prefixes import Choices, grow_prefixes, prefix_lengths, prefix_part
+from .splits import BUDGET, USERS, expect_split, split_fields, split_groups, split_weights
 from .string_parts import Part
 
 
@@ -21,10 +23,12 @@ class TH(Search):
     """TreeHistogram (Bassily, Nissim, Stemmer and Thakurta 2017; paper, section 5): report a prefix *and* the string.
 
     Each user reports a prefix of a random length through ``oracle`` and the whole string through ``word_oracle``. The
-    search extends prefixes as PEM does, and estimates whole strings by the second oracle, through which all report.
-    Privacy: the sum of both epsilons, because both reports are sent; give each oracle half of the total.
-    Variance: that of ``word_oracle`` over all users.
-    Cost: both reports and a byte; keep * A^step candidates per length.
+    search extends prefixes as PEM does, and estimates whole strings by the second oracle. With ``split="users"`` one
+    half of the users reports a prefix and the other half the whole string, each with all of the budget.
+    Privacy: the sum of both epsilons, because both reports are sent; give each oracle half of the total. With split
+    users the larger epsilon of the two; give each oracle all of it.
+    Variance: that of ``word_oracle`` over all users; with split users, scaled up from half of them.
+    Cost: both reports and a byte, with split users the longer report; keep * A^step candidates per length.
 
     >>> import plausibly
     >>> oracle = plausibly.make("FLH", epsilon="1.5", domain=plausibly.Keys())
@@ -32,6 +36,8 @@ class TH(Search):
     >>> scheme = plausibly.make("TH", oracle=oracle, word_oracle=oracle, domain=strings, start=2, step=2)
     >>> scheme.epsilon
     Fraction(3, 1)
+    >>> plausibly.make("TH", oracle=oracle, word_oracle=oracle, domain=strings, split="users").epsilon
+    Fraction(3, 2)
     """
 
     name = "TH"
@@ -40,6 +46,16 @@ class TH(Search):
     word_oracle: Scheme
     start: int = 2
     step: int = 2
+    split: str = BUDGET
+
+    def validate(self) -> None:
+        expect_split(self.split, BUDGET, USERS)
+        super().validate()
+
+    @classmethod
+    def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
+        split = cls.example(epsilon, EXAMPLE_DOMAINS["strings"], through, split=USERS)
+        return super().examples(through, epsilon=epsilon) | {"users split": split}
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
@@ -56,11 +72,11 @@ class TH(Search):
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        return tuple((i, self.whole) for i in range(len(self.levels)))
+        return split_groups(self.split, self.whole)
 
     @property
     def group_weights(self) -> tuple[int, ...]:
-        return (1,) * len(self.levels)
+        return split_weights(self.split, self.whole)
 
     @property
     def whole(self) -> int:
@@ -69,7 +85,7 @@ class TH(Search):
     @property
     def parameters(self) -> dict[str, Any]:
         oracles = {"oracle": self.oracle.to_dict(), "word_oracle": self.word_oracle.to_dict()}
-        return oracles | {"start": self.start, "step": self.step}
+        return oracles | {"start": self.start, "step": self.step} | split_fields(self.split)
 
     def search(
         self,

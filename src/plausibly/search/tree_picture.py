@@ -38,7 +38,7 @@ class Picture:
         self.largest = max((knot.value for _, knot in self.edges), default=0.0)
         self.numbers = _numbers(found)
         notes = ["line width: estimated count", "grey: kept for some steps, then dropped (×)"]
-        notes += [f"hollow: p > {_LEVEL}"] * any(self._luck(knot) for knot in self.tips)
+        notes += ["hollow: cannot be told apart from noise"] * any(self._luck(knot) for knot in self.tips)
         notes += [f"one step in {apart}"] * (apart > 1)
         self.note = "     ".join(notes)
         self._place()
@@ -149,7 +149,10 @@ class Picture:
             self._write(ax, self.labels, last + 1, f"and {self.more:,} more", _FAINT)
 
     def _luck(self, knot: Knot) -> bool:
-        return self.found.p_values is not None and bool(self.found.p_values[knot.place] > _LEVEL)
+        significant, p_values = self.found.significant, self.found.p_values
+        if significant is not None:
+            return not significant[knot.place]
+        return p_values is not None and bool(p_values[knot.place] > _LEVEL)
 
     def _mark(self, ax: Axes, x: float, y: float, kind: str, colour: str, **style: Any) -> None:
         ax.plot(x, y, kind, color=colour, markersize=self.scale * 4, zorder=3, **style)

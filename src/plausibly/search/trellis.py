@@ -21,7 +21,7 @@ from ..core.history import search_by
 from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
-from ..core.selection import TOLD, Selection, least_scores
+from ..core.selection import TOLD, Selection
 from ..core.wording import shown
 from .base import PrefixLevel, Search, SearchTally
 from .decoding import Found, decode
@@ -142,13 +142,13 @@ class TRELLIS(Search):
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
 
     @classmethod
-    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None) -> Scheme:
+    def example(cls, epsilon: EpsilonLike, domain: Any, through: OracleMaker | None = None, **own: Any) -> Scheme:
         expect_domain(domain, cls.accepts, cls.name)
         made, symbols, block = expect_maker(through, cls.name), domain.symbols, block_size(domain.symbols, 1)
         sizes = {"letters": symbols, "pairs": symbols**2, "first": symbols, "folded": 2 * block, "deep": 4 * block}
         tables: dict[str, Any] = {table: made(epsilon, Integers(size)) for table, size in sizes.items()}
         weights = tuple(range(1, 4 * domain.length - 1))
-        return cls(domain=domain, weights=weights, start=1, step=1, hash_seed=EXAMPLE_SEED, **tables)
+        return cls(domain=domain, weights=weights, start=1, step=1, hash_seed=EXAMPLE_SEED, **tables | own)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -222,7 +222,7 @@ class TRELLIS(Search):
         p_values = adjusted_p_values(chances, weights)
         values, variance = self.estimator().estimate(tally.evidence, tally.numbers, self._rows(found.strings))
         allowed = np.flatnonzero((values > 0) & (p_values <= (1.0 if level is None else level)))
-        # The most common first; at the end, strings that cannot be told from nothing.
+        # The most common first; at the end, strings that cannot be told apart from noise.
         chosen = allowed[:k]
         chosen = chosen[np.lexsort((-values[chosen], p_values[chosen] > TOLD))]
         return HeavyHitters(
@@ -316,10 +316,7 @@ def _selection(
 ) -> Selection:
     # ``values`` estimate the counts by a law, ``found.own`` are robust counts of the same groups, which chose.
     own, variance = (part[chosen] for part in found.own)
-    beyond = values[chosen] - own
     least = np.full(len(chosen), -np.inf)
     if len(beaten):
-        least = found.ranking.least(chosen, float(found.posterior[beaten].max())) + beyond
-    weights, errors = weights[chosen], np.sqrt(variance)
-    selected = Selection(least, least_scores(TOLD * weights) * errors + beyond, weights)
-    return selected if level is None else selected.above(least_scores(level * weights) * errors + beyond)
+        least = found.ranking.least(chosen, float(found.posterior[beaten].max()))
+    return Selection.of(least, np.sqrt(variance), weights[chosen], level, shift=values[chosen] - own)
