@@ -47,7 +47,7 @@ class Selection:
     chosen they add up to at most 1."""
 
     @classmethod
-    def of(
+    def beyond(
         cls, least: Floats, errors: Floats, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
     ) -> Selection:
         """The selection of items above ``least``, given the standard errors of items without holders.
@@ -100,7 +100,7 @@ def of_largest(
     if total and len(beaten):
         # If one estimate is larger, the others are smaller on average.
         least = own - (own - least) * (count - 1) / count
-    return Selection.of(least, errors[chosen], weights, level)
+    return Selection.beyond(least, errors[chosen], weights, level)
 
 
 def least_scores(chances: Floats) -> Floats:

@@ -319,4 +319,4 @@ def _selection(
     least = np.full(len(chosen), -np.inf)
     if len(beaten):
         least = found.ranking.least(chosen, float(found.posterior[beaten].max()))
-    return Selection.of(least, np.sqrt(variance), weights[chosen], level, shift=values[chosen] - own)
+    return Selection.beyond(least, np.sqrt(variance), weights[chosen], level, shift=values[chosen] - own)
