@@ -70,7 +70,7 @@ class Item:
 
 def intervals(found: Any) -> tuple[Any, Any]:
     """The default intervals of a result and the plain ones, each as lower and upper ends."""
-    return found.interval(LEVEL), found.interval(LEVEL)
+    return found.interval(LEVEL), found.interval(LEVEL, plain=True)
 
 
 def search_run(cell: Cell) -> list[Item]:

@@ -96,27 +96,6 @@ def half_the_top_ten(figure: str, *sweeps: str) -> Callable[[Curves], str]:
     return too_few
 
 
-def as_published(check: Callable[[str, str], tuple[bool, str]], why: str = "") -> Verdict:
-    """Like ``clipped_or_not``, for a check that also takes the kind of sketch: as defined ("") or as programmed.
-
-    In the paper's program the median and minimum of CM are not debiased. A claim that holds only there is reversed.
-    """
-    (plain, numbers), (published, also) = check("", ""), check("_clipped", ", not debiased")
-    outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if published else Outcome.NOT_REPRODUCED
-    return Verdict(outcome, f"{numbers}. As published, without debiasing and clipped at zero: {also}", why)
-
-
-def clipped_or_not(check: Callable[[str], tuple[bool, str]], why: str = "") -> Verdict:
-    """Verdict of a check on errors as the text defines them ("") and as the program computes them ("_clipped").
-
-    The program rounds and sets negative estimates to zero before it compares. A claim that holds only there is
-    reversed.
-    """
-    (plain, numbers), (clipped, also) = check(""), check("_clipped")
-    outcome = Outcome.REPRODUCED if plain else Outcome.REVERSED if clipped else Outcome.NOT_REPRODUCED
-    return Verdict(outcome, f"{numbers}. Clipped at zero: {also}", why)
-
-
 # --- comparing curves -------------------------------------------------------------------------------------------
 
 

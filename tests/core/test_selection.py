@@ -74,7 +74,7 @@ def test_the_interval_is_what_a_slow_search_finds(z: float) -> None:
         above = (tail(z - true) - tail(upper - true)) / (tail(lower - true) - tail(upper - true))
         if rest / 2 <= above <= 1 - rest / 2:
             kept.append(true)
-    low, high = selection([z], NEVER, cut, weight).interval(np.array([z]), np.ones(1), 1 - alpha)
+    low, high = selection([z], cut, cut, weight).interval(np.array([z]), np.ones(1), 1 - alpha)
     assert abs(low[0] - kept[0]) < 0.002
     assert abs(high[0] - kept[-1]) < 0.002
 

@@ -114,6 +114,23 @@ def test_zero_is_on_a_logarithmic_axis_too() -> None:
     assert second - first > first - left > 0
 
 
+def test_relative_errors_are_divided_by_the_optimum_and_stand_side_by_side() -> None:
+    sweep = Sweep(name="s", lines=[line("DE"), line("TLH", ours=True)], vary={"epsilon": [1.0, 2.0]}, repeats=3)
+    panel = Panel(title="Errors", sweeps=["s"], x="epsilon", xlabel="ε", relative=True, limits=(0.5, 8))
+    axes = Canvas().subplots()
+    rows = rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel]))
+    legend: dict[str, Any] = draw_panel(axes, panel, rows)
+    one, other = legend["DE"][0], legend["TLH"][0]
+    assert one.get_xydata().tolist() == [[1, 4], [2, 2]]  # means 2 and 1, and the optimum is 0.5
+    assert legend[OPTIMUM].get_ydata().tolist() == [1.0, 1.0]
+    left, right = (bars.get_transform().transform((1, 4))[0] for bars in (one, other))
+    assert left < right
+    assert axes.get_ylim() == (0.5, 8)
+    low, high = axes.get_xlim()
+    assert low < 1
+    assert high > 2
+
+
 def test_points_are_means_with_one_standard_error() -> None:
     sweep = Sweep(name="s", lines=[line("DE"), line("TLH", ours=True)], vary={"epsilon": [1.0, 2.0]}, repeats=3)
     panel = Panel(title="Errors", sweeps=["s"], x="epsilon", xlabel="ε")

@@ -578,8 +578,8 @@ PLANS: list[Plan] = [
     ),
     (
         "cut-too-low",
-        "the largest estimates are compared with the smallest",
-        (Edit("core.selection:of_largest", "beaten.max()", "beaten.min()"),),
+        "the largest estimates are compared with nothing instead of the others",
+        (Edit("core.selection:Selection.interval", "least[told]", "0 * least[told]"),),
         chosen,
         "intervals of the largest estimates do not hold",
     ),

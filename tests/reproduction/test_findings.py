@@ -14,7 +14,6 @@ from reproduction.findings import FINDINGS
 from reproduction.findings.reading import (
     above,
     below,
-    clipped_or_not,
     contrasts,
     everywhere_below,
     first,
@@ -73,12 +72,6 @@ def test_a_finding_goes_either_way(oue: float, outcome: Outcome) -> None:
     assert found["optimised-unary-beats-direct"].outcome is outcome
     assert "1 at every ε (2 comparisons, p" in found["optimised-unary-beats-direct"].rule
     assert found["symmetric-unary-beats-direct"].outcome is Outcome.OPEN  # no rows of SUE
-
-
-def test_what_holds_only_of_clipped_estimates_is_reversed() -> None:
-    assert clipped_or_not(lambda suffix: (suffix == "_clipped", "x")).outcome is Outcome.REVERSED
-    assert clipped_or_not(lambda suffix: (suffix == "", "x")).outcome is Outcome.REPRODUCED
-    assert clipped_or_not(lambda suffix: (False, "x")).outcome is Outcome.NOT_REPRODUCED
 
 
 def test_slopes_and_lowest_places() -> None:

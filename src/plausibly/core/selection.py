@@ -25,6 +25,9 @@ Floats = npt.NDArray[np.float64]
 
 TOLD = 0.05
 """Level at which an item is told apart from noise: the chance that any item without holders passes."""
+_CUT = 0.2
+"""Level below which intervals are conditional on having been reached. A cut at ``TOLD`` itself would be closer to the
+estimates that just pass, and their intervals half as wide again."""
 _RESERVED = 0.1
 """Part of the error probability that is spent on the simultaneous intervals."""
 _HALVINGS = 30
@@ -36,12 +39,24 @@ class Selection:
     """What the estimates of chosen items had to be for these items to be chosen, and to be told apart from noise."""
 
     least: Floats
-    """Smallest estimate with which each item would have been chosen, given all other estimates."""
+    """Smallest estimate with which each item would have been chosen and examined, given all other estimates."""
     needed: Floats
     """Smallest estimate that tells each item apart from noise."""
     weights: Floats
     """Part of the error probability of simultaneous intervals that each item gets; over all items that could have been
     chosen they add up to at most 1."""
+
+    @classmethod
+    def beyond(
+        cls, least: Floats, errors: Floats, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
+    ) -> Selection:
+        """The selection of items above ``least``, given the standard errors of items without holders.
+
+        ``level``: only items significant at this level were eligible. ``shift``: difference between the estimates and
+        the numbers by which items were chosen.
+        """
+        cut = least_scores(min(_CUT, level or 1.0) * weights) * errors
+        return cls(np.maximum(least, cut) + shift, least_scores(TOLD * weights) * errors + shift, weights)
 
     def take(self, order: npt.NDArray[np.intp]) -> Selection:
         """The selection of some of the items."""
@@ -61,7 +76,7 @@ class Selection:
         low, high = np.zeros((2, len(values)))
         safe = np.where(errors > 0, errors, 1.0)
         z, least, needed = values / safe, self.least / safe, self.needed / safe
-        ends = _two_sided(z[told], np.maximum(least, needed)[told], self.weights[told], 1 - level)
+        ends = _two_sided(z[told], least[told], self.weights[told], 1 - level)
         low[told], high[told] = (end * errors[told] for end in ends)
         # The number of holders is not negative.
         high[~told] = np.maximum(_upper(z[~told], needed[~told], 1 - level) * errors[~told], 0.0)
@@ -85,8 +100,7 @@ def of_largest(
     if total and len(beaten):
         # If one estimate is larger, the others are smaller on average.
         least = own - (own - least) * (count - 1) / count
-    selected = Selection(least, least_scores(TOLD * weights) * errors[chosen], weights)
-    return selected if level is None else selected.above(least_scores(level * weights) * errors[chosen])
+    return Selection.beyond(least, errors[chosen], weights, level)
 
 
 def least_scores(chances: Floats) -> Floats:

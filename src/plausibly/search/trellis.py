@@ -21,7 +21,7 @@ from ..core.history import search_by
 from ..core.laws import CountMean, Decoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
-from ..core.selection import TOLD, Selection, least_scores
+from ..core.selection import TOLD, Selection
 from ..core.wording import shown
 from .base import PrefixLevel, Search, SearchTally
 from .decoding import Found, decode
@@ -316,10 +316,7 @@ def _selection(
 ) -> Selection:
     # ``values`` estimate the counts by a law, ``found.own`` are robust counts of the same groups, which chose.
     own, variance = (part[chosen] for part in found.own)
-    beyond = values[chosen] - own
     least = np.full(len(chosen), -np.inf)
     if len(beaten):
-        least = found.ranking.least(chosen, float(found.posterior[beaten].max())) + beyond
-    weights, errors = weights[chosen], np.sqrt(variance)
-    selected = Selection(least, least_scores(TOLD * weights) * errors + beyond, weights)
-    return selected if level is None else selected.above(least_scores(level * weights) * errors + beyond)
+        least = found.ranking.least(chosen, float(found.posterior[beaten].max()))
+    return Selection.beyond(least, np.sqrt(variance), weights[chosen], level, shift=values[chosen] - own)
