@@ -30,7 +30,11 @@ def estimate(
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None,
     items_file: Annotated[Path | None, typer.Option(help="A file of items to count, one per line.")] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, help="Print and write only this many items, those with the largest counts.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Print and write only this many items, those with the largest counts; intervals allow for the choice.",
+        ),
     ] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Print all items, not only the 20 largest.")] = False,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
@@ -53,9 +57,9 @@ def estimate(
 ) -> None:
     """Estimate how many users have each item, with confidence intervals.
 
-    Without a choice of items, every item of the scheme is estimated. The table shows the 20 largest; output files have
-    all items, in the order of the scheme. Choose items with --items a,b, with --item "a, b" if they contain commas, or
-    with --items-file.
+    Without a choice of items, every item of the scheme is estimated. The table shows the 20 largest, with intervals
+    that allow for the selection. Files for programs have all items, in the order of the scheme, with plain intervals.
+    Choose items with --items a,b, with --item "a, b" if they contain commas, or with --items-file.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """

@@ -102,8 +102,8 @@ class Estimates:
     def top(self, k: int = 10) -> Estimates:
         """The k largest estimates, largest first (ties in the order of the domain).
 
-        Items selected for large estimates tend to be overestimated, and among many items with similar counts the
-        largest estimates are mostly luck: their intervals are wider than plain ones (see ``interval``).
+        Items selected for large estimates owe something to luck, and tend to be overestimated. Their intervals allow
+        for that (see ``interval``), and ``significant`` marks those that can be told apart from noise.
         """
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
