@@ -84,6 +84,16 @@ def test_the_demo_prints_the_shown_table(tmp_path: Path) -> None:
     shown = [line.rstrip() for line in blocks("text")[0].splitlines()]
     assert len(shown) == 4
     assert [line for line in shown if line not in printed] == []
+    # The sentence below the table.
+    told = re.search(r"counts them: (\d+) of 1,000 with the list, (\d+) of\s+10 without", README)
+    assert told is not None
+    said = " ".join(printed)
+    assert f"{told[1]} of the 1,000 intervals contain the truth" in said
+    assert f"{told[2]} of its 10 intervals contain the truth" in said
+    for line in shown[1:]:
+        true, *ends = (int(number.replace(",", "")) for number in re.findall(r"(?<=[ [])[\d,]*\d", line))
+        assert ends[1] <= true <= ends[2], line
+        assert ends[4] <= true <= ends[5], line
     assert not_ignored(tmp_path) == []
 
 
@@ -107,7 +117,13 @@ def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp
     assert [line["item"] for line in asked] == ["amber-atlas.example", "iris-jobs.example"]
     for line in asked + [line for line in found if line["item"] in truth]:
         assert abs(line["estimate"] - truth[line["item"]]) <= 6 * line["standard_error"], line
+    for line in asked:
         assert line["high"] - line["low"] == pytest.approx(2 * 1.959964 * line["standard_error"], rel=1e-6)
+    # Found or named, a string has the same count and standard error; the interval of a found string is wider.
+    (named,), (same,) = ([line for line in lines if line["item"] == "amber-atlas.example"] for lines in (asked, found))
+    assert same["estimate"] == pytest.approx(named["estimate"], rel=1e-3)
+    assert same["standard_error"] == pytest.approx(named["standard_error"], rel=1e-2)
+    assert 1 < (same["high"] - same["low"]) / (named["high"] - named["low"]) < 1.1
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
     assert "amber-atlas.example" in (tmp_path / "found.html").read_text(encoding="utf-8")
     assert not_ignored(tmp_path) == []

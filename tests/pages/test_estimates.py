@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,15 @@ def test_the_page_of_a_search_has_its_tree_and_level() -> None:
     assert "a string that nobody has with probability at most 5 %" in read.text
     assert "abba" in read.text
     assert "may be due to chance" in Reader(answer_page(searched(level=None))).text
+
+
+def test_csv_says_true_or_false_of_selected_items(tmp_path: Path) -> None:
+    answer = some()
+    noisy = replace(answer.estimates, variance=np.full(len(ITEMS), 1e6))  # estimates 1,357 apart, from 9,000 down
+    write_estimates(tmp_path / "x.csv", replace(answer, estimates=noisy.top(7)))
+    assert [row["significant"] for row in rows_of(tmp_path / "x.csv")] == ["true"] * 5 + ["false"] * 2
+    write_estimates(tmp_path / "y.csv", answer)
+    assert "significant" not in rows_of(tmp_path / "y.csv")[0]
 
 
 def test_the_page_says_why_chart_and_table_have_different_intervals() -> None:

@@ -16,6 +16,7 @@ from contract.entries import NAMES, SCHEMES, build, is_linear, sized
 from plausibly import CATALOG, Keys, SeededRandom, Strings, make, oracles
 from plausibly.planner.description import Description
 from plausibly.planner.fakes import fakes_for_share, fakes_of, raise_of_part
+from plausibly.search.whole_strings import WholeStrings
 
 SMALL = {f"{name}-small": build(name, sized(name, 6), 1) for name in NAMES}
 ORACLES = [name for name in CATALOG if name in vars(oracles)]
@@ -43,10 +44,12 @@ def records_of(scheme: Any, most: int) -> Any:
 def shifts(scheme: Any, records: Any) -> Any:
     """[record, item]: what each record adds to the count of each item. Estimates are sums over reports."""
     items, found = items_of(scheme), []
+    listed = isinstance(scheme.estimator(), WholeStrings)
     for i in range(len(records)):
         tally = scheme.accumulator()
         tally.add(records[i : i + 1])
-        found.append(tally.estimate(items).values)
+        # One by one: strings that are asked for together are solved for together.
+        found.append([tally.estimate([item]).values[0] for item in items] if listed else tally.estimate(items).values)
     return np.array(found)
 
 

@@ -203,10 +203,16 @@ class Estimator:
         """
         return -self.scale * (self.offset or 1), self.scale * (1 - self.offset)
 
+    def values(self, cells: Cells, n: int, codes: Codes | None) -> Floats:
+        """Unbiased counts without their variances, by the estimator's scale and offset."""
+        counts: Floats = self.scores(cells, n, codes).astype(np.float64)
+        counts -= float(n * self.offset)
+        counts *= float(self.scale)
+        return counts
+
     def estimate(self, cells: Cells, n: int, codes: Codes | None) -> tuple[Floats, Floats | None]:
         """Unbiased counts and their variances by the law, at the estimated counts clipped to [0, n]."""
-        scores = self.scores(cells, n, codes)
-        values: Floats = (scores.astype(np.float64) - float(n * self.offset)) * float(self.scale)
+        values = self.values(cells, n, codes)
         if self.law is None:
             return values, None
         variance = self.law.at(n, np.clip(values, 0, n), **self.context(cells, n, codes))

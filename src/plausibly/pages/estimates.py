@@ -12,6 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest
@@ -52,6 +55,9 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
     return path
 
 
+_YES = {True: "true", False: "false"}
+
+
 def safe_cell(item: Any) -> Any:
     """The item for a CSV file of estimates, with an apostrophe if a spreadsheet might run the item as a formula.
 
@@ -64,14 +70,20 @@ def safe_cell(item: Any) -> Any:
 def _write_csv(answer: Answer, path: Path) -> None:
     columns = answer.columns()
     constant: dict[str, Any] = {"level": answer.level if answer.interval else None, "reports": answer.estimates.n}
-    constant["simulated"] = "true" if answer.source.simulated else "false"
-    lists = [column.tolist() if column is not None else [None] * len(answer.estimates) for column in columns.values()]
+    constant["simulated"] = _YES[answer.source.simulated]
+    lists = [_cells(column, len(answer.estimates)) for column in columns.values()]
     with path.open("w", encoding="utf-8", newline="") as file:
         # Texts are quoted because a spreadsheet that splits at semicolons would split them.
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(["item", *columns, *constant])
         for item, *numbers in zip(plain_items(answer.estimates), *lists, strict=True):
             writer.writerow([safe_cell(item), *numbers, *constant.values()])
+
+
+def _cells(column: npt.NDArray[Any] | None, count: int) -> list[Any]:
+    if column is None:
+        return [None] * count
+    return [_YES[each] for each in column.tolist()] if column.dtype == np.bool_ else column.tolist()
 
 
 def _write_parquet(answer: Answer, path: Path) -> None:

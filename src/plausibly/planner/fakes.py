@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.laws import CountMean, Estimator
+from ..core.parts import PartDecoder
 from ..core.scheme import Scheme
 from ..search.base import Search
 from ..search.string_parts import Part
@@ -66,13 +67,15 @@ def fakes_of(scheme: Scheme) -> Fakes | None:
 
 
 def _fakes_of_search(scheme: Search) -> Fakes:
-    # Counts of given strings: they are scaled up from the users who report whole strings.
+    # Counts of given strings: those of the longest are scaled up from the users who report whole strings alone.
     part, share = scheme.parts[scheme.whole], scheme.whole_share
     cohorts = [each for each in scheme.parts if each.label == part.label]
     low, high = _ends(scheme)
     strings = scheme.domain.spread(_ASKED >> 4)
     every = max(each.read(_mean_of(each.scheme, each.items(strings))[0]) for each in cohorts) / share
-    exact = all(each.scheme.support().everything for each in cohorts)
+    # Where further groups see shorter strings, no record reaches all of them.
+    alone = isinstance(scheme.estimator(), PartDecoder)
+    exact = alone and all(each.scheme.support().everything for each in cohorts)
     return Fakes(float(high), float(-low), float(every), exact, None, False)
 
 

@@ -18,7 +18,7 @@ from ..core.domain.symbols import Rows
 from ..core.errors import ParameterError
 from ..core.grouped import weights_of
 from ..core.history import search_by
-from ..core.laws import CountMean, Decoder
+from ..core.laws import CountMean, Decoder, Estimator
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.selection import TOLD, Selection
@@ -174,10 +174,15 @@ class TRELLIS(Search):
     def estimator(self) -> Decoder:
         if not self.folds:
             return super().estimator()
-        first = self.parts.index(self.first_part)
-        numbers = range(first, len(self.parts))
-        groups = tuple(Group(self.parts[number], number, self.share(number)) for number in numbers)
-        return WholeStrings(groups, self.strings.length)
+        numbers = range(self.parts.index(self.first_part), len(self.parts))
+        groups = [Group(self.parts[number], number, self.share(number)) for number in numbers]
+        # A sketch in place of the first oracle helps to find strings, but its counts follow another law.
+        linear = [group for group in groups if isinstance(group.part.scheme.estimator(), Estimator)]
+        return WholeStrings(tuple(linear), self.strings.length)
+
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        decoder = self.estimator()
+        return decoder.contribution() if isinstance(decoder, WholeStrings) else super().contribution()
 
     def shrunk(self, size: int) -> Scheme:
         letters = max(1, min(self.strings.symbols - 1, size // 8))
@@ -248,7 +253,11 @@ class TRELLIS(Search):
             # Counts of all items of a part, scaled up to all users; variance of an item without holders; users.
             own = reported[numbers[part]]
             scale = n / max(own.users, 1)
-            values, _ = part.scheme.estimator().estimate(own.evidence, own.numbers, None)
+            decoder = part.scheme.estimator()
+            if isinstance(decoder, Estimator):
+                values = decoder.values(own.evidence, own.users, None)
+            else:
+                values, _ = decoder.estimate(own.evidence, own.numbers, None)
             if not isinstance(part, Fold):
                 values = values[: part.count]  # the oracle's domain may be larger
             noise = part.scheme.variance(own.users) * scale**2 if own.users else np.inf

@@ -58,6 +58,11 @@ class Group:
             return None
         return thinned(law.averaged if self.folds is None else self.folds.law(law, Fraction(1)), self.share)
 
+    @property
+    def precision(self) -> Fraction:
+        """Weight of the group: the inverse of the variance of a string without holders, for one user."""
+        return self.share if self.law is None else 1 / self.law.per_report
+
     def sees(self, rows: Codes, length: int) -> Any:
         """Mask of the strings that the group sees whole."""
         lengths = np.count_nonzero(rows, axis=1)
@@ -68,7 +73,7 @@ class Group:
 
         The sum, for all users, of the squared counts of what the group distinguishes.
         """
-        table, _ = self.oracle.estimate(own.evidence, own.numbers, None)
+        table = self.oracle.values(own.evidence, own.users, None)
         if self.folds is None:
             return table / float(self.share), 0.0
         table = table - own.users / self.folds.cells
@@ -110,6 +115,21 @@ class WholeStrings:
             return None
         return thinned(oracle.averaged if folds is None else folds.law(oracle, Fraction(1, len(whole))), share)
 
+    def contribution(self) -> tuple[Fraction, Fraction] | None:
+        """Minimum and maximum that one report adds to the count of a given string of any length."""
+        if any(group.law is None for group in self.groups):
+            return None
+        ends = []
+        for last in sorted({group.part.last for group in self.groups}):
+            # The longest strings that the groups of this length see whole.
+            seeing = [group for group in self.groups if group.part.last >= last]
+            total = sum((group.precision for group in seeing), Fraction(0))
+            for group in seeing:
+                own = group.oracle.contribution
+                own = own if group.folds is None else group.folds.contribution(own)
+                ends += [group.precision / total / group.share * end for end in own]
+        return min(ends), max(ends)
+
     def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
         assert codes is not None
         # Supporting reports, from the groups that distinguish all strings; weighted means are no integers.
@@ -148,7 +168,7 @@ class _Reading:
         seen: list[_Seen] = []
         precision, total = np.zeros((2, len(rows)))
         for group in decoder.groups:
-            weight = group.sees(rows, decoder.length) * _precision(group)
+            weight = group.sees(rows, decoder.length) * float(group.precision)
             if not weight.any():
                 continue
             table, pairs = group.counts(evidence[group.number])
@@ -252,8 +272,3 @@ class _Meetings(NamedTuple):
     def of(self, some: Any) -> _Meetings:
         """Some of the meetings of strings."""
         return _Meetings(self.string[some], self.other[some], self.weight[some], self.covariance[some])
-
-
-def _precision(group: Group) -> float:
-    # The inverse of the variance of a string without holders, per user.
-    return float(group.share if group.law is None else 1 / group.law.per_report)
