@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import log2
 from typing import Any
 
 import numpy as np
@@ -168,12 +167,6 @@ def growth(curve: Curve) -> Contrast:
     return average(terms).times(len(terms))
 
 
-def everywhere_below(one: Curve, other: Curve) -> bool:
-    """Whether the curve is nowhere clearly above the other, and below it in the geometric mean."""
-    places = [place for place in one if place in other]
-    return not any(other[place].below(one[place]) for place in places) and typical(ratios(one, other)) < 1
-
-
 def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
     """The points of the curve whose x value satisfies ``keep``."""
     kept = {place: mean for place, mean in curve.items() if keep(place)}
@@ -185,13 +178,6 @@ def part(curve: Curve, keep: Callable[[Any], bool]) -> dict[Any, Mean]:
 def lowest(curve: Curve) -> Any:
     """The x value of the minimum."""
     return min(curve, key=lambda place: curve[place].value)
-
-
-def slope(curve: Curve) -> float:
-    """Growth rate: the exponent of the best-fitting power of x."""
-    x = [log2(place) for place in curve]
-    y = [log2(mean.value) for mean in curve.values()]
-    return float(np.polyfit(x, y, 1)[0])
 
 
 # --- words ------------------------------------------------------------------------------------------------------

@@ -205,8 +205,8 @@ def test_the_heaviest_figure_is_light(tmp_path: Path) -> None:
 def test_claims_name_their_sections() -> None:
     one, two = finding("one", "fig1"), Finding("two", "9", "It is so.", ("fig1",), lambda rows: verdict)
     verdict = Verdict(Outcome.REPRODUCED, "")
-    assert "1 claims of section 7: 1 reproduced." in report_markdown([(one, verdict)])
-    assert "2 claims of sections 7 to 9: 2 reproduced." in report_markdown([(one, verdict), (two, verdict)])
+    assert "1 claims of section 7: 1 × reproduced." in report_markdown([(one, verdict)])
+    assert "2 claims of sections 7 to 9: 2 × reproduced." in report_markdown([(one, verdict), (two, verdict)])
 
 
 def test_rules_are_told_and_times_have_their_own_section() -> None:
@@ -216,7 +216,7 @@ def test_rules_are_told_and_times_have_their_own_section() -> None:
         (finding("one", "fig1"), Verdict(Outcome.UNCLEAR, "1 ± 1", "Noise.", "the ratio is above 1 (p = 0.3)")),
     ]
     text = report_markdown(told)
-    assert "2 claims of section 7: 1 cannot be told, 1 holds for interpreted code." in text
+    assert "2 claims of section 7: 1 × cannot be told, 1 × holds for interpreted code." in text
     assert "*Rule: The ratio is above 1 (p = 0.3).*" in text
     assert text.index("## Section 7.1") < text.index("## Times") < text.index("It is fast.")
     assert "at most 1 %" in text

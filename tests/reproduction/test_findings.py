@@ -15,7 +15,6 @@ from reproduction.findings.reading import (
     above,
     below,
     contrasts,
-    everywhere_below,
     first,
     growth,
     half_the_top_ten,
@@ -24,7 +23,6 @@ from reproduction.findings.reading import (
     lowest,
     overall,
     plain_and_clipped,
-    slope,
     span,
     typical,
     unless_fixed,
@@ -74,15 +72,9 @@ def test_a_finding_goes_either_way(oue: float, outcome: Outcome) -> None:
     assert found["symmetric-unary-beats-direct"].outcome is Outcome.OPEN  # no rows of SUE
 
 
-def test_slopes_and_lowest_places() -> None:
+def test_lowest_places() -> None:
     curve = {2: Mean(1.0005, 0.0005), 8: Mean(4.002, 0.002)}
-    assert slope(curve) == pytest.approx(1.0)
     assert lowest(curve) == 2
-
-
-def test_below_everywhere_is_nowhere_clearly_above() -> None:
-    assert not everywhere_below({1: Mean(1.0), 2: Mean(9.0)}, {1: Mean(2.0), 2: Mean(8.0)})
-    assert everywhere_below({1: Mean(1.0), 2: Mean(8.1, 1.0)}, {1: Mean(2.0), 2: Mean(8.0, 1.0)})
 
 
 def test_values_in_words() -> None:

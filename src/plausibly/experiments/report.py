@@ -76,7 +76,7 @@ def report_page(
 def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
     """The report on findings as Markdown: claim, verdict, numbers and explanation."""
     counted = Counter(verdict.outcome for _, verdict in verdicts)
-    told = ", ".join(f"{counted[outcome]} {outcome}" for outcome in Outcome if counted[outcome])
+    told = ", ".join(f"{counted[outcome]} × {outcome}" for outcome in Outcome if counted[outcome])
     of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})
     lines = ["# Verdicts on the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
     if quick:
