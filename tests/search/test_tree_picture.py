@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +60,9 @@ CASES = {
     "bytes": search([b"a\x00", b"\xff b"], [1, 3], [b"zz"]),
     "no variance": search(["ab", "cd"], [1, 2], variance=None),
     "luck": search(["ab", "cd"], [1, 2], p_values=np.array([0.01, 0.9])),
+    "upper bounds": search(
+        LONG[:3], [16, 64], selection=Selection(np.zeros(3), np.array([0.0, 1e6, 1e6]), np.full(3, 0.1))
+    ),
     "formulas": search([r"$\frac$", "$$"], [2, 7]),
     "Greek": search(["αβγ", "δε"], [1, 3], ["ζ"]),
 }
@@ -146,8 +148,9 @@ def test_what_may_be_luck_is_hollow(pyplot: Any) -> None:
     assert "hollow: cannot be told apart from noise" in axes.texts[-1].get_text()
     assert "hollow" not in CASES["forty"].plot_tree().texts[-1].get_text()
     # With an upper bound only, a string is hollow, whether or not the search has p-values.
-    bounded = replace(CASES["one step"], selection=Selection(*np.array([[0.0, 0.0], [50.0, 1000.0], [0.5, 0.5]])))
-    assert [line.get_markerfacecolor() for line in bounded.plot_tree().lines].count("white") == 1
+    bounded = CASES["upper bounds"].plot_tree()
+    assert [line.get_markerfacecolor() for line in bounded.lines].count("white") == 2
+    assert sum("at most" in text.get_text() for text in bounded.texts) == 2
 
 
 def test_counts_are_short() -> None:
