@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from plausibly import CATALOG, Keys, Scheme, Strings, make
 
-from .variants import AllFragments, named_oracle
+from .variants import AllFragments, ByPrefixes, named_oracle
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[Any]
@@ -60,6 +60,7 @@ SEARCHES: Mapping[str, Callable[..., Scheme]] = {
     "PEM": OverSketches(PEM, reports=1),
     "SFP": OverSketches(SFP, reports=2),
     "TH": OverSketches(TH, reports=2),
+    ByPrefixes.name: OverSketches(ByPrefixes, reports=2),
     AllFragments.name: OverSketches(AllFragments, reports=3),
 }
 """Searches by name: called with epsilon, domain, users, hash_seed and their own parameters."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -11,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from plausibly import CATALOG, Integers, Scheme, StateError, make
-from plausibly.extend import Decoder, Draws, Encoded, Reports, decoding
+from plausibly.extend import Decoder, Draws, Encoded, PartEvidence, Reports, decoding, scaled_up
 
 CM: Any = CATALOG["CM"]
 CS: Any = CATALOG["CS"]
 SFP: Any = CATALOG["SFP"]
+TH: Any = CATALOG["TH"]
 
 _ITEMS_AT_ONCE = 1 << 14
 
@@ -162,6 +164,68 @@ class AllFragments(SFP):
     @property
     def group_weights(self) -> tuple[int, ...]:
         return (1,)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ByPrefixes(TH):
+    """TreeHistogram over sketches as in the paper's program: whole strings are chosen by the reports of prefixes.
+
+    The random prefix of a user may be the whole string (``TreeHistClient.privatise``), and the reports of all lengths
+    are in one oracle, so that each length has the noise of all users (``TreeHistServer.find_heavy_hitters``). The
+    search returns the ``keep`` best prefixes of the last length. The reports of whole strings remove those with a
+    negative estimate, nothing else.
+    """
+
+    name = "TH, by prefixes"
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        return (*super().levels, self.strings.length)
+
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        *prefixes, longest, whole = super().parts
+        return (*prefixes, replace(longest, label=f"first {longest.last} characters"), whole)
+
+    def search(
+        self,
+        tally: Any,
+        *,
+        k: int | None = 10,
+        threshold: float | None = None,
+        keep: int = 20,
+        oracle: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Any:
+        return super().search(_OneOracle(tally), k=k, threshold=threshold, keep=keep, oracle=oracle)
+
+
+class _OneOracle:
+    """A tally of ``ByPrefixes`` that has the reports of prefixes of all lengths together."""
+
+    def __init__(self, tally: Any) -> None:
+        self.scheme, self.n = tally.scheme, len(tally)
+        *prefixes, whole = tally.parts
+        together = self.scheme.oracle.accumulator()
+        for part in prefixes:
+            together.merge(part)
+        self.parts = (*(together for _ in prefixes), whole)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def estimate_part(self, number: int, items: Any, options: Mapping[str, Any]) -> Any:
+        """Counts for all users; a prefix of each length is reported by one in three."""
+        own, sketch = self.parts[number], self.scheme.parts[number].scheme
+        evidence = PartEvidence(own.evidence, own.numbers)
+        return scaled_up(_as_published(sketch, **options), evidence, items, float(self.scheme.share(number)))
+
+
+def _as_published(sketch: Any, combine: str = "mean", oracle: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
+    # Medians are not debiased, as those of RawCells: fewer of them are negative.
+    if combine == "mean":
+        debiased: Decoder = sketch.estimator(combine, oracle=oracle)
+        return debiased
+    return _AsTheyAre(sketch, sketch.oracle.estimator(**oracle), combine)
 
 
 SKETCHES: Mapping[str, OverOracle] = {

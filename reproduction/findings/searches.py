@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from plausibly.experiments import (
     Contrast,
@@ -18,38 +19,62 @@ from plausibly.experiments import (
     verdict,
 )
 
-from ..figures.table2 import AS_PROGRAMMED, AS_WRITTEN, PAPER, SKETCHES, as_run
+from ..figures.table2 import AS_PROGRAMMED, AS_WRITTEN, PAPER, Reading, as_run
 from .reading import half_the_top_ten
 
 FINDINGS = Findings()
-_CMS, _FLH, _HCMS = SKETCHES
+_, _FLH, _HCMS = AS_WRITTEN.sketches
 _CLOSE = 0.08
 """Largest difference from a printed F1 that counts as the same."""
 _MOST = 0.8
 """Smallest share of the printed rows that must be the same."""
 _COMPARABLE = 0.05
 """Largest difference of mean F1 that counts as comparable, and the smallest that counts as notable."""
-_ENOUGH = half_the_top_ten("table2", AS_PROGRAMMED, AS_WRITTEN, "SFP", "TH", "bounds")
-_Check = Callable[[Curves, str, str], tuple[Evidence, str]]
+_ENOUGH = half_the_top_ten("table2", *AS_PROGRAMMED.searches.values(), *AS_WRITTEN.searches.values(), "bounds")
 
 
-def _f1(rows: Curves, sweep: str, metric: str, *parts: str) -> Contrast:
-    # Mean F1 of the lines of a sweep whose labels have all of these parts.
-    labels = [own for own in rows.labels("table2", sweep) if all(part in own.split(", ") for part in parts)]
+@dataclass(frozen=True)
+class _Scores:
+    """Mean F1 scores in table 2 in one reading of the paper."""
+
+    rows: Curves
+    reading: Reading
+
+    def f1(self, search: str, *parts: str, sketch: str = "") -> Contrast:
+        """Mean F1 over the lines of a search, named as in the paper, whose labels have all of these parts."""
+        sketches = (sketch,) if sketch else self.reading.sketches
+        return _f1(self.rows, self.reading.searches[search], self.reading.metric, sketches, *parts)
+
+    def by_search(self, *parts: str, sketch: str = "") -> dict[str, Contrast]:
+        """The same for each search, by our name."""
+        return {own: self.f1(search, *parts, sketch=sketch) for search, own in self.reading.searches.items()}
+
+
+_Check = Callable[[_Scores], tuple[Evidence, str]]
+
+
+def _f1(rows: Curves, sweep: str, metric: str, sketches: tuple[str, ...], *parts: str) -> Contrast:
+    # Mean F1 of the lines of a sweep over one of these sketches, whose labels have all of these parts.
+    labels = [own for own in rows.labels("table2", sweep) if _matches(own.split(", "), sketches, parts)]
     if not labels:
         raise MissingError(f"{sweep}, {parts}")
     return average(rows.level("table2", sweep, own, metric).contrast(is_ratio=False) for own in labels)
 
 
+def _matches(own: list[str], sketches: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    return any(sketch in own for sketch in sketches) and all(part in own for part in parts)
+
+
 def _as_run_and_written(check: _Check, rows: Curves, why: str = "", *, rule: str) -> Verdict:
-    # As the program runs and scores it, PEM 4→6 leniently: this is what was published. As written, PEM 2→4→6 strictly.
-    run = decided(*check(rows, AS_PROGRAMMED, "f1_lenient"), rule=rule)
-    written = decided(*check(rows, AS_WRITTEN, "f1"), rule="the same")
+    # As the program runs and scores it: this is what was published. As written, scored strictly.
+    run = decided(*check(_Scores(rows, AS_PROGRAMMED)), rule=rule)
+    written = decided(*check(_Scores(rows, AS_WRITTEN)), rule="the same")
     turned = run.outcome is Outcome.REPRODUCED and written.outcome is Outcome.NOT_REPRODUCED
     return Verdict(
         Outcome.REVERSED if turned else run.outcome,
-        f"As the program runs and scores it, PEM 4→6 and only strings that nobody has counted as false ({run.outcome}):"
-        f" {run.numbers}. As written, PEM 2→4→6 scored strictly ({written.outcome}): {written.numbers}",
+        "As the program runs and scores it, with PEM 4→6, CMS over SUE, TH by prefixes, and only strings that nobody"
+        f" has counted as false ({run.outcome}): {run.numbers}. As written, with PEM 2→4→6 and CMS over OUE, scored"
+        f" strictly ({written.outcome}): {written.numbers}",
         why,
         f"{run.rule}; as written: {written.rule}",
     )
@@ -63,8 +88,8 @@ def _told(means: dict[str, Contrast]) -> str:
 def table_2_row_by_row(rows: Curves) -> Verdict:
     off = {}
     for printed in PAPER:
-        sweep = AS_PROGRAMMED if printed.search == "PEM" else printed.search
-        off[printed] = rows.level("table2", sweep, as_run(printed), "f1_lenient").value - printed.f1
+        sweep = AS_PROGRAMMED.searches[printed.search]
+        off[printed] = rows.level("table2", sweep, as_run(printed), AS_PROGRAMMED.metric).value - printed.f1
     close = [printed for printed, by in off.items() if abs(by) <= _CLOSE]
     others = [
         f"{printed.search} over {printed.sketch}, T={printed.T}, r={printed.rows} by {by:+.2f}".replace("-", "−")
@@ -83,17 +108,19 @@ def table_2_row_by_row(rows: Curves) -> Verdict:
 
 @FINDINGS.about("8", "PEM is better than SFP, and SFP is better than TH.", "table2", needs=_ENOUGH)
 def pem_above_sfp_above_th(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
-        means = {name: _f1(rows, name, metric) for name in (pem, "SFP", "TH")}
-        pem_mean, sfp, th = means.values()
-        return all_of([(pem_mean - sfp).above(0), (sfp - th).above(0)]), f"mean F1 of 18 combinations: {_told(means)}"
+    def check(scores: _Scores) -> tuple[Evidence, str]:
+        means = scores.by_search()
+        pem, sfp, th = means.values()
+        return all_of([(pem - sfp).above(0), (sfp - th).above(0)]), f"mean F1 of 18 combinations: {_told(means)}"
+
+    def strict(*names: str) -> str:
+        return _told({name: _f1(rows, name, "f1", AS_WRITTEN.sketches, "r=128") for name in names})
 
     found = _as_run_and_written(check, rows, rule="differences of mean F1 are above 0")
-    split = {name: _f1(rows, name, "f1", "r=128") for name in (AS_PROGRAMMED, "SFP, users split", "TH, users split")}
-    whole = {name: _f1(rows, name, "f1", "r=128") for name in (AS_PROGRAMMED, "SFP", "TH")}
     why = (
         "PEM divides its users among prefix lengths; SFP and TH divide each user's budget between two reports."
-        f" Strict F1 at r = 128, as published: {_told(whole)}; with the users divided in all three: {_told(split)}."
+        f" Strict F1 over the text's sketches at r = 128, as published: {strict('PEM 4→6', 'SFP', 'TH')}; with the"
+        f" users divided in all three: {strict('PEM 4→6', 'SFP, users split', 'TH, users split')}."
         " At ε = 3, half the budget means 6.7 times the variance, half the users only twice."
     )
     return Verdict(found.outcome, found.numbers, why, found.rule)
@@ -101,11 +128,12 @@ def pem_above_sfp_above_th(rows: Curves) -> Verdict:
 
 @FINDINGS.about("8", "PEM dominates SFP and TH for every oracle.", "table2", needs=_ENOUGH)
 def pem_dominates(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
+    def check(scores: _Scores) -> tuple[Evidence, str]:
         found, told = [], []
-        for sketch in SKETCHES:
-            means = {name: _f1(rows, name, metric, sketch) for name in (pem, "SFP", "TH")}
-            found += [(means[pem] - means[name]).above(0) for name in ("SFP", "TH")]
+        for sketch in scores.reading.sketches:
+            means = scores.by_search(sketch=sketch)
+            pem, *others = means.values()
+            found += [(pem - other).above(0) for other in others]
             told.append(f"{sketch}: {_told(means)}")
         return all_of(found), f"mean F1 over sizes and T: {'; '.join(told)}"
 
@@ -115,10 +143,10 @@ def pem_dominates(rows: Curves) -> Verdict:
 
 @FINDINGS.about("8", "With PEM, CM over FLH and CMS are very comparable.", "table2", needs=_ENOUGH)
 def flh_and_cms_comparable(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
-        means = {sketch: _f1(rows, pem, metric, sketch) for sketch in (_CMS, _FLH)}
-        apart = means[_FLH] - means[_CMS]
-        return apart.within(-_COMPARABLE, _COMPARABLE), f"mean F1 over sizes and T: {_told(means)}"
+    def check(scores: _Scores) -> tuple[Evidence, str]:
+        means = {sketch: scores.f1("PEM", sketch=sketch) for sketch in (scores.reading.cms, _FLH)}
+        cms, flh = means.values()
+        return (flh - cms).within(-_COMPARABLE, _COMPARABLE), f"mean F1 over sizes and T: {_told(means)}"
 
     return _as_run_and_written(check, rows, rule=f"mean F1 differs by at most {_COMPARABLE}")
 
@@ -127,8 +155,8 @@ def flh_and_cms_comparable(rows: Curves) -> Verdict:
     "8", "With PEM, HCMS is notably worse than CM over FLH at equal communication.", "table2", needs=_ENOUGH
 )
 def hcms_is_worse(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
-        means = {sketch: _f1(rows, pem, metric, sketch) for sketch in (_HCMS, _FLH)}
+    def check(scores: _Scores) -> tuple[Evidence, str]:
+        means = {sketch: scores.f1("PEM", sketch=sketch) for sketch in (_HCMS, _FLH)}
         return (means[_FLH] - means[_HCMS]).above(_COMPARABLE), f"mean F1 over sizes and T: {_told(means)}"
 
     return _as_run_and_written(check, rows, rule=f"mean F1 is at least {_COMPARABLE} higher")
@@ -141,11 +169,11 @@ def hcms_is_worse(rows: Curves) -> Verdict:
     needs=_ENOUGH,
 )
 def larger_sketches_are_better(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
+    def check(scores: _Scores) -> tuple[Evidence, str]:
         # The rows that the paper ranks first were run with T=10, whatever they are printed with.
         means = {
-            f"{sketch.split()[-1]} r={size}": _f1(rows, pem, metric, sketch, f"r={size}", "T=10")
-            for sketch, size in ((_FLH, 1024), (_FLH, 128), (_CMS, 1024), (_FLH, 32))
+            f"{sketch.split()[-1]} r={size}": scores.f1("PEM", f"r={size}", "T=10", sketch=sketch)
+            for sketch, size in ((_FLH, 1024), (_FLH, 128), (scores.reading.cms, 1024), (_FLH, 32))
         }
         large, middle, other, small = means.values()
         steps = [(large - other).above(0), (middle - other).above(0), (other - small).above(0)]
@@ -155,22 +183,25 @@ def larger_sketches_are_better(rows: Curves) -> Verdict:
     return _as_run_and_written(check, rows, why, rule="each is above the next")
 
 
-def _sfp(rows: Curves, better: str, worse: str) -> Verdict:
-    def check(rows: Curves, _: str, metric: str) -> tuple[Evidence, str]:
-        means = {sketch: _f1(rows, "SFP", metric, sketch) for sketch in (better, worse)}
-        return (means[better] - means[worse]).above(0), f"mean F1 over sizes and T: {_told(means)}"
+def _sfp(rows: Curves, better: int, worse: int) -> Verdict:
+    # Numbers of the sketches in a reading.
+    def check(scores: _Scores) -> tuple[Evidence, str]:
+        sketches = [scores.reading.sketches[number] for number in (better, worse)]
+        means = {sketch: scores.f1("SFP", sketch=sketch) for sketch in sketches}
+        first, second = means.values()
+        return (first - second).above(0), f"mean F1 over sizes and T: {_told(means)}"
 
     return _as_run_and_written(check, rows, rule="the difference of mean F1 is above 0")
 
 
 @FINDINGS.about("8", "With SFP, CMS beats CM over FLH.", "table2", needs=_ENOUGH)
 def sfp_prefers_cms(rows: Curves) -> Verdict:
-    return _sfp(rows, _CMS, _FLH)
+    return _sfp(rows, 0, 1)
 
 
 @FINDINGS.about("8", "With SFP as well, CM over FLH beats HCMS.", "table2", needs=_ENOUGH)
 def sfp_prefers_flh_to_hcms(rows: Curves) -> Verdict:
-    return _sfp(rows, _FLH, _HCMS)
+    return _sfp(rows, 1, 2)
 
 
 @FINDINGS.about(
@@ -181,9 +212,10 @@ def sfp_prefers_flh_to_hcms(rows: Curves) -> Verdict:
 )
 def one_substring_is_better(rows: Curves) -> Verdict:
     names = ("one fragment", "all fragments")
-    one, every = (_f1(rows, f"SFP, {name}", "f1") for name in names)
+    one, every = (_f1(rows, f"SFP, {name}", "f1", AS_WRITTEN.sketches) for name in names)
     told = [
-        f"{sketch}: {_told({name: _f1(rows, f'SFP, {name}', 'f1', sketch) for name in names})}" for sketch in SKETCHES
+        f"{sketch}: {_told({name: _f1(rows, f'SFP, {name}', 'f1', (sketch,)) for name in names})}"
+        for sketch in AS_WRITTEN.sketches
     ]
     return decided(
         (one - every).above(0),
@@ -196,15 +228,18 @@ def one_substring_is_better(rows: Curves) -> Verdict:
 
 @FINDINGS.about("9", "PEM over sketches with local hashing is among the best combinations.", "table2", needs=_ENOUGH)
 def sketched_pem_is_best(rows: Curves) -> Verdict:
-    def check(rows: Curves, pem: str, metric: str) -> tuple[Evidence, str]:
+    def check(scores: _Scores) -> tuple[Evidence, str]:
+        reading = scores.reading
         means = {
-            f"{search}, {sketch}": _f1(rows, search, metric, sketch)
-            for search in (pem, "SFP", "TH")
-            for sketch in SKETCHES
+            f"{own}, {sketch}": scores.f1(search, sketch=sketch)
+            for search, own in reading.searches.items()
+            for sketch in reading.sketches
         }
-        own = means.pop(f"{pem}, {_FLH}")
+        own = means.pop(f"{reading.searches['PEM']}, {_FLH}")
         best = max(means, key=lambda name: means[name].value)
-        bounds = {name: rows.level("table2", "bounds", name, metric) for name in rows.labels("table2", "bounds")}
+        bounds = {
+            name: rows.level("table2", "bounds", name, reading.metric) for name in rows.labels("table2", "bounds")
+        }
         compared = ", ".join(f"{name} {mean.value:.3f}" for name, mean in bounds.items())
         told = f"mean F1 over sizes and T: {own}, the best other {best} {means[best]}; for comparison, {compared}"
         return (own - means[best]).above(-_COMPARABLE), told

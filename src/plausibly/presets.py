@@ -22,8 +22,8 @@ def CMS(
 ) -> Scheme:
     """Preset of Apple's private count-mean sketch ("Learning with privacy at scale", 2017): CM over unary encoding.
 
-    Apple's bits are symmetric, SUE; ``oracle="OUE"`` is the variant of the paper's experiments, with less noise. The
-    domain and ``hash_seed`` are given as to ``make("CM", ...)``.
+    Apple's bits are symmetric, SUE; ``oracle="OUE"`` is the variant of the paper's text, with less noise. The domain
+    and ``hash_seed`` are given as to ``make("CM", ...)``.
 
     >>> import plausibly
     >>> plausibly.CMS(4, rows=16, width=64, domain=plausibly.Keys()).report_dtype.itemsize

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from invented import rows_of
 from plausibly.core.errors import ParameterError
 from plausibly.experiments.cells import PLAIN, Cell, view
 from plausibly.experiments.figure import Dots, Figure, Panel, Sweep, Table, line, wanted
-from plausibly.experiments.plots import draw_panel
+from plausibly.experiments.plots import _dots_across, draw_panel, draw_plots
 from plausibly.experiments.results import Results
 from plausibly.experiments.tables import table_of
 
@@ -54,6 +55,31 @@ def test_dots_are_in_the_declared_order_beside_what_the_paper_prints() -> None:
     assert legend["printed in the paper"].get_xydata().tolist() == [[0.7, -0.18]]
     assert legend["T = 1"].get_marker() != legend["T = 2"].get_marker()
     assert len({legend[name].get_color() for name in ("HM", "OUE", "C1")}) == 3
+
+
+def test_dots_show_some_lines_of_a_sweep_and_have_one_legend(tmp_path: Path) -> None:
+    lines = [line(name, oracle={"scheme": name}) for name in ("HM", "OUE", "SUE")]
+    sweep = Sweep(name="s", lines=lines, d=0, repeats=1)
+    own: dict[str, Any] = {"sweeps": ["s"], "x": "f1", "xlabel": "F1", "families": lambda label: f"colour of {label}"}
+    panels = [
+        Dots(title=f"without {other}", shows=lambda label, other=other: label != other, **own)
+        for other in ("OUE", "SUE", "HM")
+    ]
+    results = Results()
+    for _, cell in sweep.cells():
+        results.add(cell, {}, {"plain": {"f1": 0.5}})
+    figure = Figure(name="f", title="f", sweeps=[sweep], panels=panels)
+    rows = list(figure.rows(results))
+    axes = Canvas().subplots()
+    assert list(draw_panel(axes, panels[0], rows)) == ["colour of HM", "colour of SUE", "measured"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["HM", "SUE"]
+    drawn = next(path for path in draw_plots(figure, rows, tmp_path) if path.suffix == ".svg").read_text("utf-8")
+    assert [drawn.count(f"colour of {name}<") for name in ("HM", "OUE", "SUE")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("panels", "across"), [(1, 1), (4, 4), (5, 4), (6, 3), (8, 4), (9, 3)])
+def test_dots_fill_their_rows(panels: int, across: int) -> None:
+    assert _dots_across(panels) == across
 
 
 def test_a_panel_of_what_no_row_has_is_refused() -> None:

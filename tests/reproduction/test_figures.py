@@ -161,14 +161,16 @@ def test_the_papers_searches() -> None:
     figure = FIGURES["table2"]
     assert figure.table is not None
     labels = [one.label for sweep in figure.sweeps for one in sweep.lines if not one.ours]
-    assert len(labels) == len(set(labels)) == 54 + 18  # PEM in two readings
+    # PEM and TH in two readings each; CMS in two for the searches of the program, and in the text's for the others.
+    assert len(labels) == len(set(labels)) == 5 * 18 + 2 * 6
     assert {as_run(printed) for printed in PAPER} <= set(labels) <= set(figure.table.said)
     asked = wanted([figure])
     assert {(cell.n, cell.d, cell.data, cell.epsilon) for cell in asked} == {(1_935_614, 0, "url-clicks/6", 3.0)}
     published = {cell: views for cell, views in asked.items() if "split" not in cell.parameters}
-    collected = {cell: views for cell, views in published.items() if cell.scheme in ("PEM", "SFP", "TH")}
+    searches = ("PEM", "SFP", "TH", "TH, by prefixes")
+    collected = {cell: views for cell, views in published.items() if cell.scheme in searches}
     # T is how a tally is read: half as many are collected, five times each, and PEM as programmed ten times.
-    assert len(collected) == 27 * 5 + 9 * 10
+    assert len(collected) == (9 + 12 + 9 + 9) * 5 + 12 * 10
     read = {tuple((dict(view.options)["keep"], dict(view.options)["k"]) for view in views) for views in asked.values()
             if "oracle.combine" in dict(views[0].options)}  # fmt: skip
     assert read == {((10, 10), (20, 20))}
@@ -176,7 +178,19 @@ def test_the_papers_searches() -> None:
         (cell.parameters["oracle"]["scheme"], dict(views[0].options)["oracle.combine"])
         for cell, views in collected.items()
     }
-    assert combined == {("OUE", "mean"), ("HM", "mean"), ("FLH", "median")}
+    assert combined == {("SUE", "mean"), ("OUE", "mean"), ("HM", "mean"), ("FLH", "median")}
+
+
+def test_each_panel_of_the_searches_shows_one_reading() -> None:
+    figure = FIGURES["table2"]
+    sweeps = {sweep.name: sweep for sweep in figure.sweeps}
+    for panel in figure.panels:
+        assert isinstance(panel, Dots)
+        search, _ = panel.sweeps
+        shown = [one.label for one in sweeps[search].lines if panel.shows(one.label)]
+        cms = {sketch for sketch in ("CM (Mean) SUE", "CM (Mean) OUE") if any(sketch in label for label in shown)}
+        assert cms == {"CM (Mean) OUE" if "text" in panel.title else "CM (Mean) SUE"}
+        assert len(shown) == 18
 
 
 def test_the_printed_rows_are_compared_with_the_t_that_was_run() -> None:
@@ -188,13 +202,14 @@ def test_the_printed_rows_are_compared_with_the_t_that_was_run() -> None:
         assert printed.T == 10 or ", T=10, " in as_run(printed)
         assert printed.counted <= (10 if ", T=10, " in as_run(printed) else 20)
     first = next(printed for printed in PAPER if printed.recall == 0.96)
-    assert as_run(first) == "PEM 4→6, CM (Mean) OUE, T=20, r=1024, c=2048"
-    later = [as_run(printed).partition(", ")[2] for printed in PAPER if printed.search in ("SFP", "TH")]
+    # The program's CMS has the noise of SUE, and its TH chooses strings by prefixes.
+    assert as_run(first) == "PEM 4→6, CM (Mean) SUE, T=20, r=1024, c=2048"
+    later = [as_run(printed) for printed in PAPER if printed.search in ("SFP", "TH")]
     assert later == [
-        "CM (Mean) OUE, T=20, r=128, c=1024",
-        "CM (Mean) OUE, T=20, r=1024, c=2048",
-        "CM (Mean) OUE, T=10, r=1024, c=2048",
-        "CM (Median) FLH, T=20, r=128, c=1024",
+        "SFP, CM (Mean) SUE, T=20, r=128, c=1024",
+        "SFP, CM (Mean) SUE, T=20, r=1024, c=2048",
+        "SFP, CM (Mean) SUE, T=10, r=1024, c=2048",
+        "TH by prefixes, CM (Median) FLH, T=20, r=128, c=1024",
     ]
 
 

@@ -14,7 +14,7 @@ from plausibly.core.errors import StateError
 from plausibly.experiments.cells import Cell
 from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.measures import theory
-from reproduction.variants import AllFragments, RawCells, SharedSigns
+from reproduction.variants import AllFragments, ByPrefixes, RawCells, SharedSigns, _OneOracle
 
 SHARED = Cell("CS, shared signs", {"oracle": {"scheme": "DE"}, "width": 8, "rows": 4}, n=8000, d=100, epsilon=20)
 E = Fraction("2.718281828459045235360287471352")  # below e itself
@@ -23,7 +23,7 @@ PLACE: dict[str, Any] = {"data": "url-clicks/6", "n": 1000, "d": 0, "epsilon": 3
 
 
 def test_variants_are_for_experiments_alone() -> None:
-    assert not {SharedSigns.name, RawCells.name, AllFragments.name} & set(CATALOG)
+    assert not {SharedSigns.name, RawCells.name, AllFragments.name, ByPrefixes.name} & set(CATALOG)
 
 
 @pytest.mark.parametrize("combine", ["mean", "median", "min"])
@@ -126,3 +126,47 @@ def test_one_fragment_has_the_whole_budget_and_all_fragments_share_it() -> None:
     crowd = {"google": 60_000, "yahoo.": 40_000}
     found = every.simulate(crowd, SeededRandom(1)).search(k=2)
     assert found.items.tolist() == list(crowd)
+
+
+def test_prefixes_choose_strings_and_whole_strings_only_drop_them() -> None:
+    scheme = Cell(
+        ByPrefixes.name, {"oracle": {"scheme": "DE"}, "rows": 8, "width": 2**12}, **PLACE | {"epsilon": 40.0}
+    ).make()
+    assert scheme.epsilon == 40
+    assert {part.scheme.epsilon for part in scheme.parts} == {Fraction(20)}
+    # The whole string is one of the three prefixes that a user may report, beside the whole string itself.
+    assert [part.last for part in scheme.parts] == [2, 4, 6, 6]
+    assert scheme.groups == ((0, 3), (1, 3), (2, 3))
+    assert (scheme.share(2), scheme.whole_share) == (Fraction(1, 3), 1)
+    tally = scheme.simulate({"google": 6000, "yahoo.": 3000, "ebay.c": 1000}, SeededRandom(1))
+    assert tally.search(k=2, keep=2).items.tolist() == ["google", "yahoo."]
+    # Strings whose second reports are missing are dropped; no other string takes their place.
+    other = scheme.simulate({"google": 10_000}, SeededRandom(2))
+    tally._held = ((*tally.parts[:3], other.parts[3]), tally.n)
+    assert tally.search(k=2, keep=2).items.tolist() == ["google"]
+
+
+def test_prefixes_of_all_lengths_are_in_one_sketch() -> None:
+    # A prefix is read from all three parts, so that it has the noise of all users; medians are not debiased.
+    scheme = Cell(ByPrefixes.name, {**SKETCHES, "oracle": {"scheme": "DE"}}, **PLACE).make()
+    tally = scheme.simulate({"google": 600, "yahoo.": 400}, SeededRandom(1))
+    together = tally.parts[0].scheme.accumulator()
+    for part in tally.parts[:3]:
+        together.merge(part)
+    assert len(together) == 1000
+    items = scheme.parts[1].items_of(scheme.strings.encode(["google", "yahoo."])[:, :4])
+    read = _OneOracle(tally)
+    mean, _ = read.estimate_part(1, items, {"combine": "mean"})
+    expected = together.scheme.estimator("mean").estimate(together.evidence, together.numbers, items)[0]
+    np.testing.assert_allclose(mean, 3 * expected)
+    median, none = read.estimate_part(1, items, {"combine": "median"})
+    cells = [
+        scheme.oracle.oracle.estimator().estimate(own, int(n), None)[0]
+        for own, n in zip(together.evidence, together.numbers, strict=True)
+    ]
+    hashed = [scheme.oracle.hash_items(np.full(2, row), items, 16) for row in range(4)]
+    naive = [
+        np.median([cells[row][hashed[row][i]] * 1000 / together.numbers[row] for row in range(4)]) for i in range(2)
+    ]
+    np.testing.assert_allclose(median, 3 * np.array(naive))
+    assert none is None

@@ -128,6 +128,8 @@ class Dots:
     """Function from a label to the kind of its mark, for the legend; the kinds of one row have different marks."""
     families: Callable[[str], str] = lambda label: ""
     """Function from a label to what its colour stands for, for the legend."""
+    shows: Callable[[str], bool] = lambda label: True
+    """Function from a label to whether its line is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)

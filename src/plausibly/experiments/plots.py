@@ -89,7 +89,7 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         dotted = all(isinstance(panel, Dots) for panel in figure.panels)
         across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
-        across = min(_DOTS_ACROSS, len(figure.panels)) if dotted else across
+        across = _dots_across(len(figure.panels)) if dotted else across
         down = -(-len(figure.panels) // across)
         width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels) + _LABELS * dotted)
         height = max(_height(panel, rows) for panel in figure.panels)
@@ -106,6 +106,8 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
         if dotted:
             canvas.suptitle(f"{figure.title}\n{_setting(figure.panels[0], rows)}", fontsize=11, parse_math=False)
             _label_once(list(places[: len(figure.panels)]), across)
+            # Panels may have different families.
+            legends = [_families_first({name: mark for legend in legends for name, mark in legend.items()})]
         most = max(legends, key=len)
         if all(legend.keys() <= most.keys() for legend in legends):
             columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
@@ -118,6 +120,12 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
             # Without a date, so that the same rows give the same file.
             canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
     return paths
+
+
+def _dots_across(panels: int) -> int:
+    # Full rows if possible.
+    fitting = [across for across in range(2, _DOTS_ACROSS + 1) if panels % across == 0]
+    return max(fitting, default=min(_DOTS_ACROSS, panels))
 
 
 def _label_once(places: Sequence[Axes], across: int) -> None:
@@ -252,7 +260,11 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
     axes.set_title(f"({letter}) {dots.title}" if letter else dots.title, parse_math=False, loc="left")
     axes.grid(axis="both", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    # Families first, then marks.
+    return _families_first(legend)
+
+
+def _families_first(legend: dict[str, Any]) -> dict[str, Any]:
+    # Then the marks.
     return dict(sorted(legend.items(), key=lambda entry: entry[1].get_linestyle() == "None"))
 
 
@@ -263,7 +275,7 @@ def _dot_colour(row: Row) -> str:
 def _dotted(rows: Sequence[Row], dots: Dots) -> dict[Any, list[Row]]:
     # In the order of the panel's sweeps.
     own = [row for name in dots.sweeps for row in rows if row["sweep"] == name and row["metric"] == dots.x]
-    return _grouped(own, "label")
+    return _grouped([row for row in own if dots.shows(row["label"])], "label")
 
 
 def _height(panel: Panel | Dots, rows: Sequence[Row]) -> float:
