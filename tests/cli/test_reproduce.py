@@ -95,7 +95,7 @@ def test_the_list_has_every_figure_and_panel() -> None:
     code, shown, _ = run("--list")
     assert code == 0
     assert [row.split()[0] for row in shown.splitlines()[1:] if not row.startswith(" ")] == list(FIGURES)
-    assert "a–c" in shown
+    assert "a–f" in shown
     assert "fig1a " in run("fig1a", "--list")[1]
 
 
@@ -107,7 +107,7 @@ def test_help_shows_an_example() -> None:
 
 @pytest.mark.full
 @in_turn(
-    "name", ["figure1", "fig1z", "fig2a", "", "a", "[red]fig1[/]", "<script>", "../fig1", "fig1\x1b[31m", "x" * 9999]
+    "name", ["figure1", "fig1z", "table1a", "", "a", "[red]fig1[/]", "<script>", "../fig1", "fig1\x1b[31m", "x" * 9999]
 )
 def test_names_that_are_none_are_refused(name: str) -> None:
     code, shown, told = run("fig1", name)
