@@ -189,7 +189,7 @@ def test_each_panel_of_the_searches_shows_one_reading() -> None:
         search, _ = panel.sweeps
         shown = [one.label for one in sweeps[search].lines if panel.shows(one.label)]
         cms = {sketch for sketch in ("CM (Mean) SUE", "CM (Mean) OUE") if any(sketch in label for label in shown)}
-        assert cms == {"CM (Mean) OUE" if "text" in panel.title else "CM (Mean) SUE"}
+        assert cms == {"CM (Mean) OUE" if "as written" in panel.title else "CM (Mean) SUE"}
         assert len(shown) == 18
 
 
