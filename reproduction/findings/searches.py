@@ -92,7 +92,7 @@ def table_2_row_by_row(rows: Curves) -> Verdict:
         off[printed] = rows.level("table2", sweep, as_run(printed), AS_PROGRAMMED.metric).value - printed.f1
     close = [printed for printed, by in off.items() if abs(by) <= _CLOSE]
     others = [
-        f"{printed.search} over {printed.sketch}, T={printed.T}, r={printed.rows} by {by:+.2f}".replace("-", "−")
+        f"{printed.search} over {printed.sketch}, T={printed.T}, r={printed.rows} by {by:+.3f}".replace("-", "−")
         for printed, by in off.items()
         if printed not in close
     ]
