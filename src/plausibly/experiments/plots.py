@@ -60,6 +60,7 @@ _HOLLOW: dict[str, Any] = {
     "markeredgecolor": INK,
     "markeredgewidth": 0.8,
 }
+_PRINTED = "printed in the paper"
 _ACROSS = 3
 """Maximum number of panels in a row; an even number of panels is drawn in pairs."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 2.0}
@@ -252,7 +253,7 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
         legend.setdefault(kind or "measured", Line2D([], [], color="#777777", linestyle="", **mark))
         for value in dots.printed.get(label, ()):
             (hollow,) = axes.plot(value, place, **_HOLLOW | {"marker": mark["marker"]})
-            legend.setdefault("printed in the paper", hollow)
+            legend.setdefault(_PRINTED, hollow)
     axes.set_yticks(list(places.values()), list(places))
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.03, 1.03), ylim=(min(places.values(), default=0) - 0.7, 0.7), xlabel=dots.xlabel)
@@ -264,8 +265,8 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
 
 
 def _families_first(legend: dict[str, Any]) -> dict[str, Any]:
-    # Then the marks.
-    return dict(sorted(legend.items(), key=lambda entry: entry[1].get_linestyle() == "None"))
+    # Then the marks, those of the paper last.
+    return dict(sorted(legend.items(), key=lambda entry: (entry[1].get_linestyle() == "None", entry[0] == _PRINTED)))
 
 
 def _dot_colour(row: Row) -> str:
