@@ -91,3 +91,12 @@ def place(row: Row) -> float:
 
 def test_what_is_kept_is_small() -> None:
     assert sum(path.stat().st_size for path in KEPT.iterdir()) < 10_000_000
+
+
+def test_the_page_of_figures_has_each_with_its_own_words() -> None:
+    page = " ".join((KEPT / "README.md").read_text(encoding="utf-8").split())
+    for name, figure in FIGURES.items():
+        if (KEPT / f"{name}.png").exists():
+            assert f"{figure.title} {' '.join(figure.about.split())} ![{figure.title}]({name}.png)" in page
+    pictures = {path.stem for path in KEPT.glob("*.png")}
+    assert pictures == set(FIGURES) - {"table1", "times"}

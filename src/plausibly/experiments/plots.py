@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ _STEP = 0.028
 _FEW_DIGITS = (0.001, 1000)
 """Values on an axis that are written without powers of ten."""
 _NAMES = {"epsilon": "ε"}
+_PALETTE = 128
 
 
 def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
@@ -118,9 +120,22 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
                 below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
                 _plain(place.legend(legend.values(), legend.keys(), **below))
         for path in paths:
-            # Without a date, so that the same rows give the same file.
-            canvas.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+            if path.suffix == ".png":
+                _save_small(canvas, path)
+            else:
+                # Without a date, so that the same rows give the same file.
+                canvas.savefig(path, metadata={"Date": None})
     return paths
+
+
+def _save_small(canvas: Any, path: Path) -> None:
+    # Line drawings need few colours: with a palette, the file has a third of the size.
+    from PIL import Image
+
+    content = io.BytesIO()
+    canvas.savefig(content, format="png", dpi=150)
+    picture = Image.open(content).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE)
+    picture.save(path, "PNG", optimize=True)
 
 
 def _dots_across(panels: int) -> int:
