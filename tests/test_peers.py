@@ -60,7 +60,7 @@ def test_every_import_is_declared_with_a_lowest_version() -> None:
                 used |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 used.add(node.module.split(".")[0])
-    used = {"scikit-learn" if name == "sklearn" else name for name in used}
+    used = {{"sklearn": "scikit-learn", "PIL": "pillow"}.get(name, name) for name in used}
     assert used - set(sys.stdlib_module_names) - {"plausibly"} == set(declared)
 
 

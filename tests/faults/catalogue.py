@@ -1068,7 +1068,7 @@ ESTIMATOR = [
     fault(
         "offset-of-one-report",
         "q for n*q",
-        Edit("core.laws:Estimator.estimate", "n * self.offset", "self.offset"),
+        Edit("core.laws:Estimator.values", "n * self.offset", "self.offset"),
         by=OUE,
         sees=BIAS,
     ),
