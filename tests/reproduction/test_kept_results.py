@@ -16,6 +16,7 @@ from plausibly.experiments.findings import Outcome, judged
 from plausibly.experiments.report import report_markdown
 from plausibly.experiments.results import Results
 from reproduction.figures import FIGURES
+from reproduction.figures.table2 import PAPER, as_run
 from reproduction.findings import FINDINGS
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
@@ -60,6 +61,8 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
     """The rows of another world: lines are moved, tilted and bent, whole figures are moved; or all are the same."""
     if seed == 0:
         return {name: [{**row, "value": 1.0} for row in own] for name, own in known.items()}
+    if seed == 1:
+        return {**known, "table2": [{**row, "value": printed_or_measured(row)} for row in known["table2"]]}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
     for name, own in known.items():
@@ -81,6 +84,12 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
             up, tilt, bend = bends[line]
             changed[name].append({**row, "value": row["value"] * exp(figure + up + tilt * t + bend * t * t)})
     return changed
+
+
+def printed_or_measured(row: Row) -> float:
+    """The F1 that the paper prints for a row of table 2, if it does, or else our own."""
+    printed = {as_run(one): one.f1 for one in PAPER}
+    return printed.get(row["label"], row["value"]) if row["metric"] == "f1_lenient" else row["value"]
 
 
 def place(row: Row) -> float:
