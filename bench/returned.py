@@ -131,7 +131,7 @@ def _items(found: Any, places: Sequence[int], counted: Any, p_values: Sequence[f
 
 
 def to_metrics(items: Sequence[Item]) -> Metrics:
-    """All items of a run as numbers by name, which is what a row of results holds."""
+    """The items of a run as numbers by name, for a row of results."""
     named = {
         f"{name} {rank}": float(value) for rank, item in enumerate(items, 1) for name, value in asdict(item).items()
     }

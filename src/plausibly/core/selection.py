@@ -26,8 +26,8 @@ Floats = npt.NDArray[np.float64]
 TOLD = 0.05
 """Level at which an item is told apart from noise: the chance that any item without holders passes."""
 _CUT = 0.2
-"""Level below which intervals are conditional on having been reached. A cut at ``TOLD`` itself would be closer to the
-estimates that just pass, and their intervals half as wide again."""
+"""Intervals are conditional on an estimate that noise alone reaches, for any of the items, with this probability. With
+``TOLD`` itself, estimates that just pass are closer to the cut, and their intervals are an eighth wider."""
 _RESERVED = 0.1
 """Part of the error probability that is spent on the simultaneous intervals."""
 _HALVINGS = 30

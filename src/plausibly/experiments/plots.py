@@ -117,7 +117,7 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
             _plain(canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most))))
         else:
             for place, legend in zip(places, legends, strict=False):
-                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
+                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19), "ncols": 2}
                 _plain(place.legend(legend.values(), legend.keys(), **below))
         for path in paths:
             if path.suffix == ".png":

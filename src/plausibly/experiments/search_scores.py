@@ -33,11 +33,7 @@ def score(found: Sequence[str], truth: Crowd, k: int) -> Score:
     least = _least(truth, k)
     counts = _counts(truth, set(found))
     right = sum(count >= least for count in counts.values())
-    if right == 0:
-        return Score(0.0, 0.0, 0.0)
-    precision = right / len(found)
-    recall = min(1.0, right / min(k, len(truth.strings)))
-    return Score(precision, recall, 2 * precision * recall / (precision + recall))
+    return _score(right, len(found), truth, k)
 
 
 def lenient_score(found: Sequence[str], truth: Crowd, k: int) -> Score:
@@ -54,10 +50,14 @@ def lenient_score(found: Sequence[str], truth: Crowd, k: int) -> Score:
     least = _least(truth, k)
     counts = _counts(truth, set(found))
     right = sum(count >= least for count in counts.values())
+    return _score(right, right + sum(count == 0 for count in counts.values()), truth, k)
+
+
+def _score(right: int, counted: int, truth: Crowd, k: int) -> Score:
+    # ``counted``: the strings of the answer that count, right or wrong.
     if right == 0:
         return Score(0.0, 0.0, 0.0)
-    precision = right / (right + sum(count == 0 for count in counts.values()))
-    recall = min(1.0, right / min(k, len(truth.strings)))
+    precision, recall = right / counted, min(1.0, right / min(k, len(truth.strings)))
     return Score(precision, recall, 2 * precision * recall / (precision + recall))
 
 

@@ -3,8 +3,8 @@
 A group sees the whole of a string if its prefixes end after the string does: what follows is padding. Each such group
 provides an unbiased count, and their mean is weighted by the inverse of their variances, which are public: no weight
 depends on the reports. A folded group counts cells, and a cell may hold several strings. What the other strings that
-were asked for add to a cell is known from their own counts, so these are solved jointly; what all other strings add is
-zero on average over the hash functions, and its variance is that of the sum of their squared counts.
+were asked for add to a cell follows from their own counts, so all of these are solved for together. What the remaining
+strings add averages to zero over the hash functions; its variance grows with the sum of their squared counts.
 Derivation: docs/adr/0024-counts-of-found-strings.md.
 """
 
@@ -28,6 +28,7 @@ from .string_parts import Part
 SOLVED = 1000
 """Number of strings whose shared cells are solved jointly; if more are asked for, those with the largest counts."""
 _INSEPARABLE = 0.99
+"""Weight of the cells that two strings share from which on their counts cannot be separated: practically all."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ class Group:
         return (lengths < self.part.last) | (self.part.last == length)
 
     def counts(self, own: PartEvidence) -> tuple[Floats, float]:
-        """Count of each cell for all users, without the expected number of other users, and the sum of squares.
+        """Count of each cell for all users, without the expected number of other users, and the number of pairs.
 
-        The sum, for all users, of the squared counts of what the group distinguishes.
+        These are the ordered pairs among all users who have the same prefix; 0 if the group does not fold prefixes.
         """
         table = self.oracle.values(own.evidence, own.users, None)
         if self.folds is None:
@@ -132,7 +133,7 @@ class WholeStrings:
 
     def scores(self, evidence: Any, n: Any, codes: Codes | None) -> Scores:
         assert codes is not None
-        # Supporting reports, from the groups that distinguish all strings; weighted means are no integers.
+        # Supporting reports in the groups that distinguish all strings: weighted means of groups are not integers.
         found = np.zeros(len(codes), dtype=np.int64)
         for group in self._of_longest:
             own: PartEvidence = evidence[group.number]
