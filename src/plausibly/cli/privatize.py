@@ -26,7 +26,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 def privatize(request: PrivatizeOptions) -> None:
     """Run ``plausibly privatize``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         chosen, key = scheme_of(request.scheme), key_of(console, request.key_file)
         given = values(
             _opened(request.source, console),

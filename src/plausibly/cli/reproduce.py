@@ -26,7 +26,7 @@ _COLOURS |= {Outcome.REVERSED: "yellow", Outcome.INTERPRETED: "yellow", Outcome.
 def reproduce(request: ReproduceOptions) -> None:
     """Run ``plausibly reproduce``."""
     console = messages()
-    with exit_on_error(console, KEPT):
+    with exit_on_error(console, request, KEPT):
         asked = plan(request.names or [], request.folder)
         if request.aol is not None:
             asked = asked.on_log(request.aol)

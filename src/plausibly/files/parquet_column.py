@@ -49,8 +49,7 @@ class ParquetColumn:
             import pyarrow
             from pyarrow import parquet
         except ImportError as error:
-            needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
-            raise ImportError(f"Parquet files need {needed}") from error
+            raise ImportError("Parquet files need pyarrow: pip install pyarrow") from error
         if source.path is None:
             raise ParameterError("Parquet: expected the name of a file, got a stream; Parquet is read from its end")
         self._arrow, self._parquet, self._source = pyarrow, parquet, source

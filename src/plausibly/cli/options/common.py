@@ -16,4 +16,6 @@ KeyFile = Annotated[
     ),
 ]
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file if it exists.")]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
