@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import folder_of, replacing
-from ..core.domain import Domain, Keys, Labels, Strings
+from ..core.domain import Domain, Keys, Labels, Strings, steps_of
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_replacing
 from ..planner import Above, Limits, Plan, Within
@@ -34,6 +35,13 @@ def plan(
             "alphabet. Devices refuse schemes without it.",
         ),
     ] = False,
+    normalize: Annotated[
+        str | None,
+        typer.Option(
+            help="Make spellings equal first, on devices too, by some of nfc,lower,strip (accents, capitals, "
+            "spaces at the ends)."
+        ),
+    ] = None,
     keys: Annotated[
         bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")
     ] = False,
@@ -86,12 +94,20 @@ def plan(
             raise ParameterError("--confidence needs --within or --find")
         if other and not (label or labels or alphabet):
             raise ParameterError("--other needs --label, --labels or --alphabet")
+        if normalize is not None and not (label or labels or keys or alphabet):
+            raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
         if save is not None:
             folder_of(save)
             refuse_replacing(save, [labels])
+        steps = () if normalize is None else steps_of(normalize)
         target = None if find is None else Above(find, confidence)
         found = planned(
-            _domain(items, _named(label, labels, other), Keys() if keys else None, _texts(alphabet, length, other)),
+            _domain(
+                items,
+                _named(label, labels, other, steps),
+                Keys(normalize=steps) if keys else None,
+                _texts(alphabet, length, other, steps),
+            ),
             users,
             epsilon=epsilon,
             target=target if within is None else Within(within, confidence, frequency, every),
@@ -107,20 +123,22 @@ def plan(
         _print(found)
 
 
-def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | None:
+def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:
     if label and path is not None:
         raise ParameterError("expected --label or --labels, got both")
     if not label and path is None:
         return None
-    return Labels(tuple(label or _lines(path)), other)
+    return Labels(tuple(label or _lines(path)), other, steps)
 
 
-def _texts(alphabet: str | None, length: int | None, other: bool) -> Strings | None:
+def _texts(alphabet: str | None, length: int | None, other: bool, steps: Sequence[str]) -> Strings | None:
     if (alphabet is None) != (length is None):
         raise ParameterError(
             f"expected --alphabet and --length together, got only --{'alphabet' if length is None else 'length'}"
         )
-    return None if alphabet is None or length is None else Strings(spelled_out(alphabet), length, other=other)
+    if alphabet is None or length is None:
+        return None
+    return Strings(spelled_out(alphabet), length, other=other, normalize=steps)
 
 
 def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: Strings | None) -> Domain | int:

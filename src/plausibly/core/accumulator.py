@@ -179,7 +179,7 @@ class Accumulator(ABC):
             if domain.size is None:
                 raise StateError(f"items: {type(domain).__name__}() cannot be listed; say which items to estimate")
             return None, domain.decode(np.arange(domain.size, dtype=np.uint64))
-        given = listed(items)
+        given = domain.normalized(listed(items))
         codes = domain.encoded(domain.encode(given))
         if domain.size is not None:
             return codes, domain.decode(codes)  # an unlisted label is named "other" in the answer
