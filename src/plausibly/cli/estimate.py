@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ..core.domain import Domain
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.wording import shown
-from ..files.items import read_items
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
@@ -19,6 +17,7 @@ from ..pages.estimates import check_name
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show_answer, write_answer
+from .asking import asked_items, typed_items
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LARGEST = 20
@@ -70,7 +69,7 @@ def estimate(
         if show_all and top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(tally, key=key_of(console, key_file))
-        asked = _asked(source.scheme.answers, items, item, items_file, tally)
+        asked = asked_items(console, source.scheme.answers, tally, typed_items(items, item), items_file)
         if combine is not None and not isinstance(source.scheme, RowSketch):
             raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is not a sketch; leave it out")
         if not len(source):
@@ -87,23 +86,6 @@ def estimate(
         echo_json(answer.to_dict())
     else:
         show_answer(results(), answer, out or ())
-
-
-def _asked(
-    domain: Domain, items: list[str] | None, single: list[str] | None, file: Path | None, tally: Path
-) -> list[Any] | None:
-    texts = [part for words in items or () for part in words.split(",")]
-    if "" in texts:
-        raise ParameterError(
-            '--items: expected items separated by single commas, got an empty one; --item "" is the empty text'
-        )
-    texts += [*(single or ()), *(read_items(file) if file is not None else ())]
-    if texts:
-        return domain.parse(list(dict.fromkeys(texts)))
-    if domain.size is None:
-        way = f", or find the common ones with plausibly search {tally}" * domain.searchable
-        raise ParameterError(f"{tally}: the items cannot be listed; name some with --items or --items-file{way}")
-    return None
 
 
 def _processed(made: Estimates, words: str) -> Estimates:

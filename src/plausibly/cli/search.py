@@ -63,6 +63,7 @@ def search(
         source = Collected.read(tally, key=key_of(console, key_file))
         options = _options(source, tally, top, level, no_level, dictionary)
         strings = source.scheme.domain.parse(explain or ())
+        source.scheme.domain.ask(strings)  # refuses strings that no answer is about, before the search
         if not len(source):
             raise StateError(f"{tally}: the tally has no reports; add some with plausibly collect")
         with progress(console, "searching", "strings"):

@@ -12,7 +12,7 @@ class ParameterError(PlausiblyError, ValueError):
 
 
 class DomainError(PlausiblyError, ValueError):
-    """An item is not in the domain. Items are named by position only.
+    """An item is not in the domain. Values are named by position only; an item that an analyst asks about is shown.
 
     ``position`` and ``reason`` are those of the first invalid item, for callers that know a better name of its place,
     such as a line number; ``more`` is the number of further invalid items.

@@ -1,14 +1,15 @@
-"""Checks of given items: a sequence of them, and positions and types of the wrong ones, never the items themselves."""
+"""Checks of given items: wrong values are reported by position and type, never shown; wrong questions by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import DomainError
+from ..wording import shown
 
 
 def listed(items: object) -> list[Any]:
@@ -66,6 +67,13 @@ def refuse(
     reason = f"{expected}, got {got if items is None else type_name(items[position])}"
     error = DomainError(f"item {first + position}{more}: {reason}")
     error.position, error.more, error.reason = first + position, others, reason
+    raise error
+
+
+def refuse_asked(position: int, item: object, reason: str) -> NoReturn:
+    """Raise a DomainError that names an item that an analyst has asked about: a question is nobody's secret."""
+    error = DomainError(f"item {position}, {shown(item)}: {reason}")
+    error.position, error.reason = position, reason
     raise error
 
 

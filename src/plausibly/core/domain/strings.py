@@ -15,7 +15,7 @@ from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
 from ..wording import label_of, shown
 from .base import Domain, Encoded, Facts, Items
-from .items import listed, object_array, one_dimensional, refuse, type_name
+from .items import listed, object_array, one_dimensional, refuse, refuse_asked, type_name
 from .registry import register_domain
 from .symbols import Rows, symbol_number, symbol_row, symbol_rows
 
@@ -159,6 +159,24 @@ class Strings(Domain):
         wrong[texts] = True
         hint = " (other=True takes any)" * isinstance(self.alphabet, str)
         refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = listed(items)
+        known = {*self.alphabet, *OTHER_CHARACTER * self.other}
+        for position, text in enumerate(given):
+            if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
+                refuse_asked(position, text, self._foreign(text, known))
+        return super().ask(given)
+
+    def _foreign(self, text: Any, known: set[Any]) -> str:
+        # The reason for not answering about a text with characters outside the alphabet, with the nearest remedy.
+        cut = text[: self.length]
+        strange = next(cut[i : i + 1] for i in range(len(cut)) if cut[i] not in known)
+        reason = f"expected characters of the alphabet, got {strange!r}"
+        if self.other:
+            reason += ", which is counted like every other character outside it"
+        lower = known.issuperset(text.lower()[: self.length])
+        return reason + "; in lower case, it can be asked for" * lower
 
     def encoded(self, values: object) -> Encoded:
         """The rows of symbols unchanged, if they look like encoded strings. Raises otherwise."""
