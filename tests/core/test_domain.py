@@ -311,15 +311,16 @@ def test_domains_are_frozen_and_hashable(domain: Domain) -> None:
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_outside_a_list_is_refused_by_name_and_other_is_answered() -> None:
+def test_a_question_about_an_unlisted_text_is_refused_and_other_is_answered() -> None:
     domain = Labels(("cat", "dog"), other=True)
     codes, names = domain.ask(["dog", "other", "dog"])
     assert (codes.tolist(), names.tolist()) == ([1, 2, 1], ["dog", "other", "dog"])
-    with pytest.raises(DomainError, match="item 1, 'newt': not on the list: counted under 'other' with all such texts"):
+    with pytest.raises(DomainError, match="item 1: not on the list: counted under 'other' with all such texts"):
         domain.ask(["dog", "newt"])
-    with pytest.raises(DomainError, match=r"item 0, 'Dog ': .*; did you mean 'dog'\?$"):
+    with pytest.raises(DomainError) as caught:
         domain.ask(["Dog "])
-    with pytest.raises(DomainError, match="item 0, 'other': expected one of the 2 labels, got a text that is not on"):
+    assert (caught.value.hint, "Dog" in str(caught.value)) == ("; did you mean 'dog'?", False)
+    with pytest.raises(DomainError, match="item 0: expected one of the 2 labels, got a text that is not on"):
         Labels(("cat", "dog")).ask(["other"])
     assert domain.encode(["newt", "Dog "]).tolist() == [2, 2]  # devices count them
 
@@ -329,12 +330,12 @@ def test_strings_are_named_as_users_report_them_or_refused() -> None:
     codes, names = domain.ask(["a", "abc", "\N{REPLACEMENT CHARACTER}b", "abX"])
     assert names.tolist() == ["a", "ab", "\N{REPLACEMENT CHARACTER}b", "ab"]
     assert codes.tolist() == domain.encode(names).tolist()
-    with pytest.raises(DomainError, match=r"item 1, 'aB': .* got 'B', which is counted .* it can be asked for$"):
+    with pytest.raises(DomainError, match="item 1: .* got another one, which is counted like every other") as caught:
         domain.ask(["a", "aB"])
-    with pytest.raises(DomainError, match=r"item 0, 'x': expected characters of the alphabet, got 'x'$"):
-        Strings("abc", 2).ask(["x"])
-    with pytest.raises(DomainError, match=r"item 0, b'x': expected characters of the alphabet, got b'x'$"):
-        Strings(b"abc", 2).ask([b"x"])
+    assert caught.value.hint == "; in lower case, it can be asked for"
+    for strict, text in ((Strings("abc", 2), "x"), (Strings(b"abc", 2), b"x")):
+        with pytest.raises(DomainError, match="item 0: expected characters of the alphabet, got another one$"):
+            strict.ask([text])
     with pytest.raises(DomainError, match=r"item 0: expected texts \(str\), got int"):
         domain.ask([3])
 

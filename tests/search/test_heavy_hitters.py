@@ -145,5 +145,5 @@ def test_a_string_that_is_not_told_apart_from_others_is_not_explained() -> None:
     scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("ab", 3, other=True), users=1000)
     found = scheme.simulate({"ab": 900, "XY": 100}, plausibly.SeededRandom(1)).search(k=3)
     assert found.explain("ab").startswith("ab: found")
-    with pytest.raises(plausibly.DomainError, match="'AB': expected characters of the alphabet, got 'A', which is"):
+    with pytest.raises(plausibly.DomainError, match="expected characters of the alphabet, got another one"):
         found.explain("AB")

@@ -41,10 +41,22 @@ def asked_items(console: Console, domain: Domain, tally: Path, typed: list[str],
             raise
         wrong = texts[error.position]
         # A file may hold users' values by mistake, so its items are not shown.
-        where = f"--items {label_of(wrong)}" if wrong in typed else f"{file}, item {listed.index(wrong) + 1:,}"
-        raise DomainError(f"{where}: {error.reason}") from None
+        if wrong in typed:
+            raise DomainError(f"--items {label_of(wrong)}: {error.reason}{error.hint}") from None
+        raise DomainError(f"{file}, item {listed.index(wrong) + 1:,}: {error.reason}") from None
     _tell_renamed(console, texts, names)
     return list(dict.fromkeys(names))
+
+
+def strings_to_explain(domain: Domain, texts: Sequence[str]) -> list[Any]:
+    """The strings that the user asks about with ``--explain``."""
+    strings = domain.parse(texts)
+    try:
+        domain.ask(strings)
+    except DomainError as error:
+        wrong = label_of(texts[error.position or 0])
+        raise DomainError(f"--explain {wrong}: {error.reason}{error.hint}") from None
+    return strings
 
 
 def _tell_renamed(console: Console, texts: Sequence[str], names: Sequence[Any]) -> None:

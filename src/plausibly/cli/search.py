@@ -16,6 +16,7 @@ from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
+from .asking import strings_to_explain
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LEVEL = 0.05
@@ -62,8 +63,7 @@ def search(
             check_name(path, pictures=True)
         source = Collected.read(tally, key=key_of(console, key_file))
         options = _options(source, tally, top, level, no_level, dictionary)
-        strings = source.scheme.domain.parse(explain or ())
-        source.scheme.domain.ask(strings)  # refuses strings that no answer is about, before the search
+        strings = strings_to_explain(source.scheme.domain, explain or ())
         if not len(source):
             raise StateError(f"{tally}: the tally has no reports; add some with plausibly collect")
         with progress(console, "searching", "strings"):

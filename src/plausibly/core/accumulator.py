@@ -161,7 +161,7 @@ class Accumulator(ABC):
         """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items.
 
         The estimates name items as users report them: a text that is cut on devices is cut here, too. Items that
-        cannot be told apart from others outside the domain are refused by name.
+        cannot be told apart from others outside the domain are refused.
         """
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)

@@ -104,8 +104,8 @@ class Domain(ABC):
     def ask(self, items: object) -> tuple[Encoded, Items]:
         """Codes of the items that an analyst asks about, and the names that the domain gives them in the answer.
 
-        An item that shares its code with all others outside the domain is refused by name: an answer would count
-        other users, too. Devices encode such a value all the same.
+        An item that shares its code with all others outside the domain is refused: an answer would count other
+        users, too. Devices encode such a value all the same.
         """
         codes = self.encoded(self.encode(items))
         return codes, self.decode(codes)

@@ -1,4 +1,4 @@
-"""Checks of given items: wrong values are reported by position and type, never shown; wrong questions by name."""
+"""Checks of given items: a sequence of them, and positions and types of the wrong ones, never the items themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DomainError
-from ..wording import shown
 
 
 def listed(items: object) -> list[Any]:
@@ -70,10 +69,10 @@ def refuse(
     raise error
 
 
-def refuse_asked(position: int, item: object, reason: str) -> NoReturn:
-    """Raise a DomainError that names an item that an analyst has asked about: a question is nobody's secret."""
-    error = DomainError(f"item {position}, {shown(item)}: {reason}")
-    error.position, error.reason = position, reason
+def refuse_asked(position: int, reason: str, hint: str = "") -> NoReturn:
+    """Raise a DomainError about an item that an analyst asks about; the ``hint`` is for tools that may show the item."""
+    error = DomainError(f"item {position}: {reason}")
+    error.position, error.reason, error.hint = position, reason, hint
     raise error
 
 

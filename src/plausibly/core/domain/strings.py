@@ -165,18 +165,14 @@ class Strings(Domain):
         known = {*self.alphabet, *OTHER_CHARACTER * self.other}
         for position, text in enumerate(given):
             if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
-                refuse_asked(position, text, self._foreign(text, known))
+                lower = known.issuperset(text.lower()[: self.length])
+                refuse_asked(position, self._foreign, "; in lower case, it can be asked for" * lower)
         return super().ask(given)
 
-    def _foreign(self, text: Any, known: set[Any]) -> str:
-        # The reason for not answering about a text with characters outside the alphabet, with the nearest remedy.
-        cut = text[: self.length]
-        strange = next(cut[i : i + 1] for i in range(len(cut)) if cut[i] not in known)
-        reason = f"expected characters of the alphabet, got {strange!r}"
-        if self.other:
-            reason += ", which is counted like every other character outside it"
-        lower = known.issuperset(text.lower()[: self.length])
-        return reason + "; in lower case, it can be asked for" * lower
+    @property
+    def _foreign(self) -> str:
+        counted = ", which is counted like every other character outside it" * self.other
+        return f"expected characters of the alphabet, got another one{counted}"
 
     def encoded(self, values: object) -> Encoded:
         """The rows of symbols unchanged, if they look like encoded strings. Raises otherwise."""
