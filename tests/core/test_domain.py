@@ -330,11 +330,11 @@ def test_strings_are_named_as_users_report_them_or_refused() -> None:
     codes, names = domain.ask(["a", "abc", "\N{REPLACEMENT CHARACTER}b", "abX"])
     assert names.tolist() == ["a", "ab", "\N{REPLACEMENT CHARACTER}b", "ab"]
     assert codes.tolist() == domain.encode(names).tolist()
-    with pytest.raises(DomainError, match="item 1: .* got another one, which is counted like every other") as caught:
+    with pytest.raises(DomainError, match=r"item 1: .* got another one, which is counted like every other") as caught:
         domain.ask(["a", "aB"])
     assert caught.value.hint == "; in lower case, it can be asked for"
     for strict, text in ((Strings("abc", 2), "x"), (Strings(b"abc", 2), b"x")):
-        with pytest.raises(DomainError, match="item 0: expected characters of the alphabet, got another one$"):
+        with pytest.raises(DomainError, match=r"item 0: expected characters of the alphabet, got another one$"):
             strict.ask([text])
     with pytest.raises(DomainError, match=r"item 0: expected texts \(str\), got int"):
         domain.ask([3])

@@ -70,7 +70,7 @@ def refuse(
 
 
 def refuse_asked(position: int, reason: str, hint: str = "") -> NoReturn:
-    """Raise a DomainError about an item that an analyst asks about; the ``hint`` is for tools that may show the item."""
+    """Raise a DomainError about an item that an analyst asks about; ``hint`` is for tools that may show the item."""
     error = DomainError(f"item {position}: {reason}")
     error.position, error.reason, error.hint = position, reason, hint
     raise error
