@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_suffix
 from ..core.skipped import left_out
 from ..core.wording import visible
 from ..engines.collecting import Collection
@@ -21,7 +22,7 @@ _KEPT = "Interrupted. Everything collected so far is kept; run the same command 
 
 def collect(
     inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally.")],
     scheme: Annotated[
         str | None,
         typer.Option(
@@ -45,6 +46,7 @@ def collect(
     """
     console = messages()
     with exit_on_error(console, _KEPT):
+        expect_suffix(out, [".tally"])
         expected = None if scheme is None else scheme_of(scheme)
         with progress(console, "collecting") as advance:
             found = collected(

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..core.errors import ParameterError
 from ..experiments import csv_files
 from ..experiments.comparison import comparison, write_comparison
@@ -66,6 +67,7 @@ def compare(
     """
     console = messages()
     with exit_on_error(console, KEPT):
+        expect_folder_name(out)
         need_pictures()
         if [data, values, counts].count(None) < 2:
             raise ParameterError("expected only one of --data, --values and --counts, got several")

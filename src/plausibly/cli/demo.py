@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..demo import story
 from .common import echo_json, exit_on_error, messages, need_module, results
 
@@ -34,6 +35,7 @@ def demo(
     Example: plausibly demo
     """
     with exit_on_error(messages()):
+        expect_folder_name(out)
         need_module("pyarrow", "files of reports", "pyarrow")
         need_module("matplotlib", "pictures", "matplotlib")
         tale = story.Story(out, users, seed)

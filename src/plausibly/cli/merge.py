@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..core.errors import StateError
 from ..engines.merging import merge_files
 from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
@@ -30,6 +31,7 @@ def merge(
     """
     console = messages()
     with exit_on_error(console):
+        expect_suffix(out, [".tally"])
         if out.exists() and not force:
             raise StateError(f"{out}: the file exists already; add --force to replace it")
         with progress(console, "merging", "files") as advance:

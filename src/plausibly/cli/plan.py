@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.atomic import folder_of, replacing
+from ..core.atomic import expect_suffix, folder_of, replacing
 from ..core.domain import Domain, Keys, Labels, Strings
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_replacing
@@ -89,6 +89,7 @@ def plan(
         if save is not None:
             folder_of(save)
             refuse_replacing(save, [labels])
+            expect_suffix(save, [".json"])
         target = None if find is None else Above(find, confidence)
         found = planned(
             _domain(items, _named(label, labels, other), Keys() if keys else None, _texts(alphabet, length, other)),

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..core.scheme import Scheme
 from ..core.wording import decimal, size_text
 from ..files.privatizing import Privatized, privatize_values
@@ -66,6 +67,7 @@ def privatize(
     """
     console = messages()
     with exit_on_error(console):
+        expect_suffix(out, [".parquet"])
         chosen, key = scheme_of(scheme), key_of(console, key_file)
         given = values(
             _opened(source, console),

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
@@ -61,6 +62,8 @@ def reproduce(
     """
     console = messages()
     with exit_on_error(console, KEPT):
+        if out is not None:
+            expect_folder_name(out)
         asked = plan(names or [], folder)
         if aol is not None:
             asked = asked.on_log(aol)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..core.errors import StateError
 from ..demo.data import SITES, counts, sites, write_sites, write_visits
 from .common import echo_json, exit_on_error, messages, results
@@ -32,6 +33,9 @@ def sample(
         for path in (out, list_sites):
             if path is not None and path.exists():
                 raise StateError(f"{path}: the file exists already; remove it or choose another name")
+        expect_suffix(out, [".csv"])
+        if list_sites is not None:
+            expect_suffix(list_sites, [".txt"])
         write_visits(out, users)
         if list_sites is not None:
             write_sites(list_sites)
