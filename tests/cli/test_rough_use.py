@@ -81,8 +81,8 @@ def test_a_pipe_or_device_is_not_replaced(words: list[str], made: Path, monkeypa
 @in_turn(
     ("words", "told"),
     [
-        ("privatize counts.csv --scheme scheme.json --out a.csv", "a.csv: expected a name that ends in .parquet, got .csv"),
-        ("privatize counts.csv --scheme scheme.json --out a", "a: expected a name that ends in .parquet, got no suffix"),
+        ("privatize counts.csv --scheme scheme.json --out a.csv", "a.csv: expected a name that ends in .parquet, got"),
+        ("privatize counts.csv --scheme scheme.json --out a", "ends in .parquet, got no suffix"),
         ("collect reports.parquet --out a.parquet", "ends in .tally, got .parquet"),
         ("merge all.tally --out a.parquet", "ends in .tally, got .parquet"),
         ("plan --items 9 --users 100 --epsilon 1 --save a.yaml", "ends in .json, got .yaml"),
