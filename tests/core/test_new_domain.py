@@ -213,7 +213,7 @@ def test_a_device_takes_it_once_it_knows_the_kind(monkeypatch: pytest.MonkeyPatc
 def test_examples_are_items_and_texts_have_the_codes_of_their_items(domain: Any, cells: int | None) -> None:
     items = domain.examples(3)
     assert 2 <= len(items) == len(set(items.tolist())) <= 3
-    assert domain.normalize(items).tolist() == items.tolist()
+    assert domain.named(items).tolist() == items.tolist()
     assert domain.cells == cells
     texts = TIMES if domain is DOMAIN else ["a", "b"] if cells is None else ["1", "02"]
     assert domain.codes_of(texts).tolist() == domain.encode(domain.parse(texts)).tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +16,8 @@ from .operating_system import NOT_INHERITED, NOT_THROUGH_LINKS, REMOVES_OPEN_FIL
 _UNFINISHED = ".tmp"
 _TOKEN = 6
 """Number of random bytes in the name of a temporary file."""
+_FILES = (".csv", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".png", ".svg", ".tally", ".txt")
+"""Suffixes of files that people expect from a command: no folder is called so on purpose."""
 _OWN = 0o600
 """Mode of report and tally files: accessible to their owner only."""
 
@@ -62,6 +64,32 @@ def folder_of(path: Path) -> Path:
         # The new file would replace it, even /dev/null.
         raise ParameterError(f"{path}: expected the name of a file, got a device or a pipe")
     return path.parent
+
+
+def expect_suffix(path: Path, suffixes: Sequence[str]) -> Path:
+    """The path of a file to write, in a folder that exists. Raises unless it ends in one of these suffixes.
+
+    >>> expect_suffix(Path("reports.csv"), [".parquet"])
+    Traceback (most recent call last):
+    plausibly.core.errors.ParameterError: reports.csv: expected a name that ends in .parquet, got .csv
+    """
+    folder_of(path)
+    if path.suffix.lower() not in suffixes:
+        expected = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise ParameterError(f"{path}: expected a name that ends in {expected}, got {path.suffix or 'no suffix'}")
+    return path
+
+
+def expect_folder_name(path: Path) -> Path:
+    """The path of a folder to write to. Raises if it is no folder yet and has the suffix of a file.
+
+    >>> expect_folder_name(Path("chart.png"))
+    Traceback (most recent call last):
+    plausibly.core.errors.ParameterError: chart.png: expected the name of a folder, got a name that ends in .png
+    """
+    if path.suffix.lower() in _FILES and not path.is_dir():
+        raise ParameterError(f"{path}: expected the name of a folder, got a name that ends in {path.suffix}")
+    return path
 
 
 def sweep_unfinished(path: Path) -> None:

@@ -96,7 +96,7 @@ def _seen(domain: Domain, name: str, texts: list[str], counts: Counts) -> Truth:
     # Different texts may be one item: truncation makes them equal, and many texts are "other".
     if domain.size is None:
         merged: Counter[Any] = Counter()
-        for item, count in zip(domain.normalize(domain.parse(texts)), counts.tolist(), strict=True):
+        for item, count in zip(domain.named(domain.parse(texts)), counts.tolist(), strict=True):
             merged[item] += count
         return Truth(name, object_array(merged), np.array([*merged.values()], dtype=np.int64), complete=False)
     codes = domain.codes_of(texts).astype(np.int64)

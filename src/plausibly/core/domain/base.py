@@ -97,7 +97,7 @@ class Domain(ABC):
             return range(last + 1)
         return sorted({i * last // max(1, count - 1) for i in range(count)})
 
-    def normalize(self, items: object) -> Items:
+    def named(self, items: object) -> Items:
         """The items as the domain names them in estimates: cut if it cuts them, "other" if it does not list them."""
         return self.decode(self.encode(items))
 

@@ -56,7 +56,7 @@ class Keys(Domain):
     def decode(self, codes: Encoded) -> Items:
         raise ParameterError("Keys() cannot be listed: the items must be given")
 
-    def normalize(self, items: object) -> Items:
+    def named(self, items: object) -> Items:
         given = listed(items)
         self.encode(given)
         return object_array(given)
