@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from math import ceil
 
 _LONGEST = 60
 _WIDEST = 40
+_COMPARED = 10_000
+"""Maximum number of names that are compared letter by letter for a suggestion."""
 # Characters that break lines, reverse the direction of what follows, or cannot be written as UTF-8.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -38,6 +40,19 @@ def nearest(given: object, valid: Iterable[str]) -> str:
     close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}valid: {', '.join(words) or 'none'}"
+
+
+def similar(given: str, valid: Sequence[str]) -> str:
+    """The wording of a suggestion at the end of a message: the most similar of the valid names, if one is close.
+
+    >>> similar("Dog ", ["cat", "dog"]), similar("zebra", ["cat", "dog"])
+    ("; did you mean 'dog'?", '')
+    """
+    plain = given.strip().casefold()
+    close = [word for word in valid if word.strip().casefold() == plain]
+    if not close and len(valid) <= _COMPARED:
+        close = get_close_matches(given[:_LONGEST], valid, n=1, cutoff=0.6)
+    return f"; did you mean {shown(close[0])}?" if close else ""
 
 
 def visible(item: object) -> str:

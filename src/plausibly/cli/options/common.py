@@ -1,0 +1,19 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        help="A file of at least 16 secret bytes that authenticates reports and tallies, written and read. "
+        "Schemes, values and results are not authenticated.",
+    ),
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
