@@ -148,6 +148,10 @@ KeyFile = Annotated[
 ]
 
 
+Title = Annotated[str | None, typer.Option(help="A heading for pages and charts.")]
+Unit = Annotated[str, typer.Option(help="A name for what is counted, in the plural, such as households.")]
+
+
 def key_of(console: Console, path: Path | None) -> Key | None:
     """The key in a command's key file, or None without one. Print a warning if every user can read or change it."""
     if path is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +14,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import ParameterError
+from ..core.wording import visible
 from ..experiments import csv_files
 from ..experiments.comparison import comparison, write_comparison
 from ..experiments.figure import wanted
 from ..experiments.results import held
 from ..experiments.runner import run
-from .common import KEPT, echo_json, exit_on_error, messages
+from .common import KEPT, Title, echo_json, exit_on_error, messages
 from .common import results as printing
 from .reproduce import need_pictures, need_regression
 
@@ -54,6 +56,7 @@ def compare(
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=1000, help="Number of repeats of each measurement.")] = 5,
     out: Annotated[Path, typer.Option(help="The folder for picture, measurements and report.")] = Path("comparison"),
+    title: Title = None,
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -82,6 +85,7 @@ def compare(
             setup()
         data, n, d = data or "zipf-1.1", n or 100_000, d or 1024
         figure = comparison(schemes, data=data, n=n, d=d, epsilons=epsilon or _EPSILONS, repeats=repeats)
+        figure = figure if title is None else replace(figure, title=visible(title))
         need_regression(wanted([figure]))
         with held(out / "rows.jsonl") as results:
             run(wanted([figure]), results, jobs=jobs, console=console, setup=setup)

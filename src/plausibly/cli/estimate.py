@@ -19,9 +19,7 @@ from ..pages.estimates import check_name
 from ..postprocess import POSTPROCESS
 from ..sketches.rows import RowSketch
 from .answers import show_answer, write_answer
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
-
-_LARGEST = 20
+from .common import KeyFile, Title, Unit, echo_json, exit_on_error, key_of, messages, progress, results
 
 
 def estimate(
@@ -52,14 +50,17 @@ def estimate(
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None,
+    title: Title = None,
+    unit: Unit = "users",
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, with all items.")] = False,
 ) -> None:
     """Estimate how many users have each item, with confidence intervals.
 
     Without a choice of items, every item of the scheme is estimated. The table shows the 20 largest, with intervals
-    that allow for the selection. Files for programs have all items, in the order of the scheme, with plain intervals.
-    Choose items with --items a,b, with --item "a, b" if they contain commas, or with --items-file.
+    that allow for the selection; up to 31 numbers are shown in their order. Files for programs have all items, in the
+    order of the scheme, with plain intervals. Choose items with --items a,b, with --item "a, b" if they contain commas,
+    or with --items-file.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
@@ -80,8 +81,8 @@ def estimate(
             for step in postprocess or ():
                 made = _processed(made, step)
             made = made if top is None else made.top(top)
-            largest = max(1, len(made)) if show_all or top is not None else _LARGEST
-            answer = Answer(made, source, level, largest)
+            largest = max(1, len(made)) if show_all or top is not None else made.usual_number
+            answer = Answer(made, source, level, largest, title=title, unit=unit)
             write_answer(console, answer, out or ())
     if as_json:
         echo_json(answer.to_dict())

@@ -16,7 +16,7 @@ from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
+from .common import KeyFile, Title, Unit, echo_json, exit_on_error, key_of, messages, progress, results
 
 _LEVEL = 0.05
 
@@ -43,6 +43,8 @@ def search(
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None,
+    title: Title = None,
+    unit: Unit = "users",
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -68,7 +70,8 @@ def search(
         with progress(console, "searching", "strings"):
             assert isinstance(source.tally, SearchTally)
             found = source.tally.search(**options)
-            answer = Answer(found, source, significance=options.get("level"), largest=top)
+            level = options.get("level")
+            answer = Answer(found, source, significance=level, largest=top, title=title, unit=unit)
             write_answer(console, answer, out or (), tree or ())
         told_why = [found.explain(string) for string in strings]
     if as_json:

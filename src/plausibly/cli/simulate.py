@@ -19,7 +19,18 @@ from ..rehearsal.files import check_name, write_rehearsal
 from ..rehearsal.repeats import rehearse
 from ..rehearsal.result import Rehearsal
 from ..rehearsal.truth import Truth, made_up, truth_of
-from .common import KeyFile, echo_json, exit_on_error, messages, need_module, print_table, progress, results
+from .common import (
+    KeyFile,
+    Title,
+    Unit,
+    echo_json,
+    exit_on_error,
+    messages,
+    need_module,
+    print_table,
+    progress,
+    results,
+)
 from .naming import scheme_or_file
 
 _DATA, _USERS = "zipf-1.1", 100_000
@@ -41,6 +52,8 @@ def simulate(
     postprocess: Annotated[str | None, typer.Option(help="A post-processing step, such as norm-sub.")] = None,
     top: Annotated[int, typer.Option(min=1, max=10_000, help="Number of most common items to show.")] = 10,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write: .png, .svg, .csv or .json.")] = None,
+    title: Title = None,
+    unit: Unit = "users",
     key_file: KeyFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -68,7 +81,7 @@ def simulate(
         with progress(console, "Simulating", "collections") as advance:
             found = rehearse(made, truth, repeats=repeats, seed=seed, top=top, postprocess=postprocess, advance=advance)
         if out is not None:
-            write_rehearsal(found, out)
+            write_rehearsal(found, out, title=title, unit=unit)
     if as_json:
         echo_json(found.to_dict())
     else:

@@ -22,12 +22,15 @@ def check_name(path: Path) -> None:
     folder_of(path)
 
 
-def write_rehearsal(found: Rehearsal, path: Path) -> None:
-    """Write a rehearsal to a file, or replace the file, completely or not at all."""
+def write_rehearsal(found: Rehearsal, path: Path, *, title: str | None = None, unit: str = "users") -> None:
+    """Write a rehearsal to a file, or replace the file, completely or not at all.
+
+    ``title`` is the heading of a picture, and ``unit`` names what is counted, in the plural.
+    """
     check_name(path)
     with replacing(path) as unfinished:
         if path.suffix in chart.SUFFIXES:
-            chart.draw_chart(found, unfinished, path.suffix[1:])
+            chart.draw_chart(found, unfinished, path.suffix[1:], title=title, unit=unit)
         elif path.suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import whole_number
+from ..arrangement import Arrangement
 from ..errors import ParameterError
 from ..wording import label_of, plural
 from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
@@ -101,6 +102,10 @@ class Labels(Listable):
         if self.other:
             others = f'every other text is reported as the item "{OTHER}"'
         return [("values", f"{len(self.labels):,} labels: {named}{more}"), ("others", others)]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        return Arrangement(other=OTHER if self.other else None)
 
     @property
     def argument(self) -> str:
