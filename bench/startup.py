@@ -20,10 +20,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "import numpy": (sys.executable, "-c", "import numpy"),
     "plausibly --version": (*_PROGRAM, "--version"),
     "plausibly --help": (*_PROGRAM, "--help"),
-    "plausibly show --help": (*_PROGRAM, "show", "--help"),
+    "plausibly plan --help": (*_PROGRAM, "plan", "--help"),
     "plausibly show": (*_PROGRAM, "show", "OLH:epsilon=1,domain_size=1000"),
 }
-GOALS = {"plausibly --version": 0.25, "plausibly --help": 0.25, "plausibly show": 0.6}
+GOALS = {"plausibly --version": 0.1, "plausibly --help": 0.2, "plausibly plan --help": 0.2, "plausibly show": 0.6}
 """Maximum seconds."""
 
 

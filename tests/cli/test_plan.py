@@ -14,7 +14,7 @@ import plausibly
 from cases import in_turn
 from plausibly import device
 from plausibly.cli import app
-from plausibly.cli import plan as command
+from plausibly.cli.options.plan import PlanOptions
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -24,7 +24,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
 
 
 def test_the_target_of_the_help_runs_and_explains_itself() -> None:
-    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "With a target:" in line)
+    example = next(line for line in (PlanOptions.__doc__ or "").splitlines() if "With a target:" in line)
     words = shlex.split(example.partition("With a target:")[2])
     assert words[:2] == ["plausibly", "plan"]
     code, shown, _ = run(*words[2:])
@@ -162,7 +162,7 @@ def test_a_scheme_that_devices_refuse_is_told_with_the_remedy(domain: str, tmp_p
 
 
 def test_the_scheme_of_the_example_loads_on_a_device_and_takes_any_text(tmp_path: Path) -> None:
-    example = next(line for line in (command.plan.__doc__ or "").splitlines() if "Example:" in line)
+    example = next(line for line in (PlanOptions.__doc__ or "").splitlines() if "Example:" in line)
     words = shlex.split(example.partition("Example:")[2])
     assert words[-1] == "scheme.json"
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -137,7 +137,8 @@ def test_a_value_that_the_scheme_does_not_take_is_named_by_its_line(scheme: Sche
     [
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "old.parquet"], 1, "exists already"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "none/r.parquet"], 2, "there is no folder none"),
-        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 1, "exists already"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "."], 2, ".: expected the name of a file, got a folder"),
+        (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.csv"], 2, "ends in .parquet, got .csv"),
         (["--scheme", "none.json", "--out", "r.parquet"], 1, "none.json: No such file"),
         (["--scheme", "DE", "--out", "r.parquet"], 2, "expected a scheme: a file"),
         (["--scheme", "DE:epsilon=1,domain_size=9", "--out", "r.parquet", "--format", "xls"], 2, "format: unknown"),

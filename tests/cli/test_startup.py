@@ -1,4 +1,4 @@
-"""What starting the program loads: nobody waits for NumPy to read the version or the list of commands."""
+"""What starting the program loads: nobody waits for NumPy to read the version, the commands or their options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "cryptography", "plausibly.core", "plausibly.cli.common")
+from plausibly.certify import DRAWS
+from plausibly.cli.options import audit, estimate, privatize
+from plausibly.cli.summaries import SUMMARIES
+from plausibly.files.values import FORMATS
+from plausibly.postprocess import POSTPROCESS
+
+HEAVY = ("numpy", "cryptography", "pydantic", "plausibly.core", "plausibly.cli.common")
 STARTED = f"""
 import sys
 from plausibly.cli import app
@@ -33,5 +39,22 @@ def test_a_misspelt_command_is_refused_without_loading_any() -> None:
     assert loaded("colect") == "[]"
 
 
-def test_a_command_loads_numpy_and_would_be_noticed() -> None:
-    assert "numpy" in loaded("show", "--help")
+def test_no_help_page_of_a_command_loads_numpy() -> None:
+    # One process for all: a module that any of them loads stays loaded.
+    commands = [name for panel in SUMMARIES.values() for name in panel]
+    all_pages = STARTED.replace(
+        "app(sys.argv[1:])", "for each in sys.argv[1:]: app([each, '--help'], standalone_mode=False)"
+    )
+    ended = subprocess.run([sys.executable, "-c", all_pages, *commands], capture_output=True, text=True, check=True)
+    assert ended.stdout.count("Usage:") == ended.stdout.count("Example:") == len(commands)
+    assert ended.stderr.splitlines()[-1] == "[]"
+
+
+def test_a_command_that_runs_loads_numpy_and_would_be_noticed() -> None:
+    assert "numpy" in loaded("show", "OLH:epsilon=1,domain_size=10")
+
+
+def test_the_options_list_what_the_code_behind_them_has() -> None:
+    assert tuple(POSTPROCESS) == estimate.STEPS
+    assert privatize.FORMATS == FORMATS
+    assert audit.AuditOptions.draws == DRAWS

@@ -3,68 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_suffix
 from ..core.skipped import left_out
 from ..core.wording import visible
 from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
+from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .naming import scheme_of
+from .options.collect import CollectOptions
 
 _KEPT = "Interrupted. Everything collected so far is kept; run the same command to continue."
 
 
-def collect(
-    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to.")],
-    scheme: Annotated[
-        str | None,
-        typer.Option(
-            help="Accept only reports of this scheme: a file, or a text such as OLH:epsilon=1,domain_size=1000."
-        ),
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")
-    ] = False,
-    simulated: Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")] = False,
-    key_file: KeyFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-) -> None:
-    """Add up files of reports into a tally file, ready for estimate and search.
-
-    Every report counts once, even if its file is copied or renamed. Running the command again adds only new reports;
-    after an interrupt or a crash it continues where it stopped. Reports of another scheme are refused, and so are
-    damaged files and row groups, unless --skip-bad leaves them out. plausibly privatize writes files of reports.
-
-    Example: plausibly collect reports.parquet --out visits.tally
-    """
+def collect(request: CollectOptions) -> None:
+    """Run ``plausibly collect``."""
     console = messages()
     with exit_on_error(console, _KEPT):
-        expected = None if scheme is None else scheme_of(scheme)
+        expect_suffix(request.out, [".tally"])
+        expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:
             found = collected(
-                inputs,
-                out,
+                request.inputs,
+                request.out,
                 scheme=expected,
-                skip_bad=skip_bad,
-                allow_simulated=simulated,
+                skip_bad=request.skip_bad,
+                allow_simulated=request.simulated,
                 progress=advance,
-                key=key_of(console, key_file),
+                key=key_of(console, request.key_file),
             )
     if found.skipped:
         console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)
         for each in found.skipped:
             place = visible(each.file if each.group is None else f"{each.file}, row group {each.group}")
             console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
-    if as_json:
-        echo_json(_for_machines(found, out))
+    if request.as_json:
+        echo_json(_for_machines(found, request.out))
     else:
-        _print(found, out)
+        _print(found, request.out)
 
 
 def _for_machines(found: Collection, out: Path) -> dict[str, object]:

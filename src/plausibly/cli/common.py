@@ -12,7 +12,6 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -136,20 +135,6 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = f", {task.speed:,.0f}/s" if task.speed else ""
         return Text(f"{int(task.completed):,} {self._unit}{speed}")
-
-
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--key-file",
-        help="A file of at least 16 secret bytes that authenticates reports and tallies, written and read. "
-        "Schemes, values and results are not authenticated.",
-    ),
-]
-
-
-Title = Annotated[str | None, typer.Option(help="A heading for pages and charts.")]
-Unit = Annotated[str, typer.Option(help="A name for what is counted, in the plural, such as households.")]
 
 
 def key_of(console: Console, path: Path | None) -> Key | None:

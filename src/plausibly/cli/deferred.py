@@ -1,31 +1,56 @@
-"""Commands that are imported only when they are called."""
+"""Commands whose options are imported when they are called, and whose code is imported when they run."""
 
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 
 class Deferred(TyperCommand):
-    """A deferred command in the list of commands: its name and summary. ``load`` imports the command itself.
+    """A deferred command in the list of commands: its name and summary. ``load`` imports its options.
 
-    The command `name` is the function `name` of the module `name` beside this one.
+    The options of the command `plan` are the class `PlanOptions` of the module `options/plan`, whose docstring is the
+    help page; its code is the function `plan` of the module `plan` beside this one, which takes those options.
     """
 
     def __init__(self, name: str, panel: str, summary: str) -> None:
         super().__init__(name, help=summary, rich_help_panel=panel)
 
     def load(self) -> Any:
-        """Import the module of the deferred command, and return the command with its options."""
+        """Import the options of the deferred command, and return the command with them."""
         alone = typer.Typer(add_completion=False)
-        alone.command(self.name)(getattr(_imported(f"{__package__}.{self.name}"), str(self.name)))
+        alone.command(self.name)(_callback(str(self.name)))
         return typer.main.get_command(alone)
+
+
+def _callback(name: str) -> Any:
+    options = getattr(import_module(f"{__package__}.options.{name}"), f"{name.capitalize()}Options")
+
+    def command(**given: Any) -> None:
+        run = getattr(_imported(f"{__package__}.{name}"), name)
+        run(options(**given))
+
+    # Typer reads the options from the signature of a function.
+    command.__doc__ = options.__doc__
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                field,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=getattr(options, field, inspect.Parameter.empty),
+                annotation=hint,
+            )
+            for field, hint in get_type_hints(options, include_extras=True).items()
+        ]
+    )
+    return command
 
 
 def _imported(name: str) -> ModuleType:

@@ -5,57 +5,45 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import redirect_stdout
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..demo import story
+from . import app
 from .common import echo_json, exit_on_error, messages, need_module, results
+from .options.demo import DemoOptions
 
 
-def demo(
-    context: typer.Context,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder to write to; created if it does not exist.")
-    ] = Path("plausibly-demo"),
-    users: Annotated[int, typer.Option(help="Number of made-up users.")] = 1_000_000,
-    seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise. Default: fresh noise.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; the story goes to stderr.")] = False,
-) -> None:
-    """Watch a histogram emerge from noise: plan, privatize, collect, estimate and search on made-up visits.
-
-    The demo runs the other commands just as you would type them, in about half a minute, and leaves their files in a
-    folder. At the end it does what no server can do: it looks up the truth.
-
-    Example: plausibly demo
-    """
+def demo(request: DemoOptions) -> None:
+    """Run ``plausibly demo``."""
     with exit_on_error(messages()):
+        expect_folder_name(request.out)
         need_module("pyarrow", "files of reports", "pyarrow")
         need_module("matplotlib", "pictures", "matplotlib")
-        tale = story.Story(out, users, seed)
+        tale = story.Story(request.out, request.users, request.seed)
         tale.begin()
-    with redirect_stdout(sys.stderr if as_json else sys.stdout):
+    with redirect_stdout(sys.stderr if request.as_json else sys.stdout):
         console = results()
         for step in tale.steps():
             console.print(f"\n[bold]{escape(step.heading)}[/]", highlight=False)
             for words in step.commands:
                 console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
-                _run(context, words)
+                _run(words)
     with exit_on_error(messages()):
         ending = tale.end()
-    if as_json:
+    if request.as_json:
         echo_json(ending.to_dict())
     else:
         _print(results(), ending)
 
 
-def _run(context: typer.Context, words: list[str]) -> None:
+def _run(words: list[str]) -> None:
     # Run the words as typed: with the same parsing and the same messages.
-    code = context.find_root().command.main(words, prog_name="plausibly", standalone_mode=False)
+    code = typer.main.get_command(app).main(words, prog_name="plausibly", standalone_mode=False)
     if code:
         raise typer.Exit(code)
 

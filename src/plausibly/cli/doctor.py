@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,20 +12,15 @@ from rich.table import Table
 
 from ..core.wording import plural
 from ..diagnose import facts, self_test
+from .options.doctor import DoctorOptions
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Skip the self-test.")] = False,
-) -> None:
-    """Show versions, active kernels, threads and extras, then run every scheme once (about ten seconds).
-
-    Example: plausibly doctor --quick
-    """
+def doctor(request: DoctorOptions) -> None:
+    """Run ``plausibly doctor``."""
     console = Console()
     known = facts()
-    if as_json:
-        checks = [] if quick else list(self_test())
+    if request.as_json:
+        checks = [] if request.quick else list(self_test())
         typer.echo(json.dumps({"facts": [asdict(f) for f in known], "checks": [asdict(c) for c in checks]}, indent=2))
         raise typer.Exit(0 if all(check.passed for check in checks) else 1)
     table = Table.grid(padding=(0, 2))
@@ -36,7 +30,7 @@ def doctor(
         table.add_row(fact.name, escape(fact.value) + advice)
     console.print(table)
     failed = 0
-    if not quick:
+    if not request.quick:
         console.print()
         for check in self_test():
             mark = "[green]ok[/]  " if check.passed else "[red]FAIL[/]"

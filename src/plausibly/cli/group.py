@@ -27,6 +27,16 @@ class Commands(TyperGroup):
         }
         super().__init__(**options | {"commands": listed})
 
+    def get_params(self, ctx: Any) -> Any:
+        """The options of the group itself, where a flag that is not given is False."""
+        found = super().get_params(ctx)
+        for parameter in found:
+            # Flags that typer adds itself, such as --help, default to None. To turn None into a truth value, it would
+            # load pydantic for every command.
+            if parameter.default is None and getattr(parameter, "is_flag", False):
+                parameter.default = False
+        return found
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The name, the loaded command of the group, and its arguments."""
         name, command, rest = super().resolve_command(ctx, args)

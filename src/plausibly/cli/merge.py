@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..core.errors import StateError
 from ..engines.merging import merge_files
-from .common import KeyFile, echo_json, exit_on_error, key_of, messages, progress, results
+from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .options.merge import MergeOptions
 
 
-def merge(
-    tallies: Annotated[list[Path], typer.Argument(help="Tally files of the same scheme.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge.")],
-    simulated: Annotated[bool, typer.Option("--simulated", help="Accept tallies of simulated reports, too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
-    key_file: KeyFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-) -> None:
-    """Merge tally files into a new one, as if all their reports had been collected together.
-
-    A tally records its files of reports. Two tallies that share a file are refused, because its reports would count
-    twice; so are tallies of different schemes. plausibly collect writes tallies.
-
-    Example: plausibly merge visits.tally more.tally --out all.tally
-    """
+def merge(request: MergeOptions) -> None:
+    """Run ``plausibly merge``."""
     console = messages()
     with exit_on_error(console):
-        if out.exists() and not force:
-            raise StateError(f"{out}: the file exists already; add --force to replace it")
+        expect_suffix(request.out, [".tally"])
+        if request.out.exists() and not request.force:
+            raise StateError(f"{request.out}: the file exists already; add --force to replace it")
         with progress(console, "merging", "files") as advance:
             whole = merge_files(
-                tallies,
-                out,
-                allow_simulated=simulated,
-                overwrite=force,
+                request.tallies,
+                request.out,
+                allow_simulated=request.simulated,
+                overwrite=request.force,
                 progress=advance,
-                key=key_of(console, key_file),
+                key=key_of(console, request.key_file),
             )
-    if as_json:
+    if request.as_json:
         echo_json(
             {
-                "out": str(out),
+                "out": str(request.out),
                 "scheme": whole.scheme.name,
                 "fingerprint": whole.scheme.fingerprint(),
-                "tallies": len(tallies),
+                "tallies": len(request.tallies),
                 "reports": len(whole),
                 "skipped": [vars(each) for each in whole.skipped],
                 "simulated": whole.simulated,
@@ -56,5 +42,5 @@ def merge(
         return
     printed = results()
     reports = f"{len(whole):,} reports{' (simulated)' * whole.simulated} of {whole.scheme.name}"
-    printed.print(f"{reports} from {len(tallies):,} tallies.", highlight=False)
-    printed.print(f"Written: {escape(str(out))}", soft_wrap=True, highlight=False)
+    printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
+    printed.print(f"Written: {escape(str(request.out))}", soft_wrap=True, highlight=False)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.atomic import folder_of, replacing
+from ..core.atomic import expect_suffix, folder_of, replacing
 from ..core.domain import Domain, Keys, Labels, Strings
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_replacing
@@ -18,90 +16,49 @@ from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.recommendation import expression
 from .common import echo_json, exit_on_error, messages, results
+from .options.plan import PlanOptions
 
 
-def plan(
-    items: Annotated[int | None, typer.Option(min=2, help="Number of different values.")] = None,
-    label: Annotated[
-        list[str] | None, typer.Option(help="One possible value, by name; repeat for every value.")
-    ] = None,
-    labels: Annotated[Path | None, typer.Option(help="A file of all possible values, one per line.")] = None,
-    other: Annotated[
-        bool,
-        typer.Option(
-            "--other",
-            help="Add one item for all texts that are not listed, or one symbol for all characters outside the "
-            "alphabet. Devices refuse schemes without it.",
-        ),
-    ] = False,
-    keys: Annotated[
-        bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")
-    ] = False,
-    alphabet: Annotated[
-        str | None,
-        typer.Option(help="Search for strings of these characters. a-z0-9.- means two ranges, a dot and a hyphen."),
-    ] = None,
-    length: Annotated[int | None, typer.Option(help="Search for strings of at most this many characters.")] = None,
-    users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None,
-    within: Annotated[
-        str | None, typer.Option(help="Target: half-width of the confidence intervals, such as 0.5%.")
-    ] = None,
-    frequency: Annotated[str, typer.Option(help="With --within: for an item that this share of users has.")] = "0",
-    every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold simultaneously.")] = False,
-    find: Annotated[
-        str | None, typer.Option(help="Target: find every item that at least this share of users has, such as 0.1%.")
-    ] = None,
-    confidence: Annotated[str, typer.Option(help="Confidence level of the target.")] = "95%",
-    report_bytes: Annotated[int | None, typer.Option(help="Limit: bytes per report.")] = None,
-    memory: Annotated[str, typer.Option(help="Limit: memory of the server, such as 500MB.")] = "1GiB",
-    candidates: Annotated[int, typer.Option(help="With --keys: number of texts that you will count.")] = 1000,
-    max_epsilon: Annotated[str, typer.Option(help="Limit: the largest ε to recommend.")] = "10",
-    skew: Annotated[
-        str,
-        typer.Option(
-            help="How uneven the data are: the exponent of a power law, 0 if all items are equally common, or worst."
-        ),
-    ] = "1.1",
-    hash_seed: Annotated[
-        int | None, typer.Option(help="Seed of the public hash functions. Default: a fresh one for every plan.")
-    ] = None,
-    save: Annotated[Path | None, typer.Option(help="Save the scheme to this file, for clients and the server.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-) -> None:
-    """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
-
-    Shows how accurate the scheme is, what it costs, and why the other schemes are not recommended. Needs no data.
-
-    With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
-
-    Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
-    """
+def plan(request: PlanOptions) -> None:
+    """Run ``plausibly plan``."""
     with exit_on_error(messages()):
-        if within is not None and find is not None:
+        if request.within is not None and request.find is not None:
             raise ParameterError("expected one target, got --within and --find")
-        if within is None and (every or frequency != "0"):
+        if request.within is None and (request.every or request.frequency != "0"):
             raise ParameterError("--frequency and --every need --within")
-        if within is None and find is None and confidence != "95%":
+        if request.within is None and request.find is None and request.confidence != "95%":
             raise ParameterError("--confidence needs --within or --find")
-        if other and not (label or labels or alphabet):
+        if request.other and not (request.label or request.labels or request.alphabet):
             raise ParameterError("--other needs --label, --labels or --alphabet")
-        if save is not None:
-            folder_of(save)
-            refuse_replacing(save, [labels])
-        target = None if find is None else Above(find, confidence)
+        if request.save is not None:
+            folder_of(request.save)
+            refuse_replacing(request.save, [request.labels])
+            expect_suffix(request.save, [".json"])
+        target = None if request.find is None else Above(request.find, request.confidence)
         found = planned(
-            _domain(items, _named(label, labels, other), Keys() if keys else None, _texts(alphabet, length, other)),
-            users,
-            epsilon=epsilon,
-            target=target if within is None else Within(within, confidence, frequency, every),
-            limits=Limits(report_bytes=report_bytes, memory=memory, candidates=candidates, epsilon=max_epsilon),
-            skew=_skew(skew),  # type: ignore[arg-type]
-            hash_seed=hash_seed,
+            _domain(
+                request.items,
+                _named(request.label, request.labels, request.other),
+                Keys() if request.keys else None,
+                _texts(request.alphabet, request.length, request.other),
+            ),
+            request.users,
+            epsilon=request.epsilon,
+            target=target
+            if request.within is None
+            else Within(request.within, request.confidence, request.frequency, request.every),
+            limits=Limits(
+                report_bytes=request.report_bytes,
+                memory=request.memory,
+                candidates=request.candidates,
+                epsilon=request.max_epsilon,
+            ),
+            skew=_skew(request.skew),  # type: ignore[arg-type]
+            hash_seed=request.hash_seed,
         )
-        if save is not None:
-            _write(save, found.scheme.to_json())
-    if as_json:
+        if request.save is not None:
+            _write(request.save, found.scheme.to_json())
+    if request.as_json:
         echo_json(found.to_dict())
     else:
         _print(found)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
@@ -19,58 +18,28 @@ from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
 from .common import KEPT, echo_json, exit_on_error, messages, need_module
+from .options.reproduce import ReproduceOptions
 
 _COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.UNCLEAR: "dim", Outcome.TOO_FEW: "dim"}
 _COLOURS |= {Outcome.REVERSED: "yellow", Outcome.INTERPRETED: "yellow", Outcome.COMPILED: "yellow", Outcome.OPEN: "dim"}
 
 
-def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="fig1 … fig11, table1, table2, extra1 …, a panel such as fig1a, or your own file. Default: all."
-        ),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Use fewer repeats, points and users.")] = False,
-    rows: Annotated[Path | None, typer.Option(help="The file for measurements. Default: rows.jsonl in --out.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The folder for pictures and report. Default: reproduced, or reproduced-quick."),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="The folder of the paper's experiments. Default: reproduction/ in a clone of the repository."
-        ),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2,
-    aol: Annotated[
-        Path | None,
-        typer.Option(help="Your copy of the AOL search log: a file, .gz or folder. Only clicked URLs are read."),
-    ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List the figures and tables without measuring.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-) -> None:
-    """Measure figures and tables of the paper, check its findings, and write a report.
-
-    All users are simulated: no data are needed, and nothing leaves this machine. Finished measurements are kept: after
-    an interrupt, run the same command to continue. The paper's experiments are in the repository, not in the installed
-    package, so run this command in a clone. Your own files can be measured anywhere.
-
-    Example: plausibly reproduce fig1 fig5c --quick
-    """
+def reproduce(request: ReproduceOptions) -> None:
+    """Run ``plausibly reproduce``."""
     console = messages()
     with exit_on_error(console, KEPT):
-        asked = plan(names or [], folder)
-        if aol is not None:
-            asked = asked.on_log(aol)
+        if request.out is not None:
+            expect_folder_name(request.out)
+        asked = plan(request.names or [], request.folder)
+        if request.aol is not None:
+            asked = asked.on_log(request.aol)
             if (unread := log()).malformed:
                 places = "; ".join(unread.places)
                 console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
-        if quick:
+        if request.quick:
             asked = asked.quick()
-        if show:
-            if as_json:
+        if request.show:
+            if request.as_json:
                 echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
             else:
                 Console().print(_listed(asked))
@@ -78,11 +47,11 @@ def reproduce(
         need_pictures()
         cells = wanted(asked.figures)
         need_regression(cells)
-        out = out or Path("reproduced-quick" if quick else "reproduced")
-        with held(rows or out / "rows.jsonl") as results:
-            run(cells, results, jobs=jobs, console=console, setup=asked.setup)
+        out = request.out or Path("reproduced-quick" if request.quick else "reproduced")
+        with held(request.rows or out / "rows.jsonl") as results:
+            run(cells, results, jobs=request.jobs, console=console, setup=asked.setup)
             report, verdicts = write_plan(asked, results, out)
-    if as_json:
+    if request.as_json:
         found = [
             {
                 "finding": finding.name,

@@ -12,6 +12,8 @@ from .characters import pieces, with_names
 
 _LONGEST = 60
 _WIDEST = 40
+_COMPARED = 10_000
+"""Maximum number of names that are compared letter by letter for a suggestion."""
 
 
 def shown(parameter: object) -> str:
@@ -38,6 +40,19 @@ def nearest(given: object, valid: Iterable[str]) -> str:
     close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}valid: {', '.join(words) or 'none'}"
+
+
+def similar(given: str, valid: Sequence[str]) -> str:
+    """The wording of a suggestion at the end of a message: the most similar of the valid names, if one is close.
+
+    >>> similar("Dog ", ["cat", "dog"]), similar("zebra", ["cat", "dog"])
+    ("; did you mean 'dog'?", '')
+    """
+    plain = given.strip().casefold()
+    close = [word for word in valid if word.strip().casefold() == plain]
+    if not close and len(valid) <= _COMPARED:
+        close = get_close_matches(given[:_LONGEST], valid, n=1, cutoff=0.6)
+    return f"; did you mean {shown(close[0])}?" if close else ""
 
 
 def visible(item: object) -> str:

@@ -102,6 +102,15 @@ class Domain(ABC):
         """The items as the domain names them in estimates: cut if it cuts them, "other" if it does not list them."""
         return self.decode(self.encode(items))
 
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        """Codes of the items that an analyst asks about, and the names that the domain gives them in the answer.
+
+        An item that shares its code with all others outside the domain is refused: an answer would count other
+        users, too. Devices encode such a value all the same.
+        """
+        codes = self.encoded(self.encode(items))
+        return codes, self.decode(codes)
+
     @abstractmethod
     def examples(self, count: int) -> Items:
         """Up to ``count`` different items of the domain, to try a scheme with."""

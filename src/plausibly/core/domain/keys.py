@@ -61,6 +61,10 @@ class Keys(Domain):
         self.encode(given)
         return object_array(given)
 
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = listed(items)
+        return self.encoded(self.encode(given)), object_array(given)
+
     def examples(self, count: int) -> Items:
         return object_array(f"item {i + 1}" for i in range(count))
 

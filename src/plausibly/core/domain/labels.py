@@ -11,9 +11,9 @@ import numpy as np
 from ..arguments import whole_number
 from ..arrangement import Arrangement
 from ..errors import ParameterError
-from ..wording import label_of, plural
+from ..wording import label_of, plural, similar
 from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
-from .items import listed, refuse
+from .items import listed, refuse, refuse_asked
 from .registry import register_domain
 
 _SHOWN = 5
@@ -72,6 +72,19 @@ class Labels(Listable):
         codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
         refuse(codes >= self.size, f"expected one of the {self.size} labels (with other=True any text)")
         return codes
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = listed(items)
+        for position, item in enumerate(given):
+            if isinstance(item, str) and item not in self._index and not (self.other and item == OTHER):
+                refuse_asked(position, self._not_listed, similar(item, self.labels))
+        return super().ask(given)
+
+    @property
+    def _not_listed(self) -> str:
+        if not self.other:
+            return f"expected one of the {self.size} labels, got a text that is not on the list"
+        return f"not on the list: counted under {OTHER!r} with all such texts; ask for {OTHER!r} or a listed item"
 
     def decode(self, codes: Encoded) -> Items:
         names = np.array([*self.labels, OTHER] if self.other else self.labels, dtype=object)

@@ -15,7 +15,7 @@ from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
 from ..wording import label_of, shown
 from .base import Domain, Encoded, Facts, Items
-from .items import listed, object_array, one_dimensional, refuse, type_name
+from .items import listed, object_array, one_dimensional, refuse, refuse_asked, type_name
 from .registry import register_domain
 from .symbols import Rows, symbol_number, symbol_row, symbol_rows
 
@@ -159,6 +159,20 @@ class Strings(Domain):
         wrong[texts] = True
         hint = " (other=True takes any)" * isinstance(self.alphabet, str)
         refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = listed(items)
+        known = {*self.alphabet, *OTHER_CHARACTER * self.other}
+        for position, text in enumerate(given):
+            if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
+                lower = known.issuperset(text.lower()[: self.length])
+                refuse_asked(position, self._foreign, "; in lower case, it can be asked for" * lower)
+        return super().ask(given)
+
+    @property
+    def _foreign(self) -> str:
+        counted = ", which is counted like every other character outside it" * self.other
+        return f"expected characters of the alphabet, got another one{counted}"
 
     def encoded(self, values: object) -> Encoded:
         """The rows of symbols unchanged, if they look like encoded strings. Raises otherwise."""

@@ -1,0 +1,38 @@
+"""The options of ``plausibly collect`` and its help page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import Json, KeyFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectOptions:
+    """Add up files of reports into a tally file, ready for estimate and search.
+
+    Every report counts once, even if its file is copied or renamed. Running the command again adds only new reports;
+    after an interrupt or a crash it continues where it stopped. Reports of another scheme are refused, and so are
+    damaged files and row groups, unless --skip-bad leaves them out. plausibly privatize writes files of reports.
+
+    Example: plausibly collect reports.parquet --out visits.tally
+    """
+
+    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")]
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally.")]
+    scheme: Annotated[
+        str | None,
+        typer.Option(
+            help="Accept only reports of this scheme: a file, or a text such as OLH:epsilon=1,domain_size=1000."
+        ),
+    ] = None
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")
+    ] = False
+    simulated: Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")] = False
+    key_file: KeyFile = None
+    as_json: Json = False

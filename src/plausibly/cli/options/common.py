@@ -1,0 +1,22 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        help="A file of at least 16 secret bytes that authenticates reports and tallies, written and read. "
+        "Schemes, values and results are not authenticated.",
+    ),
+]
+
+Title = Annotated[str | None, typer.Option(help="A heading for pages and charts.")]
+Unit = Annotated[str, typer.Option(help="A name for what is counted, in the plural, such as households.")]
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -1,0 +1,69 @@
+"""The options of ``plausibly plan`` and its help page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
+
+    Shows how accurate the scheme is, what it costs, and why the other schemes are not recommended. Needs no data.
+
+    With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
+
+    Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
+    """
+
+    items: Annotated[int | None, typer.Option(min=2, help="Number of different values.")] = None
+    label: Annotated[list[str] | None, typer.Option(help="One possible value, by name; repeat for every value.")] = None
+    labels: Annotated[Path | None, typer.Option(help="A file of all possible values, one per line.")] = None
+    other: Annotated[
+        bool,
+        typer.Option(
+            "--other",
+            help="Add one item for all texts that are not listed, or one symbol for all characters outside the "
+            "alphabet. Devices refuse schemes without it.",
+        ),
+    ] = False
+    keys: Annotated[bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")] = (
+        False
+    )
+    alphabet: Annotated[
+        str | None,
+        typer.Option(help="Search for strings of these characters. a-z0-9.- means two ranges, a dot and a hyphen."),
+    ] = None
+    length: Annotated[int | None, typer.Option(help="Search for strings of at most this many characters.")] = None
+    users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None
+    epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None
+    within: Annotated[
+        str | None, typer.Option(help="Target: half-width of the confidence intervals, such as 0.5%.")
+    ] = None
+    frequency: Annotated[str, typer.Option(help="With --within: for an item that this share of users has.")] = "0"
+    every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold simultaneously.")] = False
+    find: Annotated[
+        str | None, typer.Option(help="Target: find every item that at least this share of users has, such as 0.1%.")
+    ] = None
+    confidence: Annotated[str, typer.Option(help="Confidence level of the target.")] = "95%"
+    report_bytes: Annotated[int | None, typer.Option(help="Limit: bytes per report.")] = None
+    memory: Annotated[str, typer.Option(help="Limit: memory of the server, such as 500MB.")] = "1GiB"
+    candidates: Annotated[int, typer.Option(help="With --keys: number of texts that you will count.")] = 1000
+    max_epsilon: Annotated[str, typer.Option(help="Limit: the largest ε to recommend.")] = "10"
+    skew: Annotated[
+        str,
+        typer.Option(
+            help="How uneven the data are: the exponent of a power law, 0 if all items are equally common, or worst."
+        ),
+    ] = "1.1"
+    hash_seed: Annotated[
+        int | None, typer.Option(help="Seed of the public hash functions. Default: a fresh one for every plan.")
+    ] = None
+    save: Annotated[Path | None, typer.Option(help="Save the scheme to this file, for clients and the server.")] = None
+    as_json: Json = False

@@ -1,0 +1,56 @@
+"""The options of ``plausibly privatize`` and its help page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import Json, KeyFile
+
+FORMATS = ("csv", "tsv", "ndjson", "lines", "parquet")
+"""Names of the file formats. A test compares them with those that are read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivatizeOptions:
+    """Randomize the value in each row of a CSV, TSV, NDJSON, Parquet or text file, and write a file of reports.
+
+    Devices do this themselves, with plausibly/device.py, and never send a value. This command is for tests, and for a
+    gateway that users trust with their values. Each user may appear only once: two reports reveal twice as much.
+
+    Reports are in the order of the rows. The output appears complete or not at all, and never replaces a file.
+
+    "plausibly sample visits.csv" writes made-up visits; the example in "plausibly plan --help" makes a scheme for them.
+
+    Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
+    """
+
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="A file with one user's value in each row; - is standard input.")
+    ]
+    scheme: Annotated[str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000.")]
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet.")]
+    column: Annotated[
+        str | None, typer.Option(help="The column of values; needed if the file has several columns.")
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(help=f"One of {', '.join(FORMATS)}. Default: from the suffix; lines for standard input."),
+    ] = None
+    delimiter: Annotated[str | None, typer.Option(help="Column separator, such as ; or tab.")] = None
+    header: Annotated[
+        bool,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns. Without a header, columns are numbered from 1.",
+        ),
+    ] = True
+    missing: Annotated[str, typer.Option(help="What to do with missing values: refuse or skip.")] = "refuse"
+    seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise, for simulations and tests only.")] = (
+        None
+    )
+    key_file: KeyFile = None
+    as_json: Json = False

@@ -1,0 +1,28 @@
+"""The options of ``plausibly sample`` and its help page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """Write made-up visits for trying things out: a CSV file with a column "site" and one line per user.
+
+    There are 1,000 fictitious sites, some of them popular (Zipf's law). Every run writes the same visits.
+
+    Example: plausibly sample visits.csv
+    """
+
+    out: Annotated[Path, typer.Argument(help="The CSV file to write.")] = Path("visits.csv")
+    users: Annotated[int, typer.Option(help="Number of users.")] = 200_000
+    list_sites: Annotated[
+        Path | None, typer.Option("--sites", help="Also write all sites to this file, one per line.")
+    ] = None
+    as_json: Json = False
