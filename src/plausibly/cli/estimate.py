@@ -15,8 +15,6 @@ from .asking import asked_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.estimate import EstimateOptions
 
-_LARGEST = 20
-
 
 def estimate(request: EstimateOptions) -> None:
     """Run ``plausibly estimate``."""
@@ -38,8 +36,8 @@ def estimate(request: EstimateOptions) -> None:
             for step in request.postprocess or ():
                 made = _processed(made, step)
             made = made if request.top is None else made.top(request.top)
-            largest = max(1, len(made)) if request.show_all or request.top is not None else _LARGEST
-            answer = Answer(made, source, request.level, largest)
+            largest = max(1, len(made)) if request.show_all or request.top is not None else made.usual_number
+            answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit)
             write_answer(console, answer, request.out or ())
     if request.as_json:
         echo_json(answer.to_dict())

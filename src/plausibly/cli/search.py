@@ -38,7 +38,14 @@ def search(request: SearchOptions) -> None:
         with progress(console, "searching", "strings"):
             assert isinstance(source.tally, SearchTally)
             found = source.tally.search(**options)
-            answer = Answer(found, source, significance=options.get("level"), largest=request.top)
+            answer = Answer(
+                found,
+                source,
+                largest=request.top,
+                significance=options.get("level"),
+                title=request.title,
+                unit=request.unit,
+            )
             write_answer(console, answer, request.out or (), request.tree or ())
         told_why = [found.explain(string) for string in strings]
     if request.as_json:

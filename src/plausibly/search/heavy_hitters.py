@@ -67,7 +67,7 @@ class HeavyHitters(Traced):
             lines.append(f"  at the end: not among the {len(self):,} returned{self._p_value(item)}")
         return "\n".join(lines)
 
-    def largest(self, k: int) -> Estimates:
+    def arranged(self, k: int) -> Estimates:
         # As they were returned: strings that cannot be told apart from noise come last.
         return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 

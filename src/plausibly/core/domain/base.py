@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import device, kernels
+from ..arrangement import Arrangement
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
 from ..wording import shown
@@ -155,6 +156,11 @@ class Domain(ABC):
     def facts(self) -> Facts:
         """The possible values of the domain, and its treatment of all other values, line by line."""
         return [("values", self.describe()), ("others", "refused")]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """How tables and charts arrange the items of the domain."""
+        return Arrangement()
 
     @property
     def argument(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import whole_number
+from ..arrangement import Arrangement
 from ..errors import ParameterError
 from ..wording import label_of, plural, similar
 from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
@@ -130,6 +131,10 @@ class Labels(Normalizing, Listable):
             others = f'every other text is reported as the item "{OTHER}"'
         values = ("values", f"{len(self.labels):,} labels: {named}{more}")
         return [values, *self._normalize_facts(), ("others", others)]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        return Arrangement(other=OTHER if self.other else None)
 
     @property
     def argument(self) -> str:
