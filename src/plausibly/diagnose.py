@@ -67,7 +67,10 @@ def facts() -> list[Fact]:
     return found
 
 
-_NO_KERNELS = "install gcc or clang, then reinstall plausibly: many times faster, with the same results"
+_NO_KERNELS = (
+    "install gcc or clang, then plausibly from its source (a clone, or the archive plausibly-*.tar.gz): "
+    "many times faster, with the same results"
+)
 
 
 def self_test() -> Iterator[Check]:

@@ -229,3 +229,32 @@ def test_the_first_line_says_what_the_plan_will_show(words: str, first: str) -> 
 def test_the_recommended_scheme_is_printed_as_commands_take_it() -> None:
     text = run("--items", 50, "--users", 1000, "--epsilon", 1)[1].splitlines()[2]
     assert scheme_of(text) == plausibly.plan(50, 1000, epsilon=1).scheme
+
+
+@in_turn("values", ["--label Dog --label ' café'", "--keys", "--alphabet a-zé --length 5"])
+def test_a_plan_that_normalizes_makes_devices_do_so(values: str, tmp_path: Path) -> None:
+    path = tmp_path / "scheme.json"
+    other = [] if values == "--keys" else ["--other"]
+    typed = [*shlex.split(values), *other, "--users", 100_000, "--epsilon", 3, "--normalize", "strip,lower,nfc"]
+    code, _, told = run(*typed, "--save", path, "--overwrite")
+    assert (code, told) == (0, "")
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text)["domain"]["normalize"] == ["nfc", "lower", "strip"]
+    client = device.load(text)
+    assert len({client.encode(spelling) for spelling in ("café", "Café ", " CAFE\u0301")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--items 9 --normalize lower", "--normalize needs --label, --labels, --keys or --alphabet"),
+        ("--keys --normalize lowr", "unknown step 'lowr'; did you mean 'lower'"),
+        ("--keys --normalize lower,lower", "expected each step once"),
+        ("--alphabet A-Z --length 3 --normalize lower", "got 26 characters that lower changes; leave them out"),
+        ("--label a --label A --normalize lower", "some become equal"),
+    ],
+)
+def test_steps_that_make_no_sense_end_with_2_and_a_message(arguments: str, message: str) -> None:
+    code, shown, told = run(*shlex.split(arguments), "--users", 10_000, "--epsilon", 1)
+    assert (code, shown) == (2, "")
+    assert message in told

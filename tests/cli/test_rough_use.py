@@ -78,6 +78,34 @@ def test_a_pipe_or_device_is_not_replaced(words: list[str], made: Path, monkeypa
     assert (made / "pipe").is_fifo()
 
 
+@in_turn(
+    ("words", "told"),
+    [
+        ("privatize counts.csv --scheme scheme.json --out a.csv", "a.csv: expected a name that ends in .parquet, got"),
+        ("privatize counts.csv --scheme scheme.json --out a", "ends in .parquet, got no suffix"),
+        ("collect reports.parquet --out a.parquet", "ends in .tally, got .parquet"),
+        ("merge all.tally --out a.parquet", "ends in .tally, got .parquet"),
+        ("plan --items 9 --users 100 --epsilon 1 --save a.yaml", "ends in .json, got .yaml"),
+        ("sample a.parquet", "ends in .csv, got .parquet"),
+        ("sample a.csv --sites b.json", "ends in .txt, got .json"),
+        ("simulate scheme.json --counts counts.csv --out a.xlsx", "ends in .png, .svg, .csv or .json, got .xlsx"),
+        ("estimate all.tally --out a.xlsx", "unknown suffix '.xlsx'"),
+        ("compare OUE --out a.png", "a.png: expected the name of a folder, got a name that ends in .png"),
+        ("demo --out a.html", "expected the name of a folder"),
+        ("reproduce fig1 --out a.html", "expected the name of a folder"),
+    ],
+)  # fmt: skip
+def test_a_suffix_that_cannot_be_honoured_is_refused_with_those_that_can(
+    words: str, told: str, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(made)
+    before = sorted(path.name for path in made.iterdir())
+    code, shown, stderr = run(*words.split())
+    assert (code, shown) == (2, "")
+    assert told in " ".join(stderr.split())
+    assert sorted(path.name for path in made.iterdir()) == before
+
+
 @in_turn("name", ["", ".", "folder", "none/scheme.json"])
 def test_a_plan_is_saved_to_files_only_and_leaves_nothing_else(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,7 +150,7 @@ def test_names_of_files_do_not_reach_the_terminal_as_commands(tmp_path: Path) ->
     small_file(tmp_path / "b.parquet")
     for more in ([], ["--skip-bad"]):
         _, _, stderr = run("collect", tmp_path, "--out", tmp_path / "all.tally", *more)
-        assert "a\\x1b[31m.parquet" in stderr
+        assert "a‹escape›[31m.parquet" in stderr
         assert "\x1b" not in stderr
 
 
@@ -202,6 +230,7 @@ def test_what_a_device_refuses_ends_a_command_with_a_message(tmp_path: Path, mon
 
     monkeypatch.setattr("plausibly.cli.privatize.privatize_values", refused)
     (tmp_path / "values.txt").write_text("1\n")
-    words = ["privatize", tmp_path / "values.txt", "--scheme", "DE:epsilon=1,domain_size=11", "--out", tmp_path / "r"]
+    words = ["privatize", tmp_path / "values.txt", "--scheme", "DE:epsilon=1,domain_size=11"]
+    words += ["--out", tmp_path / "r.parquet"]
     code, printed, told = run(*words)
     assert (code, printed, told) == (1, "", "the value is outside the domain of 11 items\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_suffix
 from ..core.skipped import left_out
 from ..core.wording import visible
 from ..engines.collecting import Collection
@@ -22,6 +23,7 @@ def collect(request: CollectOptions) -> None:
     """Run ``plausibly collect``."""
     console = messages()
     with exit_on_error(console, request, _KEPT):
+        expect_suffix(request.out, [".tally"])
         expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:
             found = collected(

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..demo import story
 from . import app
 from .common import echo_json, exit_on_error, messages, need_module, results
@@ -20,6 +21,7 @@ from .options.demo import DemoOptions
 def demo(request: DemoOptions) -> None:
     """Run ``plausibly demo``."""
     with exit_on_error(messages(), request):
+        expect_folder_name(request.out)
         need_module("pyarrow", "files of reports", "pyarrow")
         need_module("matplotlib", "pictures", "matplotlib")
         tale = story.Story(request.out, request.users, request.seed)

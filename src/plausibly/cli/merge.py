@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..engines.merging import merge_files
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.merge import MergeOptions
@@ -12,15 +13,17 @@ from .options.merge import MergeOptions
 def merge(request: MergeOptions) -> None:
     """Run ``plausibly merge``."""
     console = messages()
-    with exit_on_error(console, request), progress(console, "merging", "files") as advance:
-        whole = merge_files(
-            request.tallies,
-            request.out,
-            allow_simulated=request.simulated,
-            overwrite=request.overwrite,
-            progress=advance,
-            key=key_of(console, request.key_file),
-        )
+    with exit_on_error(console, request):
+        expect_suffix(request.out, [".tally"])
+        with progress(console, "merging", "files") as advance:
+            whole = merge_files(
+                request.tallies,
+                request.out,
+                allow_simulated=request.simulated,
+                overwrite=request.overwrite,
+                progress=advance,
+                key=key_of(console, request.key_file),
+            )
     if request.as_json:
         echo_json(
             {

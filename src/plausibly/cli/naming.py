@@ -21,7 +21,7 @@ def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple
     A key authenticates files of reports and tallies, not schemes: print a warning if one is given for a scheme.
     """
     key = key_of(console, key_file)
-    if Path(named).suffix in SUFFIXES:
+    if Path(named).suffix.lower() in SUFFIXES:
         held = contents_of(named, key=key)
         return held.scheme, held
     made = scheme_of(named)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.atomic import folder_of, replacing
-from ..core.domain import Domain, Keys, Labels, Strings
+from ..core.atomic import expect_suffix, folder_of, replacing
+from ..core.domain import Domain, Keys, Labels, Strings, steps_of
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_changing, refuse_replacing
 from ..planner import Above, Limits, Plan, Within
@@ -30,16 +31,20 @@ def plan(request: PlanOptions) -> None:
             raise ParameterError("--confidence needs --within or --find")
         if request.other and not (request.label or request.labels or request.alphabet):
             raise ParameterError("--other needs --label, --labels or --alphabet")
+        if request.normalize is not None and not (request.label or request.labels or request.keys or request.alphabet):
+            raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
         if request.save is not None:
             folder_of(request.save)
             refuse_replacing(request.save, [request.labels], schemes=False)
+            expect_suffix(request.save, [".json"])
+        steps = () if request.normalize is None else steps_of(request.normalize)
         target = None if request.find is None else Above(request.find, request.confidence)
         found = planned(
             _domain(
                 request.items,
-                _named(request.label, request.labels, request.other),
-                Keys() if request.keys else None,
-                _texts(request.alphabet, request.length, request.other),
+                _named(request.label, request.labels, request.other, steps),
+                Keys(normalize=steps) if request.keys else None,
+                _texts(request.alphabet, request.length, request.other, steps),
             ),
             request.users,
             epsilon=request.epsilon,
@@ -65,20 +70,22 @@ def plan(request: PlanOptions) -> None:
         _print(found)
 
 
-def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | None:
+def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:
     if label and path is not None:
         raise ParameterError("expected --label or --labels, got both")
     if not label and path is None:
         return None
-    return Labels(tuple(label or _lines(path)), other)
+    return Labels(tuple(label or _lines(path)), other, steps)
 
 
-def _texts(alphabet: str | None, length: int | None, other: bool) -> Strings | None:
+def _texts(alphabet: str | None, length: int | None, other: bool, steps: Sequence[str]) -> Strings | None:
     if (alphabet is None) != (length is None):
         raise ParameterError(
             f"expected --alphabet and --length together, got only --{'alphabet' if length is None else 'length'}"
         )
-    return None if alphabet is None or length is None else Strings(spelled_out(alphabet), length, other=other)
+    if alphabet is None or length is None:
+        return None
+    return Strings(spelled_out(alphabet), length, other=other, normalize=steps)
 
 
 def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: Strings | None) -> Domain | int:

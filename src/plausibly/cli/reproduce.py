@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.atomic import expect_folder_name
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
@@ -27,6 +28,8 @@ def reproduce(request: ReproduceOptions) -> None:
     """Run ``plausibly reproduce``."""
     console = messages()
     with exit_on_error(console, request, KEPT):
+        if request.out is not None:
+            expect_folder_name(request.out)
         asked = plan(request.names or [], request.folder)
         if request.aol is not None:
             asked = asked.on_log(request.aol)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.markup import escape
 
+from ..core.atomic import expect_suffix
 from ..core.errors import StateError
 from ..demo.data import SITES, counts, sites, write_sites, write_visits
 from .common import echo_json, exit_on_error, messages, results
@@ -17,6 +18,9 @@ def sample(request: SampleOptions) -> None:
         for path in (request.out, request.list_sites):
             if path is not None and path.exists():
                 raise StateError(f"{path}: the file exists already; remove it or choose another name")
+        expect_suffix(request.out, [".csv"])
+        if request.list_sites is not None:
+            expect_suffix(request.list_sites, [".txt"])
         write_visits(request.out, request.users)
         if request.list_sites is not None:
             write_sites(request.list_sites)

@@ -52,7 +52,7 @@ def simulate(request: SimulateOptions) -> None:
                 advance=advance,
             )
         if request.out is not None:
-            write_rehearsal(found, request.out)
+            write_rehearsal(found, request.out, title=request.title, unit=request.unit)
     if request.as_json:
         echo_json(found.to_dict())
     else:

@@ -10,6 +10,8 @@ from ..core.words import Kind, Part, Setting, Words
 
 _OPTIONS = {"allow_simulated": "simulated", "key": "key_file", "k": "top"}
 """Parameters of Python functions that are options of another name."""
+_TYPED: dict[object, str] = {"\t": "tab"}
+"""Values that commands take under a name, because they are hard to type."""
 _KINDS: dict[type, str] = {str: "a text", bytes: "bytes", bool: "true or false", int: "an integer", float: "a fraction"}
 _KINDS |= {list: "a list", tuple: "a list", dict: "an object", type(None): "nothing"}
 
@@ -41,4 +43,4 @@ def _option(name: str, value: object) -> str:
     if value is False:
         return f"--no-{name.replace('_', '-')}"
     option = f"--{name.replace('_', '-')}"
-    return option if value is None or value is True else f"{option} {shlex.quote(str(value))}"
+    return option if value is None or value is True else f"{option} {_TYPED.get(value) or shlex.quote(str(value))}"

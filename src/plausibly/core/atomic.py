@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import ParameterError, StateError
-
-try:
-    import fcntl
-except ImportError:  # on Windows, where two processes may write to the same file
-    fcntl = None  # type: ignore[assignment]
+from .operating_system import NOT_INHERITED, NOT_THROUGH_LINKS, REMOVES_OPEN_FILES, hold, sync_file, sync_folder
 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
 """Number of random bytes in the name of a temporary file."""
+_FILES = (".csv", ".html", ".json", ".jsonl", ".md", ".parquet", ".pdf", ".png", ".svg", ".tally", ".txt")
+"""Suffixes of files that people expect from a command: no folder is called so on purpose."""
 _OWN = 0o600
 """Mode of report and tally files: accessible to their owner only."""
 
@@ -39,11 +38,12 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
             os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWN))
         yield unfinished
         if os.getpid() == owner:
+            # Before its mode changes: the file that it replaces may be read-only.
+            sync_file(unfinished)
             if private and path.exists():
                 unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
-            _to_disk(unfinished)
             os.replace(unfinished, path)
-            _to_disk(path.parent)
+            sync_folder(path.parent)
     except OSError as error:
         # The error of a full disk names no file, and the temporary name means nothing to the user.
         if error.errno is not None and error.filename in (None, str(unfinished)):
@@ -66,6 +66,32 @@ def folder_of(path: Path) -> Path:
     return path.parent
 
 
+def expect_suffix(path: Path, suffixes: Sequence[str]) -> Path:
+    """The path of a file to write, in a folder that exists. Raises unless it ends in one of these suffixes.
+
+    >>> expect_suffix(Path("reports.csv"), [".parquet"])
+    Traceback (most recent call last):
+    plausibly.core.errors.ParameterError: reports.csv: expected a name that ends in .parquet, got .csv
+    """
+    folder_of(path)
+    if path.suffix.lower() not in suffixes:
+        expected = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise ParameterError(f"{path}: expected a name that ends in {expected}, got {path.suffix or 'no suffix'}")
+    return path
+
+
+def expect_folder_name(path: Path) -> Path:
+    """The path of a folder to write to. Raises if it is no folder yet and has the suffix of a file.
+
+    >>> expect_folder_name(Path("chart.png"))
+    Traceback (most recent call last):
+    plausibly.core.errors.ParameterError: chart.png: expected the name of a folder, got a name that ends in .png
+    """
+    if path.suffix.lower() in _FILES and not path.is_dir():
+        raise ParameterError(f"{path}: expected the name of a folder, got a name that ends in {path.suffix}")
+    return path
+
+
 def sweep_unfinished(path: Path) -> None:
     """Remove the temporary files that killed atomic writers have left. No other process may be writing this file."""
     # Match the whole name: the temporary file of another path, still in use, can begin alike.
@@ -82,14 +108,15 @@ def locked(path: Path) -> Iterator[None]:
     The lock is released however the process ends.
     """
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
-    while fcntl is not None:
+    while True:
         try:
-            # Readable by its owner alone, and never through a link to another file.
-            file = os.fdopen(os.open(lock, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
+            # Readable by its owner alone.
+            flags = os.O_CREAT | os.O_WRONLY | NOT_THROUGH_LINKS | NOT_INHERITED
+            file = os.fdopen(os.open(lock, flags, _OWN), "wb")
         except OSError as error:
             raise StateError(f"{lock}: {error.strerror}") from None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(file.fileno())
         except BlockingIOError:
             file.close()
             raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
@@ -103,18 +130,17 @@ def locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if fcntl is not None:
-            if os.getpid() == owner:
-                lock.unlink(missing_ok=True)
-            file.close()
+        if os.getpid() == owner:
+            _release(lock, file)
+        file.close()
 
 
-def _to_disk(path: Path) -> None:
-    try:
-        number = os.open(path, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders
+def _release(lock: Path, file: BinaryIO) -> None:
+    # Removed while it is still locked, so that nobody can lock a file that is about to vanish. Where open files cannot
+    # be removed, it is removed after closing, unless another process has opened it by then.
+    if REMOVES_OPEN_FILES:
+        lock.unlink(missing_ok=True)
         return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+    file.close()
+    with suppress(FileNotFoundError, PermissionError):
+        lock.unlink()

@@ -24,7 +24,7 @@ class Setting:
     def __str__(self) -> str:
         if self.python or self.value is None:
             return self.python or self.name
-        value = f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
+        value = f'"{repr(self.value)[1:-1]}"' if isinstance(self.value, str) else repr(self.value)
         return f"{self.name}={value}"
 
 

@@ -57,7 +57,7 @@ class Contents:
 def contents_of(path: str | Path, *, key: Key | None = None) -> Contents:
     """The contents of a file of reports or a tally."""
     path, keyed = Path(path), key is not None
-    if path.suffix == ".tally":
+    if path.suffix.lower() == ".tally":
         found = Collected.read(path, key=key)
         lost = sum(each.reports or 0 for each in found.skipped)
         size, files = path.stat().st_size, len(found.files)

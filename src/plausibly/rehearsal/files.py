@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ..core.atomic import folder_of, replacing
-from ..core.errors import ParameterError
+from ..core.atomic import expect_suffix, replacing
 from . import chart
 from .result import Rehearsal
 
@@ -15,20 +14,20 @@ SUFFIXES = (*chart.SUFFIXES, ".csv", ".json")
 
 def check_name(path: Path) -> None:
     """Fail early if a rehearsal cannot be written to this file: unknown suffix or missing folder."""
-    if path.suffix not in SUFFIXES:
-        raise ParameterError(
-            f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.suffix or 'no suffix'}"
-        )
-    folder_of(path)
+    expect_suffix(path, SUFFIXES)
 
 
-def write_rehearsal(found: Rehearsal, path: Path) -> None:
-    """Write a rehearsal to a file, or replace the file, completely or not at all."""
+def write_rehearsal(found: Rehearsal, path: Path, *, title: str | None = None, unit: str = "users") -> None:
+    """Write a rehearsal to a file, or replace the file, completely or not at all.
+
+    ``title`` is the heading of a picture, and ``unit`` names what is counted, in the plural.
+    """
     check_name(path)
+    suffix = path.suffix.lower()
     with replacing(path) as unfinished:
-        if path.suffix in chart.SUFFIXES:
-            chart.draw_chart(found, unfinished, path.suffix[1:])
-        elif path.suffix == ".csv":
+        if suffix in chart.SUFFIXES:
+            chart.draw_chart(found, unfinished, suffix[1:], title=title, unit=unit)
+        elif suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:
             text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)

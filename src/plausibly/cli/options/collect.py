@@ -23,7 +23,7 @@ class CollectOptions:
     """
 
     inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to.")]
+    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally.")]
     scheme: Annotated[
         str | None,
         typer.Option(

@@ -33,6 +33,13 @@ class PlanOptions:
             "alphabet. Devices refuse schemes without it.",
         ),
     ] = False
+    normalize: Annotated[
+        str | None,
+        typer.Option(
+            help="Make spellings equal first, on devices too, by some of nfc,lower,strip (accents, capitals, spaces at "
+            "the ends)."
+        ),
+    ] = None
     keys: Annotated[bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")] = (
         False
     )
