@@ -17,6 +17,7 @@ from .history import Applied, History, Kind, history_text, selection
 from .selection import Selection, of_largest
 from .steps import apply, find_step
 from .wording import count_text, interval_texts, label_of, plural, shown
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +88,9 @@ class Estimates:
         ``significant`` has an upper bound only, from 0. ``plain``: intervals for items chosen beforehand.
         """
         if not isinstance(level, Real) or not 0 < level < 1:
-            raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
+            raise ParameterError(
+                Words(Setting("level"), f": expected a number strictly between 0 and 1, got {shown(level)}")
+            )
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
         if self.selection is not None and not plain:
@@ -166,7 +169,7 @@ class Estimates:
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
         values, variance = apply(name, self.values, self.n, self.variance, **options)
         if self.selection is not None and variance is not None:
-            raise StateError(f"{name} changes estimates whose items are already selected; apply it before top()")
+            raise StateError(f"{name} changes estimates whose items are already selected; apply it before that")
         return replace(self, values=values, variance=variance, history=(*self.history, applied))
 
     def to_frame(self, level: float = 0.95) -> DataFrame:
@@ -233,5 +236,5 @@ def _numbers(values: Floats, digits: int) -> list[str]:
 def checked_k(k: object) -> int:
     """A number of estimates to select. Raises unless it is a positive integer."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
+        raise ParameterError(Words(Setting("k"), f": expected a positive integer, got {shown(k)}"))
     return int(k)
