@@ -1524,7 +1524,7 @@ STATE = [
     fault(
         "spaces-of-the-platform",
         "browsers strip a byte order mark, and Python does not",
-        Edit("device:normalized", "text.strip(_SPACES)", "text.strip()"),
+        Edit("device:normalized", "text.strip(SPACES)", "text.strip()"),
         by=detect.normalizing,
         sees="a text is normalized otherwise on a device",
     ),
@@ -1545,7 +1545,7 @@ STATE = [
     fault(
         "a-cut-leaves-a-space",
         "a string that a search finds cannot be asked for by its name",
-        Edit("device:shortened", ".rstrip(_SPACES)", ""),
+        Edit("device:shortened", ".rstrip(SPACES)", ""),
         by=detect.normalizing,
         sees="a cut text ends in a space",
     ),
