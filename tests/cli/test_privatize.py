@@ -180,7 +180,7 @@ def test_missing_or_unreadable_inputs_are_told(tmp_path: Path) -> None:
     [
         ("a.csv", "site,day\nx,1\n", "--column NAME"),
         ("a.csv", "site;day\nx;1\n", "--delimiter ';'"),
-        ("a.csv", "site\tday\nx\t1\n", "--delimiter '\\t'"),
+        ("a.csv", "site\tday\nx\t1\n", "--delimiter tab"),
         ("a.csv", "site\nx\n\ny\n", "--missing skip"),
         ("a.ndjson", '{"site": "x", "day": 1}\n', "--column NAME"),
         ("a.dat", "x\n", "--format NAME"),

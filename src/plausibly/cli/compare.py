@@ -31,7 +31,7 @@ _EPSILONS = (1.0, 2.0, 3.0)
 def compare(request: CompareOptions) -> None:
     """Run ``plausibly compare``."""
     console = messages()
-    with exit_on_error(console, KEPT):
+    with exit_on_error(console, request, KEPT):
         expect_folder_name(request.out)
         need_pictures()
         if [request.data, request.values, request.counts].count(None) < 2:

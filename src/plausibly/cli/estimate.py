@@ -19,9 +19,9 @@ from .options.estimate import EstimateOptions
 def estimate(request: EstimateOptions) -> None:
     """Run ``plausibly estimate``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.items_file])
+            refuse_replacing(check_name(path), [request.tally, request.items_file, request.key_file])
         if request.show_all and request.top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(request.tally, key=key_of(console, request.key_file))

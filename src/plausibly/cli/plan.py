@@ -12,17 +12,17 @@ from rich.table import Table
 from ..core.atomic import expect_suffix, folder_of, replacing
 from ..core.domain import Domain, Keys, Labels, Strings, steps_of
 from ..core.errors import ParameterError
-from ..files.overwriting import refuse_replacing
+from ..files.overwriting import refuse_changing, refuse_replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
-from ..planner.recommendation import expression
+from ..planner.recommendation import short_text
 from .common import echo_json, exit_on_error, messages, results
 from .options.plan import PlanOptions
 
 
 def plan(request: PlanOptions) -> None:
     """Run ``plausibly plan``."""
-    with exit_on_error(messages()):
+    with exit_on_error(messages(), request):
         if request.within is not None and request.find is not None:
             raise ParameterError("expected one target, got --within and --find")
         if request.within is None and (request.every or request.frequency != "0"):
@@ -35,7 +35,7 @@ def plan(request: PlanOptions) -> None:
             raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
         if request.save is not None:
             folder_of(request.save)
-            refuse_replacing(request.save, [request.labels])
+            refuse_replacing(request.save, [request.labels], schemes=False)
             expect_suffix(request.save, [".json"])
         steps = () if request.normalize is None else steps_of(request.normalize)
         target = None if request.find is None else Above(request.find, request.confidence)
@@ -61,7 +61,9 @@ def plan(request: PlanOptions) -> None:
             hash_seed=request.hash_seed,
         )
         if request.save is not None:
-            _write(request.save, found.scheme.to_json())
+            text = found.scheme.to_json()
+            refuse_changing(request.save, text, overwrite=request.overwrite)
+            _write(request.save, text)
     if request.as_json:
         echo_json(found.to_dict())
     else:
@@ -140,7 +142,8 @@ def _skew(given: str) -> object:
 
 def _print(found: Plan) -> None:
     console = results()
-    console.print(f"[bold]{escape(expression(found.scheme))}[/]", highlight=False)
+    console.print(f"[bold]{escape(found.verdict)}[/]\n", highlight=False)
+    console.print(escape(short_text(found.scheme)), highlight=False, soft_wrap=True)
     console.print(f"for {escape(found.situation)}", highlight=False)
     facts = Table.grid(padding=(0, 2))
     for name, value in found.facts():

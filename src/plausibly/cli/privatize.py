@@ -29,7 +29,7 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 def privatize(request: PrivatizeOptions) -> None:
     """Run ``plausibly privatize``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         expect_suffix(request.out, [".parquet"])
         chosen, key = scheme_of(request.scheme), key_of(console, request.key_file)
         domain = _normalizing(chosen.domain, request.normalize)

@@ -151,9 +151,7 @@ class Accumulator(ABC):
         if not isinstance(other, Accumulator):
             raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
         if other.scheme != self.scheme:
-            raise StateError(
-                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, got {other.scheme.fingerprint()[:12]}"
-            )
+            raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
 
@@ -209,7 +207,7 @@ class Accumulator(ABC):
         if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
             raise StateError("accumulator: the checksum does not fit; the bytes are damaged or cut off")
         if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
+            raise StateError(f"accumulator: expected the same scheme, got another: {scheme.misfit(fingerprint.hex())}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
         payload = view[_HEADER.size : -4]

@@ -157,9 +157,3 @@ def percent(share: float | str) -> str:
 def at_most(number: float) -> str:
     """The wording of an upper bound, to one decimal, rounded up so that it remains true."""
     return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
-
-
-def differs_little(name: str, names: list[str]) -> str:
-    """The wording of a hint if one of the names differs from the given one only in case or spaces. Shows no name."""
-    alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
-    return "; another name differs only in case or spaces" if alike and name not in names else ""
