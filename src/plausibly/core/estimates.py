@@ -79,6 +79,13 @@ class Estimates:
             raise StateError("fractions of zero reports are undefined")
         return self.values / self.n
 
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every estimate, the square root of its variance. Raises if there is none."""
+        if self.variance is None:
+            raise StateError(f"no variance, hence no standard error, after {history_text(self.history)}")
+        return np.sqrt(self.variance)
+
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
 
