@@ -44,7 +44,7 @@ def privatize_values(
         for chunk in values:
             source = None if seed is None else SeededRandom(seed)
             with chunk.located():
-                reports = scheme.privatize(chunk.values, source, first_report=done)
+                reports = scheme.privatize(chunk.column, source, first_report=done)
             writer.write(reports)
             done += len(reports)
             advance(done, values.expected)
