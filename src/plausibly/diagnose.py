@@ -63,11 +63,14 @@ def facts() -> list[Fact]:
         try:
             found.append(Fact(f"extra {extra}", f"{distribution} {importlib.metadata.version(distribution)}"))
         except importlib.metadata.PackageNotFoundError:
-            found.append(Fact(f"extra {extra}", "not installed", f"pip install 'plausibly[{extra}]'"))
+            found.append(Fact(f"extra {extra}", "not installed", f"pip install {distribution}"))
     return found
 
 
-_NO_KERNELS = "install gcc or clang, then reinstall plausibly: many times faster, with the same results"
+_NO_KERNELS = (
+    "install gcc or clang, then plausibly from its source (a clone, or the archive plausibly-*.tar.gz): "
+    "many times faster, with the same results"
+)
 
 
 def self_test() -> Iterator[Check]:

@@ -270,7 +270,5 @@ def test_glued_columns_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monkey
         found, skipped, error = expect_equal(monkeypatch, tmp_path / name, glue=glue, missing="skip")
         assert ([value for _, value in found], skipped, error) == (["x dark", "y light", "x dark"], 1, "")
         told_of = expect_equal(monkeypatch, tmp_path / name, glue=Glue(("b", "t"), "ig"), missing="skip")[2]
-        assert told_of.endswith(
-            "a value of a glued column contains the separator; choose another with --separator TEXT"
-        )
+        assert told_of.endswith('a value of a glued column contains the separator; pass another separator="TEXT"')
         assert ("line 3" if name == "a.csv" else "row 2" if name == "a.parquet" else "line 2") in told_of

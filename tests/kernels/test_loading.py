@@ -52,6 +52,12 @@ def folder(tmp_path: Path) -> Path:
     return copy
 
 
+def remove_source(folder: Path) -> None:
+    """Make the folder that of a wheel."""
+    (folder / "native.c").unlink()
+    shutil.rmtree(folder / "c")
+
+
 def run(folder: Path, wish: str | None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PLAUSIBLY_KERNELS"}
     environment["PYTHONPATH"] = str(folder.parent)
@@ -67,14 +73,14 @@ def load(folder: Path, wish: str | None = None) -> Loaded:
     return Loaded(**json.loads(finished.stdout))
 
 
-def assert_fell_back_with_one_warning(loaded: Loaded, because: str) -> None:
+def assert_fell_back_with_one_warning(loaded: Loaded, because: str, fix: str = "rebuild: pip install -e .") -> None:
     assert loaded.active == "numpy"
     assert loaded.modules == ["kernels.reference"]
     assert because in loaded.reason
     [[category, message]] = loaded.warnings
     assert category == "RuntimeWarning"
     assert loaded.reason in message
-    assert "rebuild: pip install -e ." in message
+    assert fix in message
     # The second vector of test_local_hash.py: the twins really work in that process.
     assert loaded.hashed == [3, 3, 3]
 
@@ -95,6 +101,36 @@ def test_a_library_of_another_source_falls_back_with_a_message(folder: Path) -> 
 def test_a_missing_library_falls_back_with_a_message(folder: Path) -> None:
     (folder / "libplausibly.so").unlink()
     assert_fell_back_with_one_warning(load(folder), because="was not built")
+
+
+@pytest.mark.full
+def test_a_wheel_has_no_source_and_its_library_is_used(folder: Path) -> None:
+    remove_source(folder)
+    loaded = load(folder)
+    assert (loaded.active, loaded.modules, loaded.warnings) == ("c", ["kernels.native"], [])
+    assert loaded.reason == "the library that came with the package"
+
+
+def test_users_of_a_wheel_without_a_library_are_not_told_to_rebuild_what_they_do_not_have(folder: Path) -> None:
+    remove_source(folder)
+    (folder / "libplausibly.so").unlink()
+    loaded = load(folder)
+    assert_fell_back_with_one_warning(loaded, because="built without a compiler", fix="from its source: a clone")
+    assert "rebuild" not in loaded.warnings[0][1]
+
+
+@pytest.mark.full
+def test_processes_started_by_multiprocessing_do_not_repeat_the_warning(folder: Path) -> None:
+    (folder / "libplausibly.so").unlink()
+    script = folder.parent / "script.py"
+    script.write_text(
+        "import multiprocessing\n\ndef active():\n    import kernels\n    return kernels.active\n\n"
+        "if __name__ == '__main__':\n    import kernels\n"
+        "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n        print(pool.apply(active))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "numpy\n"
+    assert done.stderr.count("RuntimeWarning") == 1
 
 
 @pytest.mark.full

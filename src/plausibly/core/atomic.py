@@ -6,15 +6,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import ParameterError, StateError
-
-try:
-    import fcntl
-except ImportError:  # on Windows, where two processes may write to the same file
-    fcntl = None  # type: ignore[assignment]
+from .operating_system import NOT_INHERITED, NOT_THROUGH_LINKS, REMOVES_OPEN_FILES, hold, sync_file, sync_folder
 
 _UNFINISHED = ".tmp"
 _TOKEN = 6
@@ -41,11 +38,12 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
             os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWN))
         yield unfinished
         if os.getpid() == owner:
+            # Before its mode changes: the file that it replaces may be read-only.
+            sync_file(unfinished)
             if private and path.exists():
                 unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
-            _to_disk(unfinished)
             os.replace(unfinished, path)
-            _to_disk(path.parent)
+            sync_folder(path.parent)
     except OSError as error:
         # The error of a full disk names no file, and the temporary name means nothing to the user.
         if error.errno is not None and error.filename in (None, str(unfinished)):
@@ -110,14 +108,15 @@ def locked(path: Path) -> Iterator[None]:
     The lock is released however the process ends.
     """
     owner, lock = os.getpid(), folder_of(path) / f"{path.name}.lock"
-    while fcntl is not None:
+    while True:
         try:
-            # Readable by its owner alone, and never through a link to another file.
-            file = os.fdopen(os.open(lock, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
+            # Readable by its owner alone.
+            flags = os.O_CREAT | os.O_WRONLY | NOT_THROUGH_LINKS | NOT_INHERITED
+            file = os.fdopen(os.open(lock, flags, _OWN), "wb")
         except OSError as error:
             raise StateError(f"{lock}: {error.strerror}") from None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(file.fileno())
         except BlockingIOError:
             file.close()
             raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
@@ -131,18 +130,17 @@ def locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if fcntl is not None:
-            if os.getpid() == owner:
-                lock.unlink(missing_ok=True)
-            file.close()
+        if os.getpid() == owner:
+            _release(lock, file)
+        file.close()
 
 
-def _to_disk(path: Path) -> None:
-    try:
-        number = os.open(path, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders
+def _release(lock: Path, file: BinaryIO) -> None:
+    # Removed while it is still locked, so that nobody can lock a file that is about to vanish. Where open files cannot
+    # be removed, it is removed after closing, unless another process has opened it by then.
+    if REMOVES_OPEN_FILES:
+        lock.unlink(missing_ok=True)
         return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+    file.close()
+    with suppress(FileNotFoundError, PermissionError):
+        lock.unlink()

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..core.domain import Column
+from ..core.words import Setting, Words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +37,7 @@ class Glue:
     @property
     def refusal(self) -> str:
         """The reason why a row is refused whose values cannot be glued."""
-        return "a value of a glued column contains the separator; choose another with --separator TEXT"
+        return Words("a value of a glued column contains the separator; pass another ", Setting("separator", "TEXT"))
 
     def value(self, parts: Sequence[str | int | None]) -> str | None:
         """The glued value of a row: None if one of the parts is missing.

@@ -19,8 +19,10 @@ from ..core.arguments import expect_few_brackets
 from ..core.domain import Column
 from ..core.domain.columns import arrow_column
 from ..core.parallel import in_order
-from ..core.wording import differs_little, shown
+from ..core.wording import shown
+from ..core.words import Words
 from .batches import Batch, Glue, SeparatorError, arrow_is_installed
+from .sources import CHOOSE_ONE, almost_named
 from .text import Text, has_short_lines
 
 _MOST_BRACKETS = 2**20
@@ -204,7 +206,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _only(text: Text, value: dict[str, Any], line: int) -> str:
     if len(value) != 1:
-        raise text.refused(f'expected one field, got {len(value)}; choose one with column="NAME"', line)
+        raise text.refused(Words(f"expected one field, got {len(value)}; ", CHOOSE_ONE), line)
     return next(iter(value))
 
 
@@ -215,8 +217,8 @@ def _field(text: Text, value: object, column: str, line: int) -> object:
         raise text.refused(f"expected a JSON object, got {_KINDS.get(type(value), 'a text or number')}{hint}", line)
     if isinstance(value, _Repeating) and column in value.repeated:
         raise text.refused("a field occurs twice", line)
-    if column not in value and differs_little(column, list(value)):
-        raise text.refused(f"no field {shown(column)}{differs_little(column, list(value))}", line)
+    if column not in value and almost_named(column, list(value)):
+        raise text.refused(Words(f"no field {shown(column)}", almost_named(column, list(value))), line)
     return value.get(column)
 
 

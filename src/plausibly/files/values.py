@@ -5,6 +5,7 @@ Errors name the line, or the row of a Parquet file. No message shows a value or 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ import numpy as np
 from ..core.domain import Column, Domain, Keys
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import nearest, shown
+from ..core.words import Setting, Words
 from .batches import Batch, Glue
 from .csv_column import CsvColumn
 from .csv_rows import CsvRows
@@ -35,6 +37,7 @@ _SUFFIXES = {
     ".txt": "lines",
     ".parquet": "parquet",
 }
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 Readable = str | Path | BinaryIO
 """The path of a file, or a stream of bytes."""
@@ -150,7 +153,8 @@ class Values:
             return chunk
         absent = [value is None for value in column.distinct]
         if not self._skip:
-            chunk.refuse_any(absent, 'no value; remove the user, or skip all such users with missing="skip"')
+            why = Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip"))
+            chunk.refuse_any(absent, why)
         gone = column.rows_with(absent)
         self.skipped += int(gone.sum())
         places = np.asarray(chunk.places)[~gone].tolist()
@@ -201,12 +205,12 @@ def values(
     parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
     omitted if there is only one column. ``glue`` joins several columns into one. An empty field or line, null, NaN and
     an absent field are missing values, refused or skipped; an empty text in NDJSON or Parquet is a value. Values are
-    never stripped or changed.
+    neither stripped nor changed; the domain may normalize them when it encodes them.
     """
     if missing not in ("refuse", "skip"):
-        raise ParameterError(f'missing: expected "refuse" or "skip", got {shown(missing)}')
+        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
     if glue is not None and column is not None:
-        raise ParameterError("expected column or glue, got both")
+        raise ParameterError(Words("expected ", Setting("column"), " or ", Setting("glue"), ", got both"))
     several = isinstance(source, Sequence) and not isinstance(source, str)
     sources: list[Any] = list(source) if several else [source]  # type: ignore[arg-type]
     if not sources:
@@ -233,9 +237,17 @@ def _reading(
     given = Source(source)
     kind = _format(given, format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
-        raise ParameterError(f"delimiter, header: expected the format csv or tsv, got {kind}; leave them out")
+        given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
+        raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))
     if kind == "lines" and columns is not None:
-        raise ParameterError("column: a file with one value per line has no columns; is the format csv or ndjson?")
+        raise ParameterError(
+            Words(
+                Setting("column" if glue is None else "glue"),
+                ": a file with one value per line has no columns; leave it out, or pass ",
+                Setting("format", "csv"),
+                " if it has",
+            )
+        )
     if kind == "parquet":
         return _Reading(given, parquet_values(given, columns, glue, binary=domain.item_type is bytes), "row", 0)
     if kind == "ndjson":
@@ -250,16 +262,25 @@ def _reading(
 def _format(source: Source, given: str | None) -> str:
     if given is not None:
         if given not in FORMATS:
-            raise ParameterError(f"format: unknown {shown(given)}; {nearest(given, FORMATS)}")
+            raise ParameterError(Words(Setting("format"), f": unknown {shown(given)}; {nearest(given, FORMATS)}"))
         return given
     if source.path is None:
         return "lines"
     suffixes = [suffix.lower() for suffix in source.path.suffixes]
     if suffixes[-1:] == [".gz"]:
         suffixes.pop()
+    if suffixes[-1:] and suffixes[-1] in _SPREADSHEETS:
+        raise ParameterError(
+            f"{source.name}: expected a file of values, got a spreadsheet; save the sheet as CSV, or run "
+            + shlex.join(["libreoffice", "--headless", "--convert-to", "csv", source.name])
+        )
     found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     if found is None:
         raise ParameterError(
-            f'{source.name}: the name does not show the format; pass format="NAME", one of {", ".join(FORMATS)}'
+            Words(
+                f"{source.name}: the name does not show the format; pass ",
+                Setting("format", "NAME"),
+                f", one of {', '.join(FORMATS)}",
+            )
         )
     return found

@@ -6,7 +6,9 @@ selects the twins.
 """
 
 import os
+import sys
 import warnings
+from pathlib import Path
 
 from . import native as _native
 from .reference import affine_gather as affine_gather
@@ -36,6 +38,7 @@ from .reference import toeplitz_scatter as toeplitz_scatter
 from .reference import toeplitz_support_of as toeplitz_support_of
 from .reference import unary_response as unary_response
 from .reference import walsh_hadamard as walsh_hadamard
+from .sources import has_source
 
 
 def _choose() -> tuple[str, str]:
@@ -48,13 +51,17 @@ def _choose() -> tuple[str, str]:
     try:
         globals().update(_native.load())
     except _native._UnavailableError as error:
-        warnings.warn(
-            f"plausibly uses its slower NumPy kernels: {error}; rebuild: pip install -e .",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        _warn(f"plausibly uses its slower NumPy kernels: {error}; {error.fix}")
         return "numpy", str(error)
-    return "c", "the library matches its source"
+    from_source = has_source(Path(__file__).parent)
+    return "c", "the library matches its source" if from_source else "the library that came with the package"
+
+
+def _warn(message: str) -> None:
+    """Show the warning once: not again in processes that `multiprocessing` starts, as it does on macOS and Windows."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is None or multiprocessing.parent_process() is None:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 NAMES = tuple(sorted(_native.declared))

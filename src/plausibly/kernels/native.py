@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .common import I16, I32, I64, POLYNOMIALS, U8, U32, U64, Field, Fields, line_count, refuse_outside
-from .sources import digest
+from .sources import digest, has_source
 
 _FOLDER = Path(__file__).parent
 _LIBRARY = _FOLDER / "libplausibly.so"
@@ -43,8 +43,19 @@ _NO_FIELD = _Record(None, 0, 0)
 _REDO = 16
 
 
+_REBUILD = "rebuild: pip install -e ."
+_INSTALL_SOURCE = (
+    "the results are the same. For the fast kernels, install gcc or clang, then plausibly from its source: a clone, or "
+    "the archive plausibly-*.tar.gz"
+)
+
+
 class _UnavailableError(Exception):
-    """The library is absent, does not load, or was built from another source."""
+    """The library is absent, does not load, or was built from another source; with the user's way to mend it."""
+
+    def __init__(self, reason: str, folder: Path) -> None:
+        super().__init__(reason)
+        self.fix = _REBUILD if has_source(folder) else _INSTALL_SOURCE
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -70,18 +81,18 @@ def _types_of(prototype: str) -> tuple[Any, list[Any]]:
 
 
 def _open(library: Path = _LIBRARY, folder: Path = _FOLDER) -> ctypes.CDLL:
-    """Open the native library and check that it was built from the source next to it."""
+    """Open the native library and check that it was built from the source next to it, if there is one."""
     if not library.exists():
-        raise _UnavailableError(f"{library.name} was not built")
+        missing = f"{library.name} was not built" if has_source(folder) else "this package was built without a compiler"
+        raise _UnavailableError(missing, folder)
     try:
         opened = ctypes.CDLL(str(library))
         opened.plausibly_digest.restype = ctypes.c_char_p
         built_from: bytes = opened.plausibly_digest()
-        expected = digest(folder)
     except (OSError, AttributeError) as error:
-        raise _UnavailableError(f"{library.name} does not load ({error})") from error
-    if built_from.decode() != expected:
-        raise _UnavailableError(f"{library.name} was built from another version of its source")
+        raise _UnavailableError(f"{library.name} does not load ({error})", folder) from error
+    if has_source(folder) and built_from.decode() != digest(folder):
+        raise _UnavailableError(f"{library.name} was built from another version of its source", folder)
     return opened
 
 

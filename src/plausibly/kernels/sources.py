@@ -14,6 +14,11 @@ def source_files(folder: Path) -> list[Path]:
     return [folder.joinpath("native.c"), *sorted(folder.joinpath("c").glob("*.h"))]
 
 
+def has_source(folder: Path) -> bool:
+    """Whether the sources are in the kernels' folder, as in a clone. Wheels have none."""
+    return source_files(folder)[0].exists()
+
+
 def digest(folder: Path) -> str:
     """SHA-256 over the name, length and content of each source file in the kernels' folder."""
     whole = hashlib.sha256()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,13 @@ def refuse(
     reason = f"{expected}, got {got if items is None else type_name(items[position])}"
     error = DomainError(f"item {first + position}{more}: {reason}")
     error.position, error.more, error.reason = first + position, others, reason
+    raise error
+
+
+def refuse_asked(position: int, reason: str, hint: str = "") -> NoReturn:
+    """Raise a DomainError about an item that an analyst asks about; ``hint`` is for tools that may show the item."""
+    error = DomainError(f"item {position}: {reason}")
+    error.position, error.reason, error.hint = position, reason, hint
     raise error
 
 

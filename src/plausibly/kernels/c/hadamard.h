@@ -201,6 +201,7 @@ INLINE TARGET void LOCAL(scatter_report)(const Scatter *scatter, const u32 *rows
             *(v32_at *)(place + v * WORDS) = places[v] ^ base;
             *(v32_at *)(signed_weight + v * WORDS) = (*(const v32_at *)(weight + v * WORDS) ^ sign) - sign;
         }
+        ROLLED
         for (int s = 0; s < 1 << low; s++) sums[place[s]] += signed_weight[s];
         if (++step == groups) break;
         const int bit = low + __builtin_ctzll(step);
