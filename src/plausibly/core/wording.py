@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 _LONGEST = 60
 _WIDEST = 40
@@ -14,6 +15,10 @@ _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
 # Characters that break lines, reverse the direction of what follows, or cannot be written as UTF-8.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
+"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
+a reader can remove the one that is added."""
 
 
 def shown(parameter: object) -> str:
@@ -66,6 +71,15 @@ def label_of(item: object) -> str:
     text = visible(item)
     # Shortened in the middle: long addresses tend to differ at their ends.
     return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+
+
+def safe_cell(item: Any) -> Any:
+    """The wording of an item in a CSV file, with an apostrophe if a spreadsheet might run the item as a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
+    ("'=1+1", "''quoted'", 'a=b', -5)
+    """
+    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
 
 
 def decimal(number: Fraction) -> str:
