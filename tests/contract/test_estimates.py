@@ -309,7 +309,7 @@ def test_the_repr_keeps_one_line_per_item_whatever_the_labels() -> None:
     labels = np.array(["a\nb\x1b[2J", "x" * 500 + "end", "\N{MAN}\u200d\N{GIRL}"], dtype=object)
     shown = repr(Estimates(labels, np.array([3.0, 2.0, 1.0]), np.ones(3), 5, complete=True)).splitlines()
     assert len(shown) == 5
-    assert r"a\nb\x1b[2J " in shown[2]
+    assert "a‹line feed›b‹escape›[2J " in shown[2]
     assert f" {'x' * 20}...{'x' * 14}end " in shown[3]
     assert "\N{MAN}\u200d\N{GIRL}" in shown[4]
     assert max(map(len, shown)) < 80

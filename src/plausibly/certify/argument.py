@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "4a47b879f414db64d7e3dcacf7273d365834987c4f1294d4f80d07379b46058c"
+PROVED = "13f5b2ba18a2ab23b347424cdf0869c82ba54b53d812e571a296307827bff8f9"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""

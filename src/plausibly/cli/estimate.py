@@ -15,15 +15,13 @@ from .asking import asked_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.estimate import EstimateOptions
 
-_LARGEST = 20
-
 
 def estimate(request: EstimateOptions) -> None:
     """Run ``plausibly estimate``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.items_file])
+            refuse_replacing(check_name(path), [request.tally, request.items_file, request.key_file])
         if request.show_all and request.top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
@@ -38,8 +36,8 @@ def estimate(request: EstimateOptions) -> None:
             for step in request.postprocess or ():
                 made = _processed(made, step)
             made = made if request.top is None else made.top(request.top)
-            largest = max(1, len(made)) if request.show_all or request.top is not None else _LARGEST
-            answer = Answer(made, source, request.level, largest)
+            largest = max(1, len(made)) if request.show_all or request.top is not None else made.usual_number
+            answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit)
             write_answer(console, answer, request.out or ())
     if request.as_json:
         echo_json(answer.to_dict())

@@ -152,9 +152,7 @@ class Accumulator(ABC):
         if not isinstance(other, Accumulator):
             raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
         if other.scheme != self.scheme:
-            raise StateError(
-                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, got {other.scheme.fingerprint()[:12]}"
-            )
+            raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
 
@@ -169,8 +167,8 @@ class Accumulator(ABC):
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        history, basis = estimator.history, self._basis(estimator)
-        return Estimates(names, values, variance, len(self), complete=complete, history=history, basis=basis)
+        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
+        return Estimates(names, values, variance, len(self), complete, history, arrangement=arrangement, basis=basis)
 
     def _basis(self, estimator: Decoder) -> Basis:
         # Other decoders have laws for planning, which do not say all about their estimates.
@@ -220,7 +218,7 @@ class Accumulator(ABC):
         if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
             raise StateError("accumulator: the checksum does not fit; the bytes are damaged or cut off")
         if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
+            raise StateError(f"accumulator: expected the same scheme, got another: {scheme.misfit(fingerprint.hex())}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
         payload = view[_HEADER.size : -4]

@@ -83,7 +83,8 @@ def _of_crowd(parts: Sequence[Estimates], weights: Floats) -> Estimates:
     variance = _variance(parts, weights)
     step = decoding(f"combined from {len(parts)} collections")
     history = (*(each for part in parts for each in part.history), step)
-    return Estimates(first.items, values, variance, first.n, complete, history, basis=_basis(parts))
+    given = first.items, values, variance, first.n, complete, history, None, first.arrangement
+    return Estimates(*given, basis=_basis(parts))
 
 
 def _of_population(parts: Sequence[Estimates], weights: Floats) -> Shares:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from .words import Words
+
 
 class PlausiblyError(Exception):
     """Base class of all errors that plausibly raises on purpose."""
+
+    @property
+    def words(self) -> str:
+        """The message of the error: `Words` if it names settings, which each tool spells in its own way."""
+        return self.args[0] if self.args and isinstance(self.args[0], Words) else str(self)
 
 
 class ParameterError(PlausiblyError, ValueError):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .arrangement import Arrangement
+from .bar_chart import BarChart, chart_size
 from .basis import Basis
 from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
 from .domain import object_array
 from .errors import ParameterError, StateError
-from .history import Applied, History, history_text, selection
+from .history import Applied, History, Kind, history_text, selection
 from .laws import of_sum
-from .measured import SHOWN, Measured, Row, expect_level, normal_interval
+from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
 from .wording import count_text, interval_texts, label_of, plural, shown
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-_SHOWN = 10
-_INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
+_PLAIN = Arrangement()
+_SHOWN, _BARS, _ORDERED = 10, 20, 31
+"""Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
+MOST_BARS = 60
+"""Largest number of bars in a chart."""
 _AT_MOST = "“At most” marks items that cannot be told apart from noise."
-_HOLLOW = "\nhollow: cannot be told apart from noise; the line ends at the upper bound"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,24 +53,25 @@ class Estimates(Measured):
     complete: bool
     history: History = ()
     selection: Selection | None = None
+    arrangement: Arrangement = _PLAIN
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
         steps = "".join(f", {step}" for step in self.history)
         if len(self) == 0:
             return f"<estimates of {size}{steps}>"
-        shown = self.largest(_SHOWN)
+        shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
         columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
         if shown.variance is not None:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
-        lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > _SHOWN else ''}>"]
+        lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > len(shown) else ''}>"]
         for name, *numbers in zip(*columns, strict=True):
             cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
-        if len(self) > _SHOWN:
-            lines.append(f"  ... and {len(self) - _SHOWN:,} more")
+        if len(self) > len(shown):
+            lines.append(f"  ... and {len(self) - len(shown):,} more")
         return "\n".join(lines)
 
     @property
@@ -119,7 +123,8 @@ class Estimates(Measured):
             variance = of_sum((self.variance, other.variance), shared)
         complete, history = self.complete and other.complete, (*self.history, *other.history)
         values, basis = self.values + other.values, self.basis | other.basis
-        return Estimates(self.items, values, variance, self.n + other.n, complete, history, basis=basis)
+        given = self.items, values, variance, self.n + other.n, complete, history, None, self.arrangement
+        return Estimates(*given, basis=basis)
 
     def __sub__(self, other: object) -> Derived:
         """Differences of the counts in two crowds, with their variances."""
@@ -140,8 +145,8 @@ class Estimates(Measured):
         variance = None if self.variance is None else self.variance[places]
         chosen = None if self.selection is None else self.selection.take(places)
         complete, basis = self.complete and len(places) == len(self), self.basis
-        items, values = self.items[places], self.values[places]
-        return Estimates(items, values, variance, self.n, complete, self.history, chosen, basis=basis)
+        given = self.items[places], self.values[places], variance, self.n, complete, self.history, chosen
+        return Estimates(*given, self.arrangement, basis=basis)
 
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
@@ -174,27 +179,46 @@ class Estimates(Measured):
         Items selected for large estimates owe something to luck, and tend to be overestimated. Their intervals allow
         for that (see ``interval``), and ``significant`` marks those that can be told apart from noise.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
-        order = np.argsort(-self.values, kind="stable")[:k]
+        order = np.argsort(-self.values, kind="stable")[: checked_k(k)]
         return self._ordered(order, selection("top", k=int(k)))
 
-    def largest(self, k: int) -> Estimates:
-        """The k largest estimates, to show: ``top``, without a step in the history if these are all."""
-        return self.top(k) if k < len(self) else self._ordered(np.argsort(-self.values, kind="stable"))
+    @property
+    def usual_number(self) -> int:
+        """Number of items that tables and charts show: 20, or up to 31 with an order of their own, such as days."""
+        return _ORDERED if self.arrangement.ordered and len(self) <= _ORDERED else _BARS
 
-    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
+    @property
+    def apart(self) -> npt.NDArray[np.bool_]:
+        """Mask of the item that takes all other values, which tables and charts show last and apart."""
+        other = self.arrangement.other
+        return np.array([other is not None and item == other for item in self.items.tolist()], dtype=np.bool_)
+
+    def arranged(self, k: int) -> Estimates:
+        """The k largest estimates as tables and charts show them: ordered items in their order if all are shown.
+
+        The item for all other values is one more, at the end. Since it is always shown, its interval is a plain one.
+        """
+        listed, last = np.flatnonzero(~self.apart), np.flatnonzero(self.apart)
+        order = listed[np.argsort(-self.values[listed], kind="stable")]
+        if k < len(order):
+            return self._ordered(np.concatenate([order[:k], last]), selection("top", k=k), spared=len(last))
+        if self.arrangement.ordered and not any(step.kind is Kind.SELECTION for step in self.history):
+            order = listed[np.argsort(self.items[listed], kind="stable")]
+        return self._ordered(np.concatenate([order, last]))
+
+    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied, spared: int = 0) -> Estimates:
+        # ``spared``: number of items at the end that were not selected for large estimates.
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
-        history, selected = (*self.history, *steps), self._selection_of(order)
-        items, values, basis = self.items[order], self.values[order], self.basis
-        return Estimates(items, values, variance, self.n, complete, history, selected, basis=basis)
+        history, selected = (*self.history, *steps), self._selection_of(order, spared)
+        given = self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
+        return Estimates(*given, basis=self.basis)
 
-    def _selection_of(self, order: npt.NDArray[np.intp]) -> Selection | None:
+    def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
         if self.variance is None or len(order) == len(self):
             return before
-        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete)
+        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete).sparing(spared)
         return largest if before is None else before.above(largest.least)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
@@ -223,7 +247,7 @@ class Estimates(Measured):
         return columns
 
     def shown_rows(self) -> Estimates:
-        return self.largest(SHOWN)
+        return self.arranged(self.usual_number)
 
     @property
     def hollow(self) -> npt.NDArray[np.bool_]:
@@ -240,59 +264,55 @@ class Estimates(Measured):
     def written(self, value: float) -> str:
         return count_text(value, 0 if self.n >= 1000 else 1)
 
-    def plot(self, ax: Axes | None = None, *, k: int = 20, level: float = 0.95) -> Axes:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        title: str | None = None,
+        unit: str = "users",
+    ) -> Axes:
         """A bar chart of the k largest estimates with their intervals, as matplotlib axes.
 
-        Bars of items that are not ``significant`` are hollow, and their lines go from 0 to the upper bound.
+        Items that have an order of their own, such as numbers, are drawn in that order if all are drawn. The item for
+        all other values is drawn last and apart. Bars of items that are not ``significant`` are hollow, and their lines
+        go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
         """
         try:
             from matplotlib import pyplot
         except ImportError as error:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
-        shown = self.largest(k)
-        rows = np.arange(len(shown))
+        drawn = self.chart(k, level=level, title=title, unit=unit)
         if ax is None:
-            ax = pyplot.subplots(figsize=chart_size(len(shown)), layout="constrained")[1]
-        ax.set_axisbelow(True)
-        ax.grid(axis="x", color=_GRID, linewidth=0.6)
-        told = np.full(len(shown), True) if shown.significant is None else shown.significant
-        fills = np.where(told, _BARS, "white").tolist()
-        ax.barh(rows, shown.values, color=fills, edgecolor=_BARS, linewidth=0.8, height=0.7)
-        ax.axvline(0, color=_INK, linewidth=0.8)
-        if shown.variance is not None:
-            low, high = shown.interval(level)
-            errors = np.stack([shown.values - low, high - shown.values])
-            ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
-            label = f"estimated count, {100 * level:g} % interval ({self.n:,} reports)"
-            ax.set_xlabel(label + _HOLLOW * (not told.all()))
-        else:
-            ax.set_xlabel(f"estimated count ({self.n:,} reports)")
-        # A label with dollar signs is not a formula.
-        ax.set_yticks(rows, [label_of(item) or "(empty)" for item in shown.items], parse_math=False)
-        ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.locator_params(axis="x", nbins=6)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        if self.n:
-            _add_shares(ax, self.n)
+            ax = pyplot.subplots(figsize=chart_size(len(drawn.labels)), layout="constrained")[1]
+        drawn.draw(ax)
         return ax
 
-
-def chart_size(bars: int) -> tuple[float, float]:
-    """Width and height in inches of a chart by ``Estimates.plot`` with ``bars`` bars."""
-    return 8.0, 0.3 * bars + 1.4
-
-
-def _add_shares(ax: Axes, n: int) -> None:
-    # A second scale at the top, in percent of the reports.
-    top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
-    top.set_xlabel("share of the reports", color=_FAINT)
-    top.xaxis.set_major_formatter("{x:g} %")
-    top.locator_params(axis="x", nbins=6)
-    top.tick_params(axis="x", colors=_FAINT, length=3)
-    top.spines[:].set_visible(False)
+    def chart(
+        self, k: int | None = None, *, level: float = 0.95, title: str | None = None, unit: str = "users"
+    ) -> BarChart:
+        """The bar chart that ``plot`` draws."""
+        shown = self.arranged(self.usual_number if k is None else checked_k(k))
+        return BarChart(
+            [label_of(item) or "(empty)" for item in shown.items],
+            shown.values,
+            None if shown.variance is None else shown.interval(level),
+            np.full(len(shown), True) if shown.significant is None else shown.significant,
+            shown.apart,
+            level,
+            shown.n,
+            unit,
+            title,
+        )
 
 
 def _numbers(values: Floats, digits: int) -> list[str]:
     return [count_text(value, digits) for value in values]
+
+
+def checked_k(k: object) -> int:
+    """A number of estimates to select. Raises unless it is a positive integer."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
+    return int(k)

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import ceil, prod
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform_seconds
+from .differences import difference
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
@@ -36,6 +38,10 @@ from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 
+_KNOWN: WeakValueDictionary[str, Scheme] = WeakValueDictionary()
+"""The schemes in this process, by the beginning of their fingerprints. Used only to word the difference of two."""
+_IDENTIFYING = 32
+"""Number of hexadecimal digits of a fingerprint that a header has."""
 
 _CHUNK_BYTES = 1 << 22
 """Keystream per task: below 4 MB, two threads lose more time than they save."""
@@ -81,7 +87,7 @@ class Scheme(ABC):
     unbiased_given: ClassVar[str] = ""
     """Condition for unbiasedness besides the coins of a report, if any."""
     extra: ClassVar[str] = ""
-    """Optional extra of the package needed to estimate, if any: ``pip install plausibly[extra]``."""
+    """Optional extra of the package needed to estimate, if any; its packages are listed in pyproject.toml."""
     advice: ClassVar[str] = ""
     """Advice that a plan adds when it recommends this scheme, if any."""
 
@@ -358,9 +364,7 @@ class Scheme(ABC):
             raise ReportError("reports: expected an array without a mask, got one with missing reports")
         tag = (reports.dtype.metadata or {}).get("plausibly", self.fingerprint())
         if tag != self.fingerprint():
-            raise ReportError(
-                f"reports: expected those of scheme {self.fingerprint()[:12]}, got those of {str(tag)[:12]}"
-            )
+            raise ReportError(f"reports: expected those of this scheme, got those of another: {self.misfit(str(tag))}")
         return np.ascontiguousarray(reports)
 
     # --- facts for planners, tests and pages ------------------------------------------------------------------
@@ -536,7 +540,31 @@ class Scheme(ABC):
 
     @cached_property
     def _fingerprint(self) -> str:
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        found = hashlib.sha256(self.to_json().encode()).hexdigest()
+        _KNOWN[found[:_IDENTIFYING]] = self
+        return found
+
+    def difference(self, other: Scheme) -> str:
+        """The parameters in which another scheme differs from this one, in words; the values that follow are left out.
+
+        >>> from plausibly import make
+        >>> make("OLH", epsilon=1, domain_size=100).difference(make("OLH", epsilon="0.5", domain_size=50))
+        'epsilon is 0.5, not 1; domain size is 50, not 100'
+        """
+        return difference(self._document(), other._document())
+
+    def misfit(self, fingerprint: str) -> str:
+        """The difference of the scheme with this fingerprint, or its beginning; both fingerprints if it is unknown."""
+        other = _KNOWN.get(fingerprint[:_IDENTIFYING])
+        if other is None:
+            return f"its fingerprint is {fingerprint[:12]}, not {self.fingerprint()[:12]}"
+        return self.difference(other)
+
+    def _document(self) -> dict[str, Any]:
+        # Without derived fields, also those of the parts.
+        own = {"scheme": self.name, "epsilon": str(self.epsilon), "domain": self.domain.to_dict(), **self.parameters}
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in own}
+        return own | {name: part._document() for name, part in given.items() if isinstance(part, Scheme)}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scheme) and self.fingerprint() == other.fingerprint()

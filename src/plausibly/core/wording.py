@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
+from itertools import accumulate, takewhile
 from math import ceil
 from typing import Any
+
+from .characters import pieces, with_names
 
 _LONGEST = 60
 _WIDEST = 40
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
-# Characters that break lines, reverse the direction of what follows, or cannot be written as UTF-8.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
 """First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
@@ -61,16 +61,34 @@ def similar(given: str, valid: Sequence[str]) -> str:
 
 
 def visible(item: object) -> str:
-    """The wording of a whole item on one line, with control characters escaped."""
-    # Control characters would break the table. Everything else, including joined emoji, is kept.
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
+    """The wording of a whole item on one line, with characters that cannot be seen named.
+
+    >>> visible("dog\\u200b"), visible(b"a\\xff"), visible(17)
+    ('dog‹zero width space›', "b'a\\\\xff'", '17')
+    """
+    return with_names(str(item))
 
 
 def label_of(item: object) -> str:
-    """The wording of an item as a label in tables and charts, shortened if it is long."""
-    text = visible(item)
-    # Shortened in the middle: long addresses tend to differ at their ends.
-    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+    """The wording of an item as a label in tables and charts, shortened if it is long.
+
+    >>> label_of("https://example.org/a/very/long/path/to/page.html")
+    'https://example.org/...ath/to/page.html'
+    """
+    parts = pieces(str(item))
+    length = sum(map(len, parts))
+    widest = _WIDEST if length == len(parts) else 2 * _WIDEST  # names need space
+    if length <= widest:
+        return "".join(parts)
+    # Shortened in the middle, between characters: long addresses tend to differ at their ends.
+    return f"{_fitting(parts, widest // 2)}...{_fitting(parts[::-1], widest // 2 - 3, backwards=True)}"
+
+
+def _fitting(parts: Sequence[str], width: int, *, backwards: bool = False) -> str:
+    # The first pieces that fit into a width, at least one.
+    ends = accumulate(map(len, parts))
+    taken = parts[: max(1, sum(1 for end in takewhile(lambda end: end <= width, ends)))]
+    return "".join(taken[::-1] if backwards else taken)
 
 
 def safe_cell(item: Any) -> Any:
@@ -153,9 +171,3 @@ def percent(share: float | str) -> str:
 def at_most(number: float) -> str:
     """The wording of an upper bound, to one decimal, rounded up so that it remains true."""
     return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
-
-
-def differs_little(name: str, names: list[str]) -> str:
-    """The wording of a hint if one of the names differs from the given one only in case or spaces. Shows no name."""
-    alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
-    return "; another name differs only in case or spaces" if alike and name not in names else ""

@@ -6,8 +6,9 @@ import csv
 from collections.abc import Iterator, Sequence
 
 from ..core.errors import ParameterError
-from ..core.wording import differs_little, plural, shown
-from .sources import Source, ValuesError
+from ..core.wording import plural, shown
+from ..core.words import Setting, Words
+from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
 from .text import LONGEST_LINE, LONGEST_VALUE, Text
 
 _USUAL = ",;\t|"
@@ -109,37 +110,37 @@ class CsvRows:
         hint = self._other_delimiter(header)
         if columns is None:
             if len(header) != 1:
-                raise self.text.refused(f'expected one column, got {len(header)}; choose one with column="NAME"', 1)
+                raise self.text.refused(Words(f"expected one column, got {len(header)}; ", CHOOSE_ONE), 1)
             if hint:
-                raise self.text.refused(f'one column{hint}, otherwise delimiter="{_escaped(self._delimiter)}"', 1)
+                raise self.text.refused(
+                    Words("one column", hint, ", otherwise ", Setting("delimiter", self._delimiter)), 1
+                )
         for name in missing:
-            hint = hint or differs_little(name, header) or "; the first line must name the columns"
-            raise self.text.refused(
-                f"expected one column named {shown(name)}, got {header.count(name)} among {len(header)}{hint}", 1
-            )
+            chosen = columns is not None and len(columns) == 1  # otherwise the names are fixed
+            hint = hint or almost_named(name, header, chosen) or "; the first line must name the columns"
+            got = f"got {header.count(name)} among {len(header)}"
+            raise self.text.refused(Words(f"expected one column named {shown(name)}, {got}", hint), 1)
         return [0] if columns is None else [header.index(name) for name in columns]
 
     def _by_number(self, first: list[str], columns: Sequence[str] | None) -> list[int]:
         if columns is None and len(first) != 1:
             raise self.text.refused(
-                f'expected one column, got {len(first)}; choose one by number, such as column="1"', 1
+                Words(f"expected one column, got {len(first)}; choose one by number, such as ", Setting("column", "1")),
+                1,
             )
         for name in columns or []:
             if not (name.isascii() and name.isdigit() and 1 <= int(name[:9]) <= len(first)):
                 hint = self._other_delimiter(first) if name.isdigit() else ""
-                raise self.text.refused(
-                    f"without a header: expected a column number from 1 to {len(first)}, got {shown(name)}{hint}", 1
-                )
+                expected = f"without a header: expected a column number from 1 to {len(first)}"
+                raise self.text.refused(Words(f"{expected}, got {shown(name)}", hint), 1)
         return [0] if columns is None else [int(name) - 1 for name in columns]
 
     def _other_delimiter(self, header: list[str]) -> str:
         if len(header) == 1 and self._guess:
             for other in _USUAL:
                 if other in header[0]:
-                    hint = f'pass delimiter="{_escaped(other)}" if it separates columns'
-                    return f", but the first line contains {other!r}: {hint}"
+                    fix = Setting("delimiter", other)
+                    return Words(
+                        f", but the first line contains {shown(other)}: pass ", fix, " if it separates columns"
+                    )
         return ""
-
-
-def _escaped(delimiter: str) -> str:
-    return repr(delimiter)[1:-1]

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.arguments import expect_few_brackets
-from ..core.wording import differs_little, shown
+from ..core.wording import shown
+from ..core.words import Words
+from .sources import CHOOSE_ONE, almost_named
 from .text import Text
 
 _MOST_BRACKETS = 2**20
@@ -71,7 +73,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _only(text: Text, value: dict[str, Any], line: int) -> str:
     if len(value) != 1:
-        raise text.refused(f'expected one field, got {len(value)}; choose one with column="NAME"', line)
+        raise text.refused(Words(f"expected one field, got {len(value)}; ", CHOOSE_ONE), line)
     return next(iter(value))
 
 
@@ -80,8 +82,8 @@ def _field(text: Text, value: object, column: str, line: int) -> object:
         # A list in the first line is most likely the whole file.
         hint = "; write one object per line, not a list of objects" if isinstance(value, list) else ""
         raise text.refused(f"expected a JSON object, got {_KINDS.get(type(value), 'a text or number')}{hint}", line)
-    if column not in value and differs_little(column, list(value)):
-        raise text.refused(f"no field {shown(column)}{differs_little(column, list(value))}", line)
+    if column not in value and almost_named(column, list(value)):
+        raise text.refused(Words(f"no field {shown(column)}", almost_named(column, list(value))), line)
     return value.get(column)
 
 

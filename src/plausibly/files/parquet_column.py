@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..core.errors import ParameterError
-from ..core.wording import differs_little, shown
+from ..core.wording import shown
+from ..core.words import Words
 from .parquet_footer import FooterError, check_footer
 from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
-from .sources import Source, ValuesError
+from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
 from .thrift import ThriftError
 
 _ROWS = 1 << 15
@@ -49,8 +50,7 @@ class ParquetColumn:
             import pyarrow
             from pyarrow import parquet
         except ImportError as error:
-            needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
-            raise ImportError(f"Parquet files need {needed}") from error
+            raise ImportError("Parquet files need pyarrow: pip install pyarrow") from error
         if source.path is None:
             raise ParameterError("Parquet: expected the name of a file, got a stream; Parquet is read from its end")
         self._arrow, self._parquet, self._source = pyarrow, parquet, source
@@ -202,13 +202,11 @@ class ParquetColumn:
     def _found(self, names: list[str], column: str | None) -> int:
         if column is None:
             if len(names) != 1:
-                raise self._refused(f'expected one column, got {len(names)}; choose one with column="NAME"')
+                raise self._refused(Words(f"expected one column, got {len(names)}; ", CHOOSE_ONE))
             return 0
         if names.count(column) != 1:
-            hint = differs_little(column, names)
-            raise self._refused(
-                f"expected one column named {shown(column)}, got {names.count(column)} among {len(names)}{hint}"
-            )
+            got = f"got {names.count(column)} among {len(names)}"
+            raise self._refused(Words(f"expected one column named {shown(column)}, {got}", almost_named(column, names)))
         return names.index(column)
 
     def _refuse_type(self, kind: Any, binary: bool) -> None:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from ..core.words import Setting, Words
 from .sources import Source, ValuesError
 
 LONGEST_VALUE = 1 << 20
@@ -27,7 +28,7 @@ _CR_ALONE = "the line contains a carriage return (CR); lines must end with LF or
 _OTHERS = {
     b"\xff\xfe": "text in UTF-16; save it as UTF-8",
     b"\xfe\xff": "text in UTF-16; save it as UTF-8",
-    b"PAR1\x15": 'a Parquet file; pass format="parquet"',
+    b"PAR1\x15": Words("a Parquet file; pass ", Setting("format", "parquet")),
     b"PK\x03\x04": "a ZIP archive or a spreadsheet; unpack it, or save it as CSV",
     b"BZh91AY&SY": "compressed with bzip2, which is not supported; unpack it, or use gzip",
     b"\xfd7zXZ\0": "compressed with xz, which is not supported; unpack it, or use gzip",

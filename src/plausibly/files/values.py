@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 from ..core.domain import Domain, Keys
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import nearest, shown
+from ..core.words import Setting, Words
 from .csv_rows import CsvRows
 from .json_lines import json_values
 from .parquet_column import ParquetColumn
@@ -109,7 +110,8 @@ class Values:
             return chunk
         if not self._skip:
             raise chunk.refused(
-                'no value; remove the user, or skip all such users with missing="skip"', chunk.values.index(None)
+                Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip")),
+                chunk.values.index(None),
             )
         kept = [place for place, value in enumerate(chunk.values) if value is not None]
         self.skipped += len(chunk) - len(kept)
@@ -159,11 +161,19 @@ def values(
     given = Source(source)
     kind = _format(given, format)
     if missing not in ("refuse", "skip"):
-        raise ParameterError(f'missing: expected "refuse" or "skip", got {shown(missing)}')
+        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
-        raise ParameterError(f"delimiter, header: expected the format csv or tsv, got {kind}; leave them out")
+        given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
+        raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))
     if kind == "lines" and column is not None:
-        raise ParameterError("column: a file with one value per line has no columns; is the format csv or ndjson?")
+        raise ParameterError(
+            Words(
+                Setting("column"),
+                ": a file with one value per line has no columns; leave it out, or pass ",
+                Setting("format", "csv"),
+                " if it has",
+            )
+        )
     taken = Keys() if domain is None else domain  # any text
     batches: Iterable[Batch]
     if kind == "parquet":
@@ -185,7 +195,7 @@ def values(
 def _format(source: Source, given: str | None) -> str:
     if given is not None:
         if given not in FORMATS:
-            raise ParameterError(f"format: unknown {shown(given)}; {nearest(given, FORMATS)}")
+            raise ParameterError(Words(Setting("format"), f": unknown {shown(given)}; {nearest(given, FORMATS)}"))
         return given
     if source.path is None:
         return "lines"
@@ -195,7 +205,11 @@ def _format(source: Source, given: str | None) -> str:
     found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     if found is None:
         raise ParameterError(
-            f'{source.name}: the name does not show the format; pass format="NAME", one of {", ".join(FORMATS)}'
+            Words(
+                f"{source.name}: the name does not show the format; pass ",
+                Setting("format", "NAME"),
+                f", one of {', '.join(FORMATS)}",
+            )
         )
     return found
 

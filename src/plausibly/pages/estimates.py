@@ -45,9 +45,9 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
     if ending not in valid:
         raise ParameterError(f"{path}: unknown suffix {ending!r}; {nearest(ending, valid)}")
     folder_of(path)
-    needed, extra = _NEEDS.get(ending, ("", ""))
-    if needed and find_spec(needed) is None:
-        raise StateError(f"{path}: needs {needed}, which comes with plausibly[{extra}]: pip install {needed}")
+    needed = _NEEDS.get(ending)
+    if needed is not None and find_spec(needed) is None:
+        raise StateError(f"{path}: needs {needed}: pip install {needed}")
     return path
 
 
@@ -125,8 +125,8 @@ _WRITERS: dict[str, Callable[[Answer, Path], None]] = {
     ".svg": _write_svg,
 }
 _NEEDS = {
-    ".parquet": ("pyarrow", "files"),
-    ".html": ("matplotlib", "plots"),
-    ".png": ("matplotlib", "plots"),
-    ".svg": ("matplotlib", "plots"),
+    ".parquet": "pyarrow",
+    ".html": "matplotlib",
+    ".png": "matplotlib",
+    ".svg": "matplotlib",
 }

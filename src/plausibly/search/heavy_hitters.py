@@ -40,7 +40,8 @@ class HeavyHitters(Traced):
         if not isinstance(item, str | bytes):
             raise ParameterError(f"item: expected a string, got {type(item).__name__}")
         if self.strings is not None:
-            self.strings.ask([item])  # refuses a string that is not told apart from others
+            # Normalized as on devices. Refuses a string that is not told apart from others.
+            item = self.strings.ask([item])[1][0]
         item = item[: max([step.length for step in self.trace], default=0)]  # as it was reported
         returned = self.items.tolist()
         lines = [f"{label_of(item) or '(empty)'}: {'found' if item in returned else 'not found'}"]
@@ -66,7 +67,7 @@ class HeavyHitters(Traced):
             lines.append(f"  at the end: not among the {len(self):,} returned{self._p_value(item)}")
         return "\n".join(lines)
 
-    def largest(self, k: int) -> Estimates:
+    def arranged(self, k: int) -> Estimates:
         # As they were returned: strings that cannot be told apart from noise come last.
         return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 

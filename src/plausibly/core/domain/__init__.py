@@ -6,6 +6,7 @@ from .items import listed, object_array, refuse
 from .keys import Keys
 from .labels import Labels
 from .making import as_domain, expect_domain, make_domain
+from .normalizing import steps_of
 from .registry import domain_from_dict, is_domain_kind, register_domain
 from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
 
@@ -33,4 +34,5 @@ __all__ = [
     "object_array",
     "refuse",
     "register_domain",
+    "steps_of",
 ]
