@@ -110,7 +110,7 @@ def test_no_reports_have_no_shares() -> None:
 def test_a_notebook_shows_a_table_with_bars_and_intervals() -> None:
     page = ElementTree.fromstring(pets()._repr_html_())
     assert [cell.text for cell in page.iter("th")] == ["item", "estimate", "95 % interval", None]
-    assert [cell.text for cell in page.iter("bdi")] == ["dog", "cat", "other", "fish"]
+    assert [cell.text for cell in page.iter("bdi")] == ["dog", "cat", "fish", "other"]
     assert len(list(page.iter("rect"))) == 4
     assert "4 items from 1,000 reports" in "".join(page.itertext())
     first = [cell.text for cell in page.findall(".//tbody/tr")[0].findall("td")]
@@ -122,7 +122,8 @@ def test_a_notebook_escapes_items_and_loads_nothing() -> None:
     made = plausibly.make("DE", epsilon=1, domain=labels).simulate([9, 9, 9], SeededRandom(1)).estimate()
     html = made._repr_html_()
     page = ElementTree.fromstring(html)
-    assert {cell.text for cell in page.iter("bdi")} == {labels[0], r"a\u202eb", "&amp;"}
+    assert {labels[0], "&amp;"} < {cell.text for cell in page.iter("bdi")}
+    assert "\u202e" not in html
     assert not [element for element in page.iter() if element.tag in ("script", "img", "link", "iframe")]
     assert "http" not in html
 

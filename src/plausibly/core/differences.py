@@ -24,7 +24,7 @@ def difference(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     for path, words in sorted(_differences(expected, got), key=lambda each: len(each[0])):
         # A part that differs just as the whole does is not worth another word.
         found.setdefault(f"{path[-1]} {words}", f"{' '.join(path)} {words}")
-    named = list(found.values())
+    named = [found[each] for each in found]
     more = f"; {len(named) - _MOST} more" if len(named) > _MOST else ""
     return "; ".join(named[:_MOST]) + more
 

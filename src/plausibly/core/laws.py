@@ -230,7 +230,7 @@ class Decoder(Protocol):
         """The exact integers that the decoder's law turns into estimates."""
         ...
 
-    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None, /) -> tuple[Floats, Floats | None]:
         """Estimates from scores or other evidence (codes None: of all items), with variances by the law if known."""
         ...
 
