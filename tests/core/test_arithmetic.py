@@ -100,7 +100,7 @@ def test_without_a_variance_there_is_a_number_and_no_interval() -> None:
     assert found.variance is None
     with pytest.raises(StateError, match="no variance"):
         found.interval()
-    assert list(found.table()) == ["difference"]
+    assert list(found.columns()) == ["difference"]
 
 
 # --- public hash functions that both crowds share --------------------------------------------------------------------

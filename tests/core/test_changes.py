@@ -74,7 +74,7 @@ def test_intervals_are_those_of_a_slow_twin() -> None:
     assert found.changed.tolist() == [True, False, True]
     assert found.order.tolist() == [2, 0, 1]
     assert repr(found) == "<changes of 3 items: 2 changed, at a joint level of 90 %>"
-    assert list(found.table()) == ["before", "after", "difference", "standard_error", "low", "high", "changed"]
+    assert list(found.columns()) == ["before", "after", "difference", "standard_error", "low", "high", "changed"]
 
 
 def test_the_same_users_have_no_sampling_error() -> None:

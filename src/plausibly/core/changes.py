@@ -55,7 +55,7 @@ class Changes:
         sizes = np.abs(self.difference.values) / np.where(errors > 0, errors, 1.0)
         return np.lexsort((-sizes, ~self.changed))
 
-    def table(self) -> dict[str, npt.NDArray[Any]]:
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of numbers of the changes, by name; shares are fractions."""
         low, high = self.interval
         return {

@@ -81,7 +81,13 @@ class Estimates(Measured):
             raise StateError("fractions of zero reports are undefined")
         return self.values / self.n
 
-<<<<<<< HEAD
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every estimate, the square root of its variance. Raises if there is none."""
+        if self.variance is None:
+            raise StateError(f"no variance, hence no standard error, after {history_text(self.history)}")
+        return np.sqrt(self.variance)
+
     def shares(self, of: Whose = "crowd") -> Shares:
         """The estimates as shares of the reports, with variances, to be compared with those of another crowd.
 
@@ -148,14 +154,6 @@ class Estimates(Measured):
         complete, basis = self.complete and len(places) == len(self), self.basis
         given = self.items[places], self.values[places], variance, self.n, complete, self.history, chosen
         return Estimates(*given, self.arrangement, basis=basis)
-=======
-    @property
-    def standard_error(self) -> Floats:
-        """Standard error of every estimate, the square root of its variance. Raises if there is none."""
-        if self.variance is None:
-            raise StateError(f"no variance, hence no standard error, after {history_text(self.history)}")
-        return np.sqrt(self.variance)
->>>>>>> trunk
 
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
@@ -248,8 +246,8 @@ class Estimates(Measured):
         history = (*self.history, applied)
         return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
 
-    def table(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
-        columns = super().table(level)
+    def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
+        columns = super().columns(level)
         columns["share"] = self.fractions if self.n else np.full(len(self), np.nan)
         if self.significant is not None:
             columns["significant"] = self.significant

@@ -113,7 +113,7 @@ class Measured:
             raise StateError("no variance, hence no interval")
         return self.variance
 
-    def table(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
+    def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         """The columns of numbers in tables of the measured items, by name."""
         columns: dict[str, npt.NDArray[Any]] = {self.quantity: self.values}
         if self.variance is not None:
@@ -123,7 +123,7 @@ class Measured:
 
     def to_dict(self, level: float = 0.95) -> dict[Any, dict[str, Any]]:
         """The table as a dictionary: item to name of the column to number."""
-        columns = self.table(level)
+        columns = self.columns(level)
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         return {item: dict(zip(columns, row, strict=True)) for item, row in zip(self.items.tolist(), rows, strict=True)}
 
@@ -133,7 +133,7 @@ class Measured:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError("to_frame() needs pandas: pip install pandas") from error
-        return DataFrame({"item": self.items, **self.table(level)})
+        return DataFrame({"item": self.items, **self.columns(level)})
 
     def to_polars(self, level: float = 0.95) -> PolarsFrame:
         """The table as a Polars DataFrame, like ``to_frame``."""
@@ -141,11 +141,11 @@ class Measured:
             from polars import DataFrame
         except ImportError as error:
             raise ImportError("to_polars() needs polars: pip install polars") from error
-        return DataFrame({"item": self.items.tolist(), **self.table(level)})
+        return DataFrame({"item": self.items.tolist(), **self.columns(level)})
 
     def to_csv(self, path: str | Path | None = None, level: float = 0.95) -> str | None:
         """Write the table to a CSV file that is safe to open in a spreadsheet; without a path, return its text."""
-        columns, text = self.table(level), io.StringIO()
+        columns, text = self.columns(level), io.StringIO()
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(["item", *columns])
         numbers = zip(*(column.tolist() for column in columns.values()), strict=True)
@@ -233,7 +233,7 @@ class Row:
     @property
     def share(self) -> float:
         """The row's number as a share of the reports. Raises if it is neither a count nor a share."""
-        columns = self.only.table()
+        columns = self.only.columns()
         if "share" not in columns:
             raise StateError(f"expected a count, got a {self.only.quantity}, which has no share")
         return float(columns["share"][0])
