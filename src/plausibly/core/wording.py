@@ -13,6 +13,7 @@ from .characters import pieces, with_names
 
 _LONGEST = 60
 _WIDEST = 40
+_PLACES = 13
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
 
@@ -106,8 +107,13 @@ def decimal(number: Fraction) -> str:
     >>> decimal(Fraction(1, 2)), decimal(Fraction(1, 3))
     ('0.5', '1/3')
     """
-    text = f"{float(number):.12g}"
-    return text if Fraction(text) == number else str(number)
+    # Without floating point: messages about a scheme are made on the way of a value, too.
+    places = next((places for places in range(_PLACES) if 10**places % number.denominator == 0), None)
+    if places is None:
+        return str(number)
+    digits = str(abs(number.numerator) * 10**places // number.denominator).zfill(places + 1)
+    point = len(digits) - places
+    return "-" * (number < 0) + digits[:point] + f".{digits[point:]}" * (places > 0)
 
 
 def count_text(value: float, digits: int = 0) -> str:

@@ -156,7 +156,8 @@ def values(
     The suffix determines the format unless ``format`` is given: csv, tsv, ndjson, lines (one value per line) or
     parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
     omitted if there is only one column. An empty field or line, null, NaN and an absent field are missing values,
-    refused or skipped; an empty text in NDJSON or Parquet is a value. Values are never stripped or changed.
+    refused or skipped; an empty text in NDJSON or Parquet is a value. Values are neither stripped nor changed; the
+    domain may normalize them when it encodes them.
     """
     given = Source(source)
     kind = _format(given, format)
