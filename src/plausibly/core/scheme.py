@@ -386,6 +386,13 @@ class Scheme(ABC):
         """Whether the scheme's clients share public hash functions, which ``hash_seed`` chooses."""
         return any(field.name == "hash_seed" for field in fields(cls))
 
+    @property
+    def hash_seeds(self) -> frozenset[int]:
+        """Seeds of the scheme's public hash functions that all users share, also in its components."""
+        seed = getattr(self, "hash_seed", None)
+        own: frozenset[int] = frozenset() if seed is None else frozenset([seed])
+        return own.union(*(part.scheme.hash_seeds for part in self.components))
+
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         """A scheme of this kind on a domain, with a small state and few public choices.
