@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from itertools import accumulate, takewhile
 from math import ceil
+from typing import Any
 
 from .characters import pieces, with_names
 
@@ -15,6 +16,10 @@ _WIDEST = 40
 _PLACES = 13
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
+"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
+a reader can remove the one that is added."""
 
 
 def shown(parameter: object) -> str:
@@ -85,6 +90,15 @@ def _fitting(parts: Sequence[str], width: int, *, backwards: bool = False) -> st
     ends = accumulate(map(len, parts))
     taken = parts[: max(1, sum(1 for end in takewhile(lambda end: end <= width, ends)))]
     return "".join(taken[::-1] if backwards else taken)
+
+
+def safe_cell(item: Any) -> Any:
+    """The wording of an item in a CSV file, with an apostrophe if a spreadsheet might run the item as a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
+    ("'=1+1", "''quoted'", 'a=b', -5)
+    """
+    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
 
 
 def decimal(number: Fraction) -> str:
