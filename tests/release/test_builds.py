@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,10 @@ def wheel(source: Path, dist: Path, cc: str, umask: int = 0o022) -> Path:
     subprocess.run(command, cwd=source, check=True, capture_output=True, env={**environment, "CC": cc}, umask=umask)
     [made] = dist.iterdir()
     return made
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*"))
 
 
 def tracked() -> set[str]:
@@ -62,6 +67,20 @@ def test_two_wheels_with_kernels_have_the_same_bytes_and_are_small(tmp_path: Pat
     with zipfile.ZipFile(first) as opened:
         laboratory = sum(f.compress_size for f in opened.infolist() if f.filename.startswith(LABORATORY))
     assert first.stat().st_size - laboratory < LARGEST
+
+
+@pytest.mark.slow
+def test_installing_the_core_takes_little_time_and_space(tmp_path: Path) -> None:
+    built = wheel(unpack(build_source(tmp_path), tmp_path / "source"), tmp_path / "dist", cc="cc")
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    space = size_of(environment)
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [str(environment / "bin/python"), "-m", "pip", "install", "-q", "--no-cache-dir", str(built)]
+    subprocess.run(command, check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime < 30
+    assert size_of(environment) - space < 120e6
 
 
 @pytest.mark.slow
