@@ -14,6 +14,7 @@ from functools import cache
 from hashlib import blake2s, sha256
 from math import floor
 from typing import Any
+from unicodedata import normalize
 
 N = 2**64
 
@@ -348,8 +349,33 @@ def _best_space(eps: Fraction, d: int, t: int | None, m: int | None, w: int | No
 # --- values -----------------------------------------------------------------------------------------------------
 
 
+# What Python or JavaScript strips (docs/adr/0026).
+SPACES = [*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]
+SPACES += [0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF]
+
+
+def normalized(text: str, steps: list[str]) -> str:
+    """A text after the steps: of characters of Unicode 14.0, which all versions of Python know."""
+    if "nfc" in steps:
+        text = normalize("NFC", text)
+    if "lower" in steps:
+        text = "".join("i" if character == "\u0130" else character.lower() for character in text)
+        text = normalize("NFC", text) if "nfc" in steps else text
+    if "strip" in steps:
+        while text and ord(text[0]) in SPACES:
+            text = text[1:]
+        while text and ord(text[-1]) in SPACES:
+            text = text[:-1]
+    return text
+
+
 def encode(domain: Fields, value: Value) -> int:
     """The integer that a randomizer sees of a value."""
+    steps = domain.get("normalize", [])
+    if isinstance(value, str) and steps:
+        value = normalized(value, steps)
+        if domain["type"] == "strings":
+            value = normalized(value[: domain["length"]], steps)
     if domain["type"] == "integers":
         assert isinstance(value, int)
         return value

@@ -91,18 +91,19 @@ def make(name: str, **parameters: Any) -> Scheme:
     """The scheme of that name in the catalogue: ``make("OLH", epsilon=1.0, domain_size=1024)``.
 
     The domain is ``domain_size=d`` for the integers 0 to d-1; or ``domain=[...]`` for a list of labels, where
-    ``other=True`` adds one more item for every text that is not in the list; or ``domain=Keys()`` for any text, with
-    the schemes that need no list. ``CATALOG`` has the names; ``help(CATALOG["FLH"])`` shows the parameters of one.
+    ``other=True`` adds one more item for every text that is not in the list, and ``normalize="nfc,lower,strip"`` makes
+    "Dog " the item "dog"; or ``domain=Keys()`` for any text, with the schemes that need no list. ``CATALOG`` has the
+    names; ``help(CATALOG["FLH"])`` shows the parameters of one.
     """
     kind = _kind(name)
     own = {field.name for field in fields(kind) if field.init} - {"domain"}
-    valid = own | {"domain_size", "domain", "other"}
+    valid = own | {"domain_size", "domain", "other", "normalize"}
     for given in parameters:
         if given not in valid:
             raise ParameterError(f"unknown parameter {shown(given)} for {name}; {nearest(given, valid)}")
     for missing in sorted(required(kind) - parameters.keys()):
         raise ParameterError(f"{missing}: expected for {name}, got nothing")
-    shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other")}
+    shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other", "normalize")}
     return kind(domain=make_domain(**shape), **parameters)
 
 

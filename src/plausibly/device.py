@@ -15,6 +15,7 @@ value). The bulk path, the exact audit and a browser client are held to this fil
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -22,10 +23,12 @@ from functools import cached_property
 from hashlib import blake2s, sha256
 from itertools import pairwise
 from typing import Any, Protocol
+from unicodedata import normalize
 
 __all__ = [
     "DOMAINS",
     "MAX_EPSILON",
+    "NORMALIZING",
     "RANDOMIZERS",
     "Client",
     "DeviceError",
@@ -40,6 +43,7 @@ __all__ = [
     "Source",
     "WordSource",
     "load",
+    "normalized",
     "randomizer_of",
     "register",
     "register_domain",
@@ -246,6 +250,15 @@ class Fields:
             raise DeviceError(f"{name}: expected a list of texts that have a UTF-8 form, got other things in it")
         return texts
 
+    def steps(self, name: str) -> tuple[str, ...]:
+        """The steps by which a domain normalizes texts, in their fixed order; none if there is no such field."""
+        if name not in self:
+            return ()
+        steps = tuple(self.texts(name))
+        if not steps or steps != tuple(step for step in NORMALIZING if step in steps):
+            raise DeviceError(f"{name}: expected some of {', '.join(NORMALIZING)}, in this order, got others")
+        return steps
+
     def flag(self, name: str) -> bool:
         """True or false."""
         flag: bool = self._take(name, bool)
@@ -361,6 +374,8 @@ class Oracle:
         # Before the randomizer is made: a search among a search's oracles could go on for ever.
         if not isinstance(document.domain, Integers | Keys):
             raise DeviceError(f"{name}: expected an oracle over integers or keys")
+        if isinstance(document.domain, Keys) and document.domain.steps:
+            raise DeviceError(f"{name}: expected an oracle that does not normalize, since it gets no texts")
         self.name, self.domain, self.sketch = name, document.domain, document.name in ("CM", "CS", "BLOOM")
         self.document = document
 
@@ -377,6 +392,105 @@ class Oracle:
             raise DeviceError(f"{self.name}: expected an oracle, got a scheme whose users are in groups")
         _expect_epsilon(made, self.document.epsilon)
         return made
+
+
+# --- normalizing: fixed tables, because Pythons and browsers know different versions of Unicode (docs/adr/0026) --
+
+NORMALIZING = ("nfc", "lower", "strip")
+"""The steps of normalizing a text, in the order in which they are done."""
+
+SPACES = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""The code points that strip removes from both ends: those that Python or JavaScript strips, and no others."""
+
+# The code points from U+0300 on that NFC works on in Unicode 14.0, with others of that version between them. Unicode
+# guarantees them the same NFC in all later versions. Every other one stays as it is, and keeps its neighbours apart.
+_COMPOSING = (
+    "300-374 37E 385-38A 38C 38E-3A1 3A5-4F9 591-5C7 5D0-5EA 5F2 610-6ED 711-74A 7EB-7F3 7FD-82D 859-85B 898-95F "
+    "9A1-9A2 9AF 9BC-9BE 9C7 9CB-9CD 9D7 9DC-9DD 9DF 9FE A16-A1C A2B A32-A33 A36 A38 A3C A4D A59-A5B A5E ABC ACD "
+    "B21-B22 B3C-B3E B47-B48 B4B-B4D B56-B57 B5C-B5D B92-B94 BBE BC6-BC7 BCA-BCD BD7 C3C C46-C48 C4D C55-C56 CBC-CC2 "
+    "CC6-CC8 CCA-CCD CD5-CD6 D3B-D3E D46-D47 D4A-D4D D57 DCA DCF DD9-DDF E38-E3A E48-E4B EB8-EBA EC8-ECB F18-F43 "
+    "F4C-F69 F71-F93 F9C-FB9 FC6 1025-108D 1100-11C2 135D-135F 1714-1715 1734 17D2-17DD 18A9 1939-193B 1A17-1A18 "
+    "1A60-1A7C 1A7F 1AB0-1ACE 1B05-1B44 1B6B-1B73 1BAA-1BF3 1C37 1CD0-1CF9 1DC0-1F15 1F18-1F1D 1F20-1F45 1F48-1F4D "
+    "1F50-1F57 1F59 1F5B 1F5D 1F5F-1F7D 1F80-1FB4 1FB6-1FC4 1FC6-1FD3 1FD6-1FDB 1FDD-1FEF 1FF2-1FF4 1FF6-1FFE "
+    "2000-2003 20D0-20F0 2126-212B 2190-232A 2ADC-2ADD 2CEF-2CF1 2D7F 2DE0-2DFF 3008-302F 3046-3094 3099-30FE "
+    "349E-9F9C A66F-A6F1 A806-A82C A8C4 A8E0-A953 A9B3-A9C0 AAB0-AAC1 AAF6 ABED AC00-D7A3 F900-FA6D FA70-FAD9 "
+    "FB1D-FB36 FB38-FB3C FB3E FB40-FB41 FB43-FB44 FB46-FB4E FE20-FE2F 101FD 102E0 10376-1037A 10A0D-10A0F 10A38-10A3A "
+    "10A3F 10AE5-10AE6 10D24-10D27 10EAB-10EAC 10F46-10F50 10F82-10F85 11046 11070 1107F-110BA 11100-11134 11173 "
+    "111C0-111CA 11235-11236 112E9-112EA 1133B-1133E 11347 1134B-1134D 11357 11366-1136C 11370-11374 11442-11446 "
+    "1145E 114B0-114C3 115AF 115B8-115C0 1163F 116B6-116B7 1172B 11839-1183A 11930-11935 11938 1193D-11943 119E0 "
+    "11A34-11A47 11A99 11C3F 11D42-11D45 11D97 16AF0-16AF4 16B30-16B36 16FF0-16FF1 1BC9E 1D157-1D1C0 1D242-1D244 "
+    "1E000-1E006 1E008-1E018 1E01B-1E021 1E023-1E024 1E026-1E02A 1E130-1E136 1E2AE 1E2EC-1E2EF 1E8D0-1E8D6 "
+    "1E944-1E94A 20122-2A600 2F800-2FA1D"
+)
+
+# The simple lower-case mappings of Unicode 14.0: a run of code points (/2: every second one), and what to add to each.
+_LOWERING = (
+    "41-5A:+32 C0-D6:+32 D8-DE:+32 100-12E/2:+1 130:-199 132-136/2:+1 139-147/2:+1 14A-176/2:+1 178:-121 179-17D/2:+1 "
+    "181:+210 182-184/2:+1 186:+206 187:+1 189-18A:+205 18B:+1 18E:+79 18F:+202 190:+203 191:+1 193:+205 194:+207 "
+    "196:+211 197:+209 198:+1 19C:+211 19D:+213 19F:+214 1A0-1A4/2:+1 1A6:+218 1A7:+1 1A9:+218 1AC:+1 1AE:+218 1AF:+1 "
+    "1B1-1B2:+217 1B3-1B5/2:+1 1B7:+219 1B8:+1 1BC:+1 1C4:+2 1C5:+1 1C7:+2 1C8:+1 1CA:+2 1CB-1DB/2:+1 1DE-1EE/2:+1 "
+    "1F1:+2 1F2-1F4/2:+1 1F6:-97 1F7:-56 1F8-21E/2:+1 220:-130 222-232/2:+1 23A:+10795 23B:+1 23D:-163 23E:+10792 "
+    "241:+1 243:-195 244:+69 245:+71 246-24E/2:+1 370-372/2:+1 376:+1 37F:+116 386:+38 388-38A:+37 38C:+64 "
+    "38E-38F:+63 391-3A1:+32 3A3-3AB:+32 3CF:+8 3D8-3EE/2:+1 3F4:-60 3F7:+1 3F9:-7 3FA:+1 3FD-3FF:-130 400-40F:+80 "
+    "410-42F:+32 460-480/2:+1 48A-4BE/2:+1 4C0:+15 4C1-4CD/2:+1 4D0-52E/2:+1 531-556:+48 10A0-10C5:+7264 10C7:+7264 "
+    "10CD:+7264 13A0-13EF:+38864 13F0-13F5:+8 1C90-1CBA:-3008 1CBD-1CBF:-3008 1E00-1E94/2:+1 1E9E:-7615 "
+    "1EA0-1EFE/2:+1 1F08-1F0F:-8 1F18-1F1D:-8 1F28-1F2F:-8 1F38-1F3F:-8 1F48-1F4D:-8 1F59-1F5F/2:-8 1F68-1F6F:-8 "
+    "1F88-1F8F:-8 1F98-1F9F:-8 1FA8-1FAF:-8 1FB8-1FB9:-8 1FBA-1FBB:-74 1FBC:-9 1FC8-1FCB:-86 1FCC:-9 1FD8-1FD9:-8 "
+    "1FDA-1FDB:-100 1FE8-1FE9:-8 1FEA-1FEB:-112 1FEC:-7 1FF8-1FF9:-128 1FFA-1FFB:-126 1FFC:-9 2126:-7517 212A:-8383 "
+    "212B:-8262 2132:+28 2160-216F:+16 2183:+1 24B6-24CF:+26 2C00-2C2F:+48 2C60:+1 2C62:-10743 2C63:-3814 2C64:-10727 "
+    "2C67-2C6B/2:+1 2C6D:-10780 2C6E:-10749 2C6F:-10783 2C70:-10782 2C72:+1 2C75:+1 2C7E-2C7F:-10815 2C80-2CE2/2:+1 "
+    "2CEB-2CED/2:+1 2CF2:+1 A640-A66C/2:+1 A680-A69A/2:+1 A722-A72E/2:+1 A732-A76E/2:+1 A779-A77B/2:+1 A77D:-35332 "
+    "A77E-A786/2:+1 A78B:+1 A78D:-42280 A790-A792/2:+1 A796-A7A8/2:+1 A7AA:-42308 A7AB:-42319 A7AC:-42315 A7AD:-42305 "
+    "A7AE:-42308 A7B0:-42258 A7B1:-42282 A7B2:-42261 A7B3:+928 A7B4-A7C2/2:+1 A7C4:-48 A7C5:-42307 A7C6:-35384 "
+    "A7C7-A7C9/2:+1 A7D0:+1 A7D6-A7D8/2:+1 A7F5:+1 FF21-FF3A:+32 10400-10427:+40 104B0-104D3:+40 10570-1057A:+39 "
+    "1057C-1058A:+39 1058C-10592:+39 10594-10595:+39 10C80-10CB2:+64 118A0-118BF:+32 16E40-16E5F:+32 1E900-1E921:+34"
+)
+
+
+def _runs(table: str) -> list[tuple[int, int, int, int]]:
+    # First and last code point, step and what to add, of each entry of a table.
+    runs = []
+    for entry in table.split():
+        points, _, added = entry.partition(":")
+        places, _, step = points.partition("/")
+        first, _, last = places.partition("-")
+        runs.append((int(first, 16), int(last or first, 16), int(step or 1), int(added or 0)))
+    return runs
+
+
+# A run of them, and the character before it. Characters below U+0300 change only together with one that follows.
+_RUN = "[;-\u02ff]?[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, _, _ in _runs(_COMPOSING)) + "]+"
+# Sorting the accents of a letter takes quadratic time. No language has longer runs, but a hostile document may.
+_LONGEST_RUN = 128
+_LOWER = {i: i + added for first, last, step, added in _runs(_LOWERING) for i in range(first, last + 1, step)}
+
+
+def normalized(text: str, steps: Sequence[str]) -> str:
+    """The text after the steps of its domain: nfc, lower and strip, always in this order."""
+    if "nfc" in steps:
+        text = _composed(text)
+    if "lower" in steps:
+        text = text.translate(_LOWER)
+        # A small letter and its accent may have a code point of their own where the capital has none.
+        text = _composed(text) if "nfc" in steps else text
+    return text.strip(SPACES) if "strip" in steps else text
+
+
+def shortened(text: str, length: int, steps: Sequence[str]) -> str:
+    """The first ``length`` characters of a normalized text, normalized."""
+    # The cut may leave a space at the end. A part of a text in NFC is in NFC.
+    return text[:length].rstrip(SPACES) if "strip" in steps else text[:length]
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() or max(text) < "\u0300" else re.sub(_RUN, _composed_run, text)
+
+
+def _composed_run(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > _LONGEST_RUN else normalize("NFC", found[0])
 
 
 # --- domains: a value -> the integer that a randomizer sees -----------------------------------------------------
@@ -429,18 +543,22 @@ class Labels:
             raise DeviceError(
                 'labels: expected 2 or more distinct items ("other" is reserved if other is true), got others'
             )
+        self.steps = fields.steps("normalize")
+        if any(normalized(label, self.steps) != label for label in labels):
+            raise DeviceError("labels: expected labels that are normalized already, got others")
 
     def encode(self, value: object) -> int:
         if not isinstance(value, str):
             raise DeviceError(f"expected a label (str), got {type(value).__name__}")
-        found = self.index.get("".join((value,)), len(self.index))
+        text = normalized("".join((value,)), self.steps)  # no subclass
+        found = self.index.get(text, len(self.index))
         if found >= self.items:
             raise DeviceError("the value is not among the labels; a scheme with other=True takes any text")
         return found
 
 
 class Keys:
-    """Any str that has a UTF-8 form, bytes or int below 10^4300, encoded as a 64-bit hash."""
+    """Any str that has a UTF-8 form, bytes or int below 10^4300, encoded as a 64-bit hash; only a str is normalized."""
 
     items = 2**64
     listed = False
@@ -448,8 +566,11 @@ class Keys:
 
     def __init__(self, fields: Fields) -> None:
         self.hash_seed = fields.seed("hash_seed")
+        self.steps = fields.steps("normalize")
 
     def encode(self, value: object) -> int:
+        if isinstance(value, str):
+            value = normalized("".join((value,)), self.steps)  # no subclass
         return item_key(value, self.hash_seed)
 
 
@@ -471,15 +592,23 @@ class Strings:
         doubtful = self.other and (in_bytes or "\N{REPLACEMENT CHARACTER}" in self.index)
         if len(self.index) != len(alphabet) or not 2 <= self.symbols <= 2**16 or doubtful:
             raise DeviceError("alphabet: expected distinct characters, and other only with text, got something else")
+        self.steps = fields.steps("normalize")
+        # A space may stand inside a text.
+        inside = [step for step in self.steps if step != "strip"]
+        if self.steps and (in_bytes or any(normalized(character, inside) != character for character in written)):
+            raise DeviceError("normalize: expected an alphabet of text that normalizing leaves as it is, got another")
         self.items: int = self.symbols**self.length
         self.total = self.cuts and (self.other or (in_bytes and len(alphabet) == 256))
 
     def encode(self, value: object) -> int:
         if not isinstance(value, bytes if self.in_bytes else str):
             raise DeviceError(f"expected {'bytes' if self.in_bytes else 'text'}, got {type(value).__name__}")
-        value = b"".join((value,)) if isinstance(value, bytes) else "".join((value,))  # no subclass
+        # No subclass.
+        value = b"".join((value,)) if isinstance(value, bytes) else normalized("".join((value,)), self.steps)
         if len(value) > self.length and not self.cuts:
             raise DeviceError(f"expected at most {self.length} characters, got more")
+        if isinstance(value, str):
+            value = shortened(value, self.length, self.steps)
         outside, number = self.symbols - 1 if self.other else 0, 0
         for i in range(self.length):
             symbol = self.index.get(value[i], outside) if i < len(value) else 0

@@ -63,7 +63,7 @@ def facts() -> list[Fact]:
         try:
             found.append(Fact(f"extra {extra}", f"{distribution} {importlib.metadata.version(distribution)}"))
         except importlib.metadata.PackageNotFoundError:
-            found.append(Fact(f"extra {extra}", "not installed", f"pip install 'plausibly[{extra}]'"))
+            found.append(Fact(f"extra {extra}", "not installed", f"pip install {distribution}"))
     return found
 
 

@@ -70,7 +70,7 @@ def test_simulated_reports_are_refused_in_the_words_of_the_command_line(tmp_path
     write_reports(tmp_path / "s.parquet", SMALL, reports_of(SMALL, 5))
     code, _, told = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally")
     assert code == 1
-    assert "s.parquet: simulated reports, which are not from real users; add --simulated to accept them" in told
+    assert "s.parquet: simulated reports, which are not from real users; pass --simulated to accept them" in told
     assert "allow_simulated" not in told
     code, shown, _ = run(tmp_path / "s.parquet", "--out", tmp_path / "x.tally", "--simulated")
     assert code == 0
@@ -83,14 +83,14 @@ def test_simulated_reports_are_refused_in_the_words_of_the_command_line(tmp_path
 def test_only_the_scheme_that_is_expected_is_taken(folder: Path, tmp_path: Path) -> None:
     code, _, told = run(folder, "--out", tmp_path / "x.tally", "--scheme", "DE:epsilon=1,domain_size=12")
     assert code == 1
-    assert "0.parquet: expected scheme" in told
+    assert "0.parquet: expected the given scheme, got another: domain size is 11, not 12" in told
     (tmp_path / "scheme.json").write_text(SMALL.to_json(), encoding="utf-8")
     assert run(folder, "--out", tmp_path / "x.tally", "--scheme", tmp_path / "scheme.json")[0] == 0
     other = other_than(SMALL)
     write_reports(folder / "2.parquet", other, other.tag(reports_of(other, 5)))
     code, _, told = run(folder, "--out", tmp_path / "x.tally")
     assert code == 1
-    assert "2.parquet: expected scheme" in told
+    assert "x.tally, got another: epsilon is" in told
 
 
 def test_names_that_lead_nowhere_are_told(tmp_path: Path) -> None:
@@ -133,6 +133,6 @@ def test_a_changed_byte_of_the_metadata_is_skipped_or_refused_and_never_ends_in_
             assert (code, shown) == (1, "")
             assert "1.parquet" in told
             code, shown, told = run(folder, "--out", out, "--skip-bad", "--json")
-            assert code == 0 or "expected scheme" in told, "another scheme is no damage"
+            assert code == 0 or "expected the scheme of" in told, "another scheme is no damage"
         else:
             assert place != hidden

@@ -134,8 +134,8 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
     path = tally_file(tmp_path / "x.tally", [50, 40, 30], domain=labels)
     _, shown, _ = run(path)
     assert "[red]x[/]" in shown
-    assert r"a\x1b[2Jb" in shown
-    assert r"c\u202ed" in shown
+    assert "a‹escape›[2Jb" in shown
+    assert "c‹right-to-left override›d" in shown
     assert not set("\x1b\u202e") & set(shown)
 
 
@@ -148,7 +148,9 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
         (["--top", "0"], 2, "--top"),
         (["--level", "2"], 2, "level: expected a number strictly between 0 and 1"),
         (["--items", "cat,,dog"], 2, "expected items separated by single commas, got an empty one"),
-        (["--items", "cat,hiv-clinic"], 1, "item 1: expected one of the 4 labels"),
+        (["--items", "cat,Dog"], 1, "--items Dog: expected one of the 4 labels, got a text that is not on the list"),
+        (["--items", "cat,Dog"], 1, "did you mean 'dog'?"),
+        (["--items", "cat", "--items-file", "SECRETS"], 1, "secrets.txt, item 2: expected one of the 4 labels"),
         (["--postprocess", "norm"], 2, "did you mean 'norm-sub'?"),
         (["--postprocess", "norm-sub:x=1"], 2, "unknown option 'x'"),
         (["--postprocess", "significance-cut:alpha=much"], 2, "expected name:option=number"),
@@ -158,10 +160,44 @@ def test_items_cannot_bend_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_told(arguments: list[str], code: int, message: str, tmp_path: Path) -> None:
+    (tmp_path / "secrets.txt").write_text("dog\nhiv-clinic\n", encoding="utf-8")
+    arguments = [str(tmp_path / "secrets.txt") if word == "SECRETS" else word for word in arguments]
     came, shown, told = run(tally_file(tmp_path / "pets.tally"), *arguments)
     assert (came, shown) == (code, "")
     assert message in " ".join(told.replace("│", " ").split())
     assert "hiv-clinic" not in told
+
+
+@pytest.mark.parametrize("way", [[], ["--json"]])
+def test_an_item_outside_the_list_is_not_answered_with_the_others(way: list[str], tmp_path: Path) -> None:
+    path = tally_file(tmp_path / "x.tally", {"the": 30, "teh": 70}, domain=["the", "a"], other=True)
+    code, shown, told = run(path, "--items", "the,teh", *way)
+    assert (code, shown) == (1, "")
+    assert told.startswith("--items teh: not on the list: counted under 'other' with all such texts; ask for 'other'")
+    assert "did you mean 'the'?" in told
+    assert [each["item"] for each in said(path, "--items", "the,other")["estimates"]] == ["the", "other"]
+
+
+def test_a_string_of_other_characters_is_not_answered_under_its_name(tmp_path: Path) -> None:
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdehs", 3, other=True), users=100)
+    write_tally(tmp_path / "s.tally", scheme.simulate({"she": 500, "HIM": 500}, SeededRandom(1)))
+    code, shown, told = run(tmp_path / "s.tally", "--items", "SHE")
+    assert (code, shown) == (1, "")
+    assert told.startswith(
+        "--items SHE: expected characters of the alphabet, got another one, which is counted like every "
+    )
+    assert "in lower case, it can be asked for" in told
+    found = said(tmp_path / "s.tally", "--items", "she,\N{REPLACEMENT CHARACTER}bc")["estimates"]
+    assert [each["item"] for each in found] == ["she", "\N{REPLACEMENT CHARACTER}bc"]
+
+
+def test_a_string_that_users_cut_is_listed_as_they_report_it_and_once(tmp_path: Path) -> None:
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdehs", 3), users=100)
+    write_tally(tmp_path / "s.tally", scheme.simulate({"shed": 500}, SeededRandom(1)))
+    code, shown, told = run(tmp_path / "s.tally", "--items", "shed,she,sheba", "--json")
+    assert code == 0
+    assert [each["item"] for each in json.loads(shown)["estimates"]] == ["she"]
+    assert told == "shed is listed as users report it: she, and 1 more likewise.\n"
 
 
 def test_items_that_nobody_can_list_have_to_be_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import plausibly
 from cases import in_turn
 from plausibly import device
 from plausibly.cli import app
+from plausibly.cli.naming import scheme_of
 from plausibly.cli.options.plan import PlanOptions
 
 
@@ -30,7 +31,8 @@ def test_the_target_of_the_help_runs_and_explains_itself() -> None:
     code, shown, _ = run(*words[2:])
     assert code == 0
     for part in (
-        'make("TLH"',
+        "You will see any item that at least 1.4 % of users have.",
+        "TLH:epsilon=0.7",
         "1,000,000 users",
         "±0.5 % with 95 % confidence",
         "Why not",
@@ -147,7 +149,17 @@ LARGE = "Devices refuse ε above 8 unless max_epsilon= or fingerprint= says othe
 @in_turn("domain", ["--label a --label b", "--alphabet abc --length 4"])
 def test_a_scheme_that_devices_refuse_is_told_with_the_remedy(domain: str, tmp_path: Path) -> None:
     for other in ([], ["--other"]):
-        asked = (*domain.split(), *other, "--users", 1000, "--epsilon", 9, "--save", tmp_path / "scheme.json")
+        asked = (
+            *domain.split(),
+            *other,
+            "--users",
+            1000,
+            "--epsilon",
+            9,
+            "--save",
+            tmp_path / "scheme.json",
+            "--overwrite",
+        )
         code, shown, _ = run(*asked)
         assert code == 0
         said = " ".join(shown.split())
@@ -180,3 +192,69 @@ def test_the_same_hash_seed_makes_the_same_scheme() -> None:
     schemes = [json.loads(run(*asked, *seed)[1])["scheme"] for seed in ([], [], ["--hash-seed", 7], ["--hash-seed", 7])]
     assert schemes[0] != schemes[1]
     assert schemes[2] == schemes[3]
+
+
+def test_a_saved_scheme_is_replaced_only_when_told_to(tmp_path: Path) -> None:
+    file = tmp_path / "scheme.json"
+    asked = ("--keys", "--users", 1000, "--epsilon", 1, "--save", file)
+    assert run(*asked)[0] == 0
+    before = file.read_bytes()
+    code, shown, told = run(*asked)
+    assert (code, shown, file.read_bytes()) == (1, "", before)
+    assert told == f"{file}: the file exists already; choose another name, or replace it with --overwrite\n"
+    assert run(*asked, "--overwrite")[0] == 0
+    assert file.read_bytes() != before, "a fresh seed"
+    # The same plan again is no loss, so that a script may run twice.
+    assert run(*asked, "--hash-seed", 7, "--overwrite")[0] == run(*asked, "--hash-seed", 7)[0] == 0
+
+
+@in_turn(
+    ("words", "first"),
+    [
+        (
+            "--items 5 --users 20",
+            "This plan cannot show anything: with 20 users and ε = 0.5, not even an item ",
+        ),
+        ("--items 1000 --users 1000", "This plan shows almost nothing: you would only see what 70.9 % of users have."),
+        ("--items 1000 --users 1000000", "You will see any item that at least"),
+        ("--alphabet a-z --length 12 --users 9000", "This plan shows almost nothing: you would only see what"),
+    ],
+)
+def test_the_first_line_says_what_the_plan_will_show(words: str, first: str) -> None:
+    code, shown, _ = run(*words.split(), "--epsilon", "0.5")
+    assert code == 0
+    assert shown.startswith(first)
+
+
+def test_the_recommended_scheme_is_printed_as_commands_take_it() -> None:
+    text = run("--items", 50, "--users", 1000, "--epsilon", 1)[1].splitlines()[2]
+    assert scheme_of(text) == plausibly.plan(50, 1000, epsilon=1).scheme
+
+
+@in_turn("values", ["--label Dog --label ' café'", "--keys", "--alphabet a-zé --length 5"])
+def test_a_plan_that_normalizes_makes_devices_do_so(values: str, tmp_path: Path) -> None:
+    path = tmp_path / "scheme.json"
+    other = [] if values == "--keys" else ["--other"]
+    typed = [*shlex.split(values), *other, "--users", 100_000, "--epsilon", 3, "--normalize", "strip,lower,nfc"]
+    code, _, told = run(*typed, "--save", path, "--overwrite")
+    assert (code, told) == (0, "")
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text)["domain"]["normalize"] == ["nfc", "lower", "strip"]
+    client = device.load(text)
+    assert len({client.encode(spelling) for spelling in ("café", "Café ", " CAFE\u0301")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--items 9 --normalize lower", "--normalize needs --label, --labels, --keys or --alphabet"),
+        ("--keys --normalize lowr", "unknown step 'lowr'; did you mean 'lower'"),
+        ("--keys --normalize lower,lower", "expected each step once"),
+        ("--alphabet A-Z --length 3 --normalize lower", "got 26 characters that lower changes; leave them out"),
+        ("--label a --label A --normalize lower", "some become equal"),
+    ],
+)
+def test_steps_that_make_no_sense_end_with_2_and_a_message(arguments: str, message: str) -> None:
+    code, shown, told = run(*shlex.split(arguments), "--users", 10_000, "--epsilon", 1)
+    assert (code, shown) == (2, "")
+    assert message in told

@@ -180,7 +180,7 @@ def test_missing_or_unreadable_inputs_are_told(tmp_path: Path) -> None:
     [
         ("a.csv", "site,day\nx,1\n", "--column NAME"),
         ("a.csv", "site;day\nx;1\n", "--delimiter ';'"),
-        ("a.csv", "site\tday\nx\t1\n", "--delimiter '\\t'"),
+        ("a.csv", "site\tday\nx\t1\n", "--delimiter tab"),
         ("a.csv", "site\nx\n\ny\n", "--missing skip"),
         ("a.ndjson", '{"site": "x", "day": 1}\n', "--column NAME"),
         ("a.dat", "x\n", "--format NAME"),
@@ -198,7 +198,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     (tmp_path / "a.txt").write_text("1\n2\n")
-    monkeypatch.setattr(Scheme, "privatize", interrupted)
+    monkeypatch.setattr(Scheme, "privatize_encoded", interrupted)
     code, _, told = run(tmp_path / "a.txt", "--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")
     assert code == 130
     assert "nothing was written" in told
@@ -223,3 +223,53 @@ def test_it_works_from_the_shell_and_says_whom_it_is_for(tmp_path: Path) -> None
         [*command, *words], cwd=tmp_path, input="1\n", capture_output=True, text=True, check=True
     ).stdout
     assert shown.splitlines()[-1] == "next     plausibly collect r.parquet --out r.tally"
+
+
+MESSY = ["Cat", " dog", "FISH\u3000", "parrot"]
+
+
+def test_a_scheme_that_normalizes_takes_every_spelling(tmp_path: Path) -> None:
+    pets = make("TLH", epsilon=1.5, domain=["cat", "dog", "fish", "parrot"], normalize="lower,strip")
+    source, out = tmp_path / "pets.csv", tmp_path / "reports.parquet"
+    source.write_text("pet\n" + "\n".join(MESSY) + "\n", encoding="utf-8")
+    code, shown, _ = run(source, "--scheme", saved(tmp_path, pets), "--out", out, "--seed", 7)
+    assert code == 0
+    assert (reports_in(out) == pets.privatize(["cat", "dog", "fish", "parrot"], SeededRandom(7))).all()
+    assert "normalized  lower, strip, as on devices" in shown
+
+
+def test_a_scheme_that_does_not_normalize_is_helped_and_stays_the_same(tmp_path: Path) -> None:
+    source, out, plain = (
+        tmp_path / "pets.csv",
+        tmp_path / "reports.parquet",
+        make("DE", epsilon=1, domain=["Cat", "dog"]),
+    )
+    source.write_text("pet\nCAT\n Dog\n", encoding="utf-8")
+    scheme = saved(tmp_path, plain)
+    code, _, _ = run(source, "--scheme", scheme, "--out", out)
+    assert code == 1  # not among the labels
+    assert not out.exists()
+    code, shown, _ = run(source, "--scheme", scheme, "--out", out, "--seed", 7, "--normalize", "strip,lower")
+    assert code == 0
+    assert (reports_in(out) == plain.privatize(["Cat", "dog"], SeededRandom(7))).all()
+    assert "normalized  lower, strip, by this command; the scheme does not, so devices do not" in shown
+    assert ReportFile(out).scheme == plain
+
+
+@pytest.mark.parametrize(
+    ("steps", "scheme", "message"),
+    [
+        ("nfc", "normalizing", "--normalize: the scheme normalizes by lower,strip; leave the option out"),
+        ("casefold", "plain", "normalize: unknown step 'casefold'"),
+        ("lower", "OLH:epsilon=1,domain_size=9", "normalize: expected a domain of texts"),
+    ],
+)
+def test_steps_that_contradict_the_scheme_are_refused(tmp_path: Path, steps: str, scheme: str, message: str) -> None:
+    kept = {"normalizing": "lower,strip", "plain": None}
+    if scheme in kept:
+        scheme = str(saved(tmp_path, make("DE", epsilon=1, domain=["cat", "dog"], normalize=kept[scheme])))
+    (tmp_path / "pets.csv").write_text("pet\ncat\n", encoding="utf-8")
+    out = tmp_path / "reports.parquet"
+    code, shown, told = run(tmp_path / "pets.csv", "--scheme", scheme, "--out", out, "--normalize", steps)
+    assert (code, shown, out.exists()) == (2, "", False)
+    assert message in told

@@ -150,7 +150,7 @@ def test_names_of_files_do_not_reach_the_terminal_as_commands(tmp_path: Path) ->
     small_file(tmp_path / "b.parquet")
     for more in ([], ["--skip-bad"]):
         _, _, stderr = run("collect", tmp_path, "--out", tmp_path / "all.tally", *more)
-        assert "a\\x1b[31m.parquet" in stderr
+        assert "a‹escape›[31m.parquet" in stderr
         assert "\x1b" not in stderr
 
 

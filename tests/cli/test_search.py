@@ -126,3 +126,12 @@ def test_a_tally_without_reports_is_named(tmp_path: Path) -> None:
     code, _, told = run(tmp_path / "x.tally")
     assert code == 1
     assert "x.tally: the tally has no reports" in told
+
+
+def test_a_string_that_no_answer_is_about_is_not_explained(tmp_path: Path) -> None:
+    scheme = plausibly.TRELLIS(3, domain=Strings("ab", 3, other=True), users=100)
+    write_tally(tmp_path / "s.tally", scheme.simulate({"ab": 900}, SeededRandom(1)))
+    result = CliRunner().invoke(app, ["search", str(tmp_path / "s.tally"), "--explain", "AB"])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "--explain AB: expected characters of the alphabet, got another one" in result.stderr
+    assert "in lower case, it can be asked for" in result.stderr

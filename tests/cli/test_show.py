@@ -124,3 +124,14 @@ def test_a_key_for_a_scheme_is_said_to_authenticate_nothing(command: str, tmp_pa
         assert (keyed.exit_code, keyed.stderr.strip()) == (0, told)
         json.loads(keyed.stdout)
         assert told not in CliRunner().invoke(app, [command, named, *few, "--json"]).stderr
+
+
+def test_normalizing_is_told_in_words(tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=2, domain=["Dog", "cat"], other=True, normalize="nfc,lower,strip")
+    (tmp_path / "scheme.json").write_text(scheme.to_json(), encoding="utf-8")
+    code, shown, _ = run(tmp_path / "scheme.json")
+    assert code == 0
+    assert "2 labels: dog, cat" in shown
+    assert "accents and letters put together (Unicode NFC), lower case, no spaces at the ends" in " ".join(
+        shown.split()
+    )

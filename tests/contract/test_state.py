@@ -136,7 +136,7 @@ def test_merging_refuses_another_epsilon_and_changes_nothing(scheme: Scheme) -> 
     other = other_than(scheme)
     tally, foreign = tally_of(scheme, reports_of(scheme, 5)), tally_of(other, reports_of(other, 5))
     before = tally.to_bytes(), foreign.to_bytes()
-    with pytest.raises(StateError, match=r"merge: expected scheme .*, got"):
+    with pytest.raises(StateError, match=r"merge: expected the same scheme, got another: epsilon is .*, not"):
         tally.merge(foreign)
     assert (tally.to_bytes(), foreign.to_bytes()) == before
 
@@ -210,7 +210,7 @@ def test_left_over_bytes_of_a_state_are_refused(scheme: Scheme) -> None:
 def test_a_state_of_another_scheme_is_refused(scheme: Scheme) -> None:
     other = other_than(scheme)
     blob = tally_of(other, reports_of(other, 3)).to_bytes()
-    with pytest.raises(StateError, match=r"expected scheme .*, got"):
+    with pytest.raises(StateError, match=r"expected the same scheme, got another: epsilon is .*, not"):
         Accumulator.from_bytes(scheme, blob)
 
 

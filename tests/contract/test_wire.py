@@ -81,7 +81,7 @@ def test_left_over_bytes_are_refused(scheme: Scheme) -> None:
 def test_a_batch_of_another_scheme_is_refused(scheme: Scheme) -> None:
     other = other_than(scheme)
     assert other.report_dtype == scheme.report_dtype
-    with pytest.raises(ReportError, match=r"expected scheme .*, got"):
+    with pytest.raises(ReportError, match=r"expected the same scheme, got another: epsilon is .*, not"):
         decode_reports(scheme, encode_reports(other, reports_of(other, 3)))
 
 
@@ -153,11 +153,12 @@ def test_reports_survive_slicing_copying_joining_and_pickling(scheme: Scheme) ->
 
 @every_scheme
 def test_reports_of_another_scheme_with_equal_records_are_refused(scheme: Scheme) -> None:
-    foreign = reports_of(other_than(scheme), 5)
+    other = other_than(scheme)
+    foreign = reports_of(other, 5)
     tally = tally_of(scheme, reports_of(scheme, 4))
     before = tally.to_bytes()
     for refused in (foreign, foreign[2:], foreign.copy()):
-        with pytest.raises(ReportError, match=r"expected those of scheme .*, got those of"):
+        with pytest.raises(ReportError, match=r"expected those of this scheme, got those of another: epsilon is"):
             tally.add(refused)
         with pytest.raises(ReportError):
             encode_reports(scheme, refused)

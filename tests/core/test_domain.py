@@ -306,3 +306,46 @@ def test_domains_are_frozen_and_hashable(domain: Domain) -> None:
     assert len({domain, domain_from_dict(domain.to_dict())}) == 1
     with pytest.raises(AttributeError):
         domain.size = 7
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_about_an_unlisted_text_is_refused_and_other_is_answered() -> None:
+    domain = Labels(("cat", "dog"), other=True)
+    codes, names = domain.ask(["dog", "other", "dog"])
+    assert (codes.tolist(), names.tolist()) == ([1, 2, 1], ["dog", "other", "dog"])
+    with pytest.raises(DomainError, match="item 1: not on the list: counted under 'other' with all such texts"):
+        domain.ask(["dog", "newt"])
+    with pytest.raises(DomainError) as caught:
+        domain.ask(["Dog "])
+    assert (caught.value.hint, "Dog" in str(caught.value)) == ("; did you mean 'dog'?", False)
+    with pytest.raises(DomainError, match="item 0: expected one of the 2 labels, got a text that is not on"):
+        Labels(("cat", "dog")).ask(["other"])
+    assert domain.encode(["newt", "Dog "]).tolist() == [2, 2]  # devices count them
+
+
+def test_strings_are_named_as_users_report_them_or_refused() -> None:
+    domain = Strings("abc", 2, other=True)
+    codes, names = domain.ask(["a", "abc", "\N{REPLACEMENT CHARACTER}b", "abX"])
+    assert names.tolist() == ["a", "ab", "\N{REPLACEMENT CHARACTER}b", "ab"]
+    assert codes.tolist() == domain.encode(names).tolist()
+    with pytest.raises(DomainError, match=r"item 1: .* got another one, which is counted like every other") as caught:
+        domain.ask(["a", "aB"])
+    assert caught.value.hint == "; in lower case, it can be asked for"
+    for strict, text in ((Strings("abc", 2), "x"), (Strings(b"abc", 2), b"x")):
+        with pytest.raises(DomainError, match=r"item 0: expected characters of the alphabet, got another one$"):
+            strict.ask([text])
+    with pytest.raises(DomainError, match=r"item 0: expected texts \(str\), got int"):
+        domain.ask([3])
+
+
+def test_two_outside_items_are_not_two_rows_of_the_same_count() -> None:
+    for domain in (Labels(("a", "b"), other=True), Strings("ab", 2, other=True)):
+        with pytest.raises(DomainError):
+            domain.ask(["X", "Y"])
+
+
+def test_keys_are_named_as_they_are_asked_for() -> None:
+    codes, names = Keys().ask(["a", b"a", 7])
+    assert (codes.tolist(), names.tolist()) == (Keys().encode(["a", b"a", 7]).tolist(), ["a", b"a", 7])

@@ -122,6 +122,14 @@ class Fields {
     return fine ? texts : refuse(`${name}: expected texts that have a UTF-8 form`);
   }
 
+  // The steps of normalizing, in their fixed order; none if there is no such field.
+  steps(name) {
+    if (!this.has(name)) return [];
+    const steps = this.texts(name);
+    const known = STEPS.filter((step) => steps.includes(step));
+    return steps.length && steps.join() === known.join() ? steps : refuse(`${name}: expected steps in their order`);
+  }
+
   flag(name) {
     return this.take(name, "flag");
   }
@@ -171,8 +179,9 @@ class Document extends Fields {
   // A scheme within the scheme. Its domain is looked at first: a search within a search could go on for ever.
   oracle(name) {
     const document = new Document(this.inner(name));
-    const { type, items, hashSeed } = document.domain;
+    const { type, items, hashSeed, steps } = document.domain;
     if (!["integers", "keys"].includes(type)) refuse(`${name}: expected an oracle over integers or keys`);
+    if (steps?.length) refuse(`${name}: expected an oracle that does not normalize`);
     const sketch = ["CM", "CS", "BLOOM"].includes(document.kind);
     let made; // all parts that report through this oracle share it
     return {
@@ -191,6 +200,84 @@ class Document extends Fields {
 
 const bitLength = (number) => (number ? number.toString(2).length : 0);
 
+// --- normalizing: fixed tables, because browsers know different versions of Unicode (docs/adr/0026) ---------
+
+const STEPS = ["nfc", "lower", "strip"];
+
+const SPACES = /^[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/u;
+
+// What NFC works on from U+0300 on in Unicode 14.0, and the simple lower-case mappings of that version.
+const COMPOSING =
+  "300-374 37E 385-38A 38C 38E-3A1 3A5-4F9 591-5C7 5D0-5EA 5F2 610-6ED 711-74A 7EB-7F3 7FD-82D 859-85B 898-95F " +
+  "9A1-9A2 9AF 9BC-9BE 9C7 9CB-9CD 9D7 9DC-9DD 9DF 9FE A16-A1C A2B A32-A33 A36 A38 A3C A4D A59-A5B A5E ABC ACD " +
+  "B21-B22 B3C-B3E B47-B48 B4B-B4D B56-B57 B5C-B5D B92-B94 BBE BC6-BC7 BCA-BCD BD7 C3C C46-C48 C4D C55-C56 CBC-CC2 " +
+  "CC6-CC8 CCA-CCD CD5-CD6 D3B-D3E D46-D47 D4A-D4D D57 DCA DCF DD9-DDF E38-E3A E48-E4B EB8-EBA EC8-ECB F18-F43 " +
+  "F4C-F69 F71-F93 F9C-FB9 FC6 1025-108D 1100-11C2 135D-135F 1714-1715 1734 17D2-17DD 18A9 1939-193B 1A17-1A18 " +
+  "1A60-1A7C 1A7F 1AB0-1ACE 1B05-1B44 1B6B-1B73 1BAA-1BF3 1C37 1CD0-1CF9 1DC0-1F15 1F18-1F1D 1F20-1F45 1F48-1F4D " +
+  "1F50-1F57 1F59 1F5B 1F5D 1F5F-1F7D 1F80-1FB4 1FB6-1FC4 1FC6-1FD3 1FD6-1FDB 1FDD-1FEF 1FF2-1FF4 1FF6-1FFE " +
+  "2000-2003 20D0-20F0 2126-212B 2190-232A 2ADC-2ADD 2CEF-2CF1 2D7F 2DE0-2DFF 3008-302F 3046-3094 3099-30FE " +
+  "349E-9F9C A66F-A6F1 A806-A82C A8C4 A8E0-A953 A9B3-A9C0 AAB0-AAC1 AAF6 ABED AC00-D7A3 F900-FA6D FA70-FAD9 " +
+  "FB1D-FB36 FB38-FB3C FB3E FB40-FB41 FB43-FB44 FB46-FB4E FE20-FE2F 101FD 102E0 10376-1037A 10A0D-10A0F 10A38-10A3A " +
+  "10A3F 10AE5-10AE6 10D24-10D27 10EAB-10EAC 10F46-10F50 10F82-10F85 11046 11070 1107F-110BA 11100-11134 11173 " +
+  "111C0-111CA 11235-11236 112E9-112EA 1133B-1133E 11347 1134B-1134D 11357 11366-1136C 11370-11374 11442-11446 " +
+  "1145E 114B0-114C3 115AF 115B8-115C0 1163F 116B6-116B7 1172B 11839-1183A 11930-11935 11938 1193D-11943 119E0 " +
+  "11A34-11A47 11A99 11C3F 11D42-11D45 11D97 16AF0-16AF4 16B30-16B36 16FF0-16FF1 1BC9E 1D157-1D1C0 1D242-1D244 " +
+  "1E000-1E006 1E008-1E018 1E01B-1E021 1E023-1E024 1E026-1E02A 1E130-1E136 1E2AE 1E2EC-1E2EF 1E8D0-1E8D6 " +
+  "1E944-1E94A 20122-2A600 2F800-2FA1D";
+const LOWERING =
+  "41-5A:+32 C0-D6:+32 D8-DE:+32 100-12E/2:+1 130:-199 132-136/2:+1 139-147/2:+1 14A-176/2:+1 178:-121 179-17D/2:+1 " +
+  "181:+210 182-184/2:+1 186:+206 187:+1 189-18A:+205 18B:+1 18E:+79 18F:+202 190:+203 191:+1 193:+205 194:+207 " +
+  "196:+211 197:+209 198:+1 19C:+211 19D:+213 19F:+214 1A0-1A4/2:+1 1A6:+218 1A7:+1 1A9:+218 1AC:+1 1AE:+218 1AF:+1 " +
+  "1B1-1B2:+217 1B3-1B5/2:+1 1B7:+219 1B8:+1 1BC:+1 1C4:+2 1C5:+1 1C7:+2 1C8:+1 1CA:+2 1CB-1DB/2:+1 1DE-1EE/2:+1 " +
+  "1F1:+2 1F2-1F4/2:+1 1F6:-97 1F7:-56 1F8-21E/2:+1 220:-130 222-232/2:+1 23A:+10795 23B:+1 23D:-163 23E:+10792 " +
+  "241:+1 243:-195 244:+69 245:+71 246-24E/2:+1 370-372/2:+1 376:+1 37F:+116 386:+38 388-38A:+37 38C:+64 " +
+  "38E-38F:+63 391-3A1:+32 3A3-3AB:+32 3CF:+8 3D8-3EE/2:+1 3F4:-60 3F7:+1 3F9:-7 3FA:+1 3FD-3FF:-130 400-40F:+80 " +
+  "410-42F:+32 460-480/2:+1 48A-4BE/2:+1 4C0:+15 4C1-4CD/2:+1 4D0-52E/2:+1 531-556:+48 10A0-10C5:+7264 10C7:+7264 " +
+  "10CD:+7264 13A0-13EF:+38864 13F0-13F5:+8 1C90-1CBA:-3008 1CBD-1CBF:-3008 1E00-1E94/2:+1 1E9E:-7615 " +
+  "1EA0-1EFE/2:+1 1F08-1F0F:-8 1F18-1F1D:-8 1F28-1F2F:-8 1F38-1F3F:-8 1F48-1F4D:-8 1F59-1F5F/2:-8 1F68-1F6F:-8 " +
+  "1F88-1F8F:-8 1F98-1F9F:-8 1FA8-1FAF:-8 1FB8-1FB9:-8 1FBA-1FBB:-74 1FBC:-9 1FC8-1FCB:-86 1FCC:-9 1FD8-1FD9:-8 " +
+  "1FDA-1FDB:-100 1FE8-1FE9:-8 1FEA-1FEB:-112 1FEC:-7 1FF8-1FF9:-128 1FFA-1FFB:-126 1FFC:-9 2126:-7517 212A:-8383 " +
+  "212B:-8262 2132:+28 2160-216F:+16 2183:+1 24B6-24CF:+26 2C00-2C2F:+48 2C60:+1 2C62:-10743 2C63:-3814 2C64:-10727 " +
+  "2C67-2C6B/2:+1 2C6D:-10780 2C6E:-10749 2C6F:-10783 2C70:-10782 2C72:+1 2C75:+1 2C7E-2C7F:-10815 2C80-2CE2/2:+1 " +
+  "2CEB-2CED/2:+1 2CF2:+1 A640-A66C/2:+1 A680-A69A/2:+1 A722-A72E/2:+1 A732-A76E/2:+1 A779-A77B/2:+1 A77D:-35332 " +
+  "A77E-A786/2:+1 A78B:+1 A78D:-42280 A790-A792/2:+1 A796-A7A8/2:+1 A7AA:-42308 A7AB:-42319 A7AC:-42315 A7AD:-42305 " +
+  "A7AE:-42308 A7B0:-42258 A7B1:-42282 A7B2:-42261 A7B3:+928 A7B4-A7C2/2:+1 A7C4:-48 A7C5:-42307 A7C6:-35384 " +
+  "A7C7-A7C9/2:+1 A7D0:+1 A7D6-A7D8/2:+1 A7F5:+1 FF21-FF3A:+32 10400-10427:+40 104B0-104D3:+40 10570-1057A:+39 " +
+  "1057C-1058A:+39 1058C-10592:+39 10594-10595:+39 10C80-10CB2:+64 118A0-118BF:+32 16E40-16E5F:+32 1E900-1E921:+34";
+
+const runsOf = (table) =>
+  table.split(" ").map((entry) => {
+    const [, first, last = first, step = 1, added = 0] = /^([0-9A-F]+)(?:-([0-9A-F]+))?(?:\/(2))?(?::([+-][0-9]+))?$/.exec(entry);
+    return [parseInt(first, 16), parseInt(last, 16), Number(step), Number(added)];
+  });
+
+const ranges = runsOf(COMPOSING).map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`);
+const RUN = new RegExp(`[;-\\u02ff]?[${ranges.join("")}]+`, "gu");
+const LONGEST_RUN = 128;
+
+const LOWER = new Map();
+for (const [first, last, step, added] of runsOf(LOWERING))
+  for (let point = first; point <= last; point += step)
+    LOWER.set(String.fromCodePoint(point), String.fromCodePoint(point + added));
+
+const composed = (text) =>
+  text.replace(RUN, (run) => (Array.from(run).length > LONGEST_RUN ? run : run.normalize("NFC")));
+
+const lowered = (text) => Array.from(text, (character) => LOWER.get(character) ?? character).join("");
+
+const strippedAtEnd = (text) => {
+  let last = text.length;
+  while (last && SPACES.test(text[last - 1])) last--; // a search for the end would start at every space
+  return text.slice(0, last);
+};
+
+export const normalized = (text, steps) => {
+  if (steps.includes("nfc")) text = composed(text);
+  if (steps.includes("lower")) text = lowered(text);
+  if (steps.includes("lower") && steps.includes("nfc")) text = composed(text);
+  return steps.includes("strip") ? strippedAtEnd(text.replace(SPACES, "")) : text;
+};
+
 // --- domains: a value -> the integer that a randomizer sees of it ----------------------------------------
 
 const integers = (fields) => {
@@ -208,15 +295,17 @@ const labels = (fields) => {
   const items = listed.length + other;
   if (index.size !== listed.length || items < 2 || items > 2 ** 32 || (other && index.has("other")))
     refuse("labels: expected at least two distinct items");
+  const steps = fields.steps("normalize");
+  if (listed.some((label) => normalized(label, steps) !== label)) refuse("labels: expected normalized ones");
   const encode = (value) => {
     if (typeof value !== "string") refuse("expected a label");
-    return index.get(value) ?? (other ? BigInt(listed.length) : refuse("the value is not among the labels"));
+    return index.get(normalized(value, steps)) ?? (other ? BigInt(listed.length) : refuse("the value is not among the labels"));
   };
   return { items: BigInt(items), total: other, encode };
 };
 
 const keys = (fields) => {
-  const hashSeed = fields.seed("hash_seed");
+  const [hashSeed, steps] = [fields.seed("hash_seed"), fields.steps("normalize")];
   const encode = (value) => {
     if (value instanceof Uint8Array) return key64(value, hashSeed, "");
     if (typeof value === "bigint" || Number.isSafeInteger(value))
@@ -224,9 +313,9 @@ const keys = (fields) => {
     if (typeof value !== "string") refuse("expected a key");
     // TextEncoder would put the same character in the place of every lone surrogate.
     if (!hasBytes(value)) refuse("expected text that has a UTF-8 form");
-    return key64(new TextEncoder().encode(value), hashSeed, "str");
+    return key64(new TextEncoder().encode(normalized(value, steps)), hashSeed, "str");
   };
-  return { items: WORD, total: true, hashSeed, encode };
+  return { items: WORD, total: true, hashSeed, steps, encode };
 };
 
 const fromHex = (text) =>
@@ -247,10 +336,16 @@ const strings = (fields, type) => {
   const base = BigInt(1 + characters.length + other);
   if (index.size !== characters.length || base < 2n || base > 1n << 16n || (other && (inBytes || index.has("\ufffd"))))
     refuse("alphabet: expected distinct characters, and others with texts only");
+  const steps = fields.steps("normalize");
+  const inner = steps.filter((step) => step !== "strip"); // a space may stand inside a text
+  if (steps.length && (inBytes || characters.some((character) => normalized(character, inner) !== character)))
+    refuse("alphabet: expected characters that normalizing leaves as they are");
   const encode = (value) => {
     if (inBytes ? !(value instanceof Uint8Array) : typeof value !== "string") refuse("expected a string");
-    const given = Array.from(value);
+    let given = Array.from(inBytes ? value : normalized(value, steps));
     if (given.length > length && !cuts) refuse("expected fewer characters");
+    given = given.slice(0, Number(length));
+    if (steps.includes("strip")) given = Array.from(strippedAtEnd(given.join(""))); // the cut may leave a space
     let number = 0n;
     for (let i = 0; i < length; i++) {
       const known = i < given.length ? index.get(given[i]) : 0n;

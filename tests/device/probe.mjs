@@ -2,11 +2,12 @@
 //
 // {"scheme": text, "value": ..., "tape": ["...", ...]}: the record in hex, or "refused: why". A key that JSON has no form
 // for is written {"bytes": hex} or {"int": decimal}. {"scheme": text, "values": [...], "limits": {...}}: the worst
-// ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"scheme": text, "policy": {...}}: the
-// epsilon of a scheme that the client loads with this policy.
+// ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"steps": [...],
+// "texts": [...]}: the texts, normalized. {"scheme": text, "policy": {...}}: the epsilon of a scheme that the client
+// loads with this policy.
 
 import { readFileSync } from "node:fs";
-import { Refusal, load, localHash } from "./device.mjs";
+import { Refusal, load, localHash, normalized } from "./device.mjs";
 
 const WORD = 1n << 64n;
 // What the tests ask of a device: every scheme that keeps its own promise.
@@ -153,7 +154,12 @@ const judged = (client, values, limits) => {
   }
 };
 
-const answer = ({ scheme, value, tape, values, limits, hash, policy }) => {
+// JSON that no reader takes for several lines.
+const asciiOf = (value) =>
+  JSON.stringify(value).replace(/[^ -~]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
+
+const answer = ({ scheme, value, tape, values, limits, hash, policy, steps, texts }) => {
+  if (texts) return asciiOf(texts.map((text) => normalized(text, steps)));
   if (policy) return load(scheme, policy).epsilon.join("/");
   if (hash) return String(localHash(...hash.slice(0, 3).map(BigInt), hash[3]));
   if (values) return JSON.stringify(judged(load(scheme, POLICY), values.map(native), limits));

@@ -122,9 +122,9 @@ def test_mixed_schemes_are_refused_before_anything_is_read(skip_bad: bool, tmp_p
     folder.mkdir()
     small_file(folder / "a.parquet", 25)
     small_file(folder / "b.parquet", 25, scheme=other_than(SMALL))
-    with pytest.raises(StateError, match=r"b\.parquet: expected scheme \w+ as in .*a\.parquet, got"):
+    with pytest.raises(StateError, match=r"b\.parquet: expected the scheme of .*a\.parquet, got another: epsilon is"):
         collect([folder], folder / "out", skip_bad=skip_bad)
-    with pytest.raises(StateError, match=r"a\.parquet: expected scheme"):
+    with pytest.raises(StateError, match=r"a\.parquet: expected the given scheme, got another: epsilon is"):
         collect([folder / "a.parquet"], folder / "out", scheme=other_than(SMALL), skip_bad=skip_bad)
     assert names(folder) == ["a.parquet", "b.parquet"]
 
@@ -132,9 +132,9 @@ def test_mixed_schemes_are_refused_before_anything_is_read(skip_bad: bool, tmp_p
 def test_a_tally_of_another_scheme_is_not_added_to(folder: Path, tmp_path: Path) -> None:
     write_tally(tmp_path / "out", other_than(SMALL).accumulator())
     before = (tmp_path / "out").read_bytes()
-    with pytest.raises(StateError, match=r"0\.parquet: expected scheme"):
+    with pytest.raises(StateError, match=r"0\.parquet: expected the scheme of .*out, got another: epsilon is"):
         collect([folder], tmp_path / "out")
-    with pytest.raises(StateError, match="out: expected scheme"):
+    with pytest.raises(StateError, match="out: expected the given scheme, got another: epsilon is"):
         collect([folder], tmp_path / "out", scheme=SMALL)
     assert (tmp_path / "out").read_bytes() == before
 

@@ -49,7 +49,7 @@ def test_merging_refuses_a_row_group_that_both_have(folder: Path) -> None:
 
 
 def test_merging_refuses_another_scheme(folder: Path) -> None:
-    with pytest.raises(StateError, match="expected scheme"):
+    with pytest.raises(StateError, match="expected the same scheme, got another: epsilon is"):
         merge(Collected(SMALL.accumulator()), Collected(other_than(SMALL).accumulator()))
 
 

@@ -347,7 +347,7 @@ def test_commands_pass_the_key_from_file_to_file(tmp_path: Path) -> None:
     assert (code, f"--key-file {key}" in shown) == (0, True)
     code, _, told = run("collect", reports, "--out", tally)
     assert code == 1
-    assert "written with a key, which is needed to read it; add --key-file FILE" in told
+    assert "written with a key, which is needed to read it; pass --key-file FILE" in told
     assert run("collect", reports, "--out", tally, *keyed)[0] == 0
     assert run("merge", tally, "--out", tmp_path / "m.tally", *keyed)[0] == 0
     code, shown, _ = run("estimate", tmp_path / "m.tally", "--json", *keyed)

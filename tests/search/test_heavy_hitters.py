@@ -139,3 +139,11 @@ def test_the_tree_shows_every_step_and_what_was_found(name: str) -> None:
             found.plot_tree(others=-1)
     finally:
         pyplot.close("all")
+
+
+def test_a_string_that_is_not_told_apart_from_others_is_not_explained() -> None:
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("ab", 3, other=True), users=1000)
+    found = scheme.simulate({"ab": 900, "XY": 100}, plausibly.SeededRandom(1)).search(k=3)
+    assert found.explain("ab").startswith("ab: found")
+    with pytest.raises(plausibly.DomainError, match="expected characters of the alphabet, got another one"):
+        found.explain("AB")

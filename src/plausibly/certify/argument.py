@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "4a47b879f414db64d7e3dcacf7273d365834987c4f1294d4f80d07379b46058c"
+PROVED = "cca0c026f66d55a4cac81efcbf2ddc44072bd8d514bdb05deed0d2f0413bb3d5"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""

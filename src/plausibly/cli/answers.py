@@ -38,7 +38,9 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
     table.add_column(first, overflow="fold")
     for name in others:
         table.add_column(name, justify="right", no_wrap=True)
-    for item, *texts in answer.lines():
+    for (item, *texts), apart in zip(answer.lines(), answer.shown.apart, strict=True):
+        if apart and len(answer.shown) > 1:
+            table.add_row()
         table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
     if len(answer.estimates):
         print_table(console, table)

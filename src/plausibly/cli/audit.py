@@ -15,7 +15,7 @@ from .options.audit import AuditOptions
 def audit(request: AuditOptions) -> None:
     """Run ``plausibly audit``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         made, _ = scheme_or_file(console, request.scheme, request.key_file)
         with console.status("Enumerating the coins of the client"):
             found = audited(made, draws=request.draws)

@@ -22,7 +22,7 @@ _KEPT = "Interrupted. Everything collected so far is kept; run the same command 
 def collect(request: CollectOptions) -> None:
     """Run ``plausibly collect``."""
     console = messages()
-    with exit_on_error(console, _KEPT):
+    with exit_on_error(console, request, _KEPT):
         expect_suffix(request.out, [".tally"])
         expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,6 +10,7 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -32,8 +31,8 @@ from rich.text import Text
 from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.wording import visible
 from ..device import DeviceError
-from ..files.authentication import Key, KeyNeededError
-from ..files.tallies import SimulatedError
+from ..files.authentication import Key
+from .spelling import spelled
 
 _PIPED = 110
 """Width in columns of output that is piped to a file or another program."""
@@ -41,8 +40,6 @@ _NARROWEST = 12
 """Minimum width in columns of the items in a table on a narrow terminal."""
 _GAP = 2
 """Spaces between two columns of a table."""
-_ARGUMENT = re.compile(r'\b(column|delimiter|format|missing)="([^"]+)"')
-"""Arguments of ``plausibly.files.values`` that are options of the same name."""
 
 KEPT = "Interrupted. All finished measurements are kept; run the same command to continue."
 
@@ -81,8 +78,10 @@ def echo_json(result: object) -> None:
 
 
 @contextmanager
-def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was written.") -> Iterator[None]:
-    """End the command with a message for people if its body raises an error.
+def exit_on_error(
+    console: Console, request: Any, interrupted: str = "Interrupted; nothing was written."
+) -> Iterator[None]:
+    """End the command with a message for people if its body raises an error, spelled for the options of the request.
 
     Exit code 2 if the request makes no sense (as with an unknown option), 1 if something went wrong (data, files,
     states), 130 if it was interrupted.
@@ -100,22 +99,11 @@ def exit_on_error(console: Console, interrupted: str = "Interrupted; nothing was
         )
         raise typer.Exit(1) from None
     except (PlausiblyError, DeviceError, OSError, ImportError) as error:
-        if isinstance(error, SimulatedError):
-            error = StateError(f"{error.reason}; add --simulated to accept them")
-        if isinstance(error, KeyNeededError):
-            error = StateError(f"{error.reason}; add --key-file FILE")
-        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-        console.print(escape(visible(with_options(words))), style="red", soft_wrap=True, highlight=False)
+        words = spelled(error.words, request) if isinstance(error, PlausiblyError) else str(error)
+        if isinstance(error, OSError) and error.filename:
+            words = f"{error.filename}: {error.strerror}"
+        console.print(escape(visible(words)), style="red", soft_wrap=True, highlight=False)
         raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
-
-
-def with_options(message: str) -> str:
-    """An error message as the commands print it, with arguments of Python functions as command-line options.
-
-    >>> with_options('line 3: no value; missing="skip" skips it')
-    'line 3: no value; --missing skip skips it'
-    """
-    return _ARGUMENT.sub(lambda found: f"--{found[1]} {shlex.quote(found[2])}", message)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from rich.markup import escape
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from ..core.atomic import expect_folder_name
 from ..core.errors import ParameterError
+from ..core.wording import visible
 from ..experiments import csv_files
 from ..experiments.comparison import comparison, write_comparison
 from ..experiments.figure import wanted
@@ -29,7 +31,7 @@ _EPSILONS = (1.0, 2.0, 3.0)
 def compare(request: CompareOptions) -> None:
     """Run ``plausibly compare``."""
     console = messages()
-    with exit_on_error(console, KEPT):
+    with exit_on_error(console, request, KEPT):
         expect_folder_name(request.out)
         need_pictures()
         if [request.data, request.values, request.counts].count(None) < 2:
@@ -58,6 +60,8 @@ def compare(request: CompareOptions) -> None:
         figure = comparison(
             request.schemes, data=data, n=n, d=d, epsilons=request.epsilon or _EPSILONS, repeats=request.repeats
         )
+        if request.title is not None:
+            figure = replace(figure, title=visible(request.title))
         need_regression(wanted([figure]))
         with held(request.out / "rows.jsonl") as results:
             run(wanted([figure]), results, jobs=request.jobs, console=console, setup=setup)

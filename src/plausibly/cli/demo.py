@@ -20,7 +20,7 @@ from .options.demo import DemoOptions
 
 def demo(request: DemoOptions) -> None:
     """Run ``plausibly demo``."""
-    with exit_on_error(messages()):
+    with exit_on_error(messages(), request):
         expect_folder_name(request.out)
         need_module("pyarrow", "files of reports", "pyarrow")
         need_module("matplotlib", "pictures", "matplotlib")
@@ -33,7 +33,7 @@ def demo(request: DemoOptions) -> None:
             for words in step.commands:
                 console.print(f"[bold cyan]$ plausibly {escape(shlex.join(words))}[/]", highlight=False, soft_wrap=True)
                 _run(words)
-    with exit_on_error(messages()):
+    with exit_on_error(messages(), request):
         ending = tale.end()
     if request.as_json:
         echo_json(ending.to_dict())

@@ -25,7 +25,6 @@ def doctor(request: DoctorOptions) -> None:
         raise typer.Exit(0 if all(check.passed for check in checks) else 1)
     table = Table.grid(padding=(0, 2))
     for fact in known:
-        # Escaped because rich would read the brackets of plausibly[plots] as a style.
         advice = f"\n[yellow]{escape(fact.advice)}[/]" if fact.advice else ""
         table.add_row(fact.name, escape(fact.value) + advice)
     console.print(table)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from ..core.domain import Domain
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.wording import shown
-from ..files.items import read_items
 from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..sketches.rows import RowSketch
 from .answers import show_answer, write_answer
+from .asking import asked_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.estimate import EstimateOptions
-
-_LARGEST = 20
 
 
 def estimate(request: EstimateOptions) -> None:
     """Run ``plausibly estimate``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.items_file])
+            refuse_replacing(check_name(path), [request.tally, request.items_file, request.key_file])
         if request.show_all and request.top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
-        asked = _asked(source.scheme.answers, request.items, request.item, request.items_file, request.tally)
+        typed = typed_items(request.items, request.item)
+        asked = asked_items(console, source.scheme.answers, request.tally, typed, request.items_file)
         if request.combine is not None and not isinstance(source.scheme, RowSketch):
             raise ParameterError(f"--combine is for sketches, and {source.scheme.name} is not a sketch; leave it out")
         if not len(source):
@@ -41,30 +36,13 @@ def estimate(request: EstimateOptions) -> None:
             for step in request.postprocess or ():
                 made = _processed(made, step)
             made = made if request.top is None else made.top(request.top)
-            largest = max(1, len(made)) if request.show_all or request.top is not None else _LARGEST
-            answer = Answer(made, source, request.level, largest)
+            largest = max(1, len(made)) if request.show_all or request.top is not None else made.usual_number
+            answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit)
             write_answer(console, answer, request.out or ())
     if request.as_json:
         echo_json(answer.to_dict())
     else:
         show_answer(results(), answer, request.out or ())
-
-
-def _asked(
-    domain: Domain, items: list[str] | None, single: list[str] | None, file: Path | None, tally: Path
-) -> list[Any] | None:
-    texts = [part for words in items or () for part in words.split(",")]
-    if "" in texts:
-        raise ParameterError(
-            '--items: expected items separated by single commas, got an empty one; --item "" is the empty text'
-        )
-    texts += [*(single or ()), *(read_items(file) if file is not None else ())]
-    if texts:
-        return domain.parse(list(dict.fromkeys(texts)))
-    if domain.size is None:
-        way = f", or find the common ones with plausibly search {tally}" * domain.searchable
-        raise ParameterError(f"{tally}: the items cannot be listed; name some with --items or --items-file{way}")
-    return None
 
 
 def _processed(made: Estimates, words: str) -> Estimates:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.markup import escape
 
 from ..core.atomic import expect_suffix
-from ..core.errors import StateError
 from ..engines.merging import merge_files
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.merge import MergeOptions
@@ -14,16 +13,14 @@ from .options.merge import MergeOptions
 def merge(request: MergeOptions) -> None:
     """Run ``plausibly merge``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         expect_suffix(request.out, [".tally"])
-        if request.out.exists() and not request.force:
-            raise StateError(f"{request.out}: the file exists already; add --force to replace it")
         with progress(console, "merging", "files") as advance:
             whole = merge_files(
                 request.tallies,
                 request.out,
                 allow_simulated=request.simulated,
-                overwrite=request.force,
+                overwrite=request.overwrite,
                 progress=advance,
                 key=key_of(console, request.key_file),
             )

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_suffix, folder_of, replacing
-from ..core.domain import Domain, Keys, Labels, Strings
+from ..core.domain import Domain, Keys, Labels, Strings, steps_of
 from ..core.errors import ParameterError
-from ..files.overwriting import refuse_replacing
+from ..files.overwriting import refuse_changing, refuse_replacing
 from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
-from ..planner.recommendation import expression
+from ..planner.recommendation import short_text
 from .common import echo_json, exit_on_error, messages, results
 from .options.plan import PlanOptions
 
 
 def plan(request: PlanOptions) -> None:
     """Run ``plausibly plan``."""
-    with exit_on_error(messages()):
+    with exit_on_error(messages(), request):
         if request.within is not None and request.find is not None:
             raise ParameterError("expected one target, got --within and --find")
         if request.within is None and (request.every or request.frequency != "0"):
@@ -30,17 +31,20 @@ def plan(request: PlanOptions) -> None:
             raise ParameterError("--confidence needs --within or --find")
         if request.other and not (request.label or request.labels or request.alphabet):
             raise ParameterError("--other needs --label, --labels or --alphabet")
+        if request.normalize is not None and not (request.label or request.labels or request.keys or request.alphabet):
+            raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
         if request.save is not None:
             folder_of(request.save)
-            refuse_replacing(request.save, [request.labels])
+            refuse_replacing(request.save, [request.labels], schemes=False)
             expect_suffix(request.save, [".json"])
+        steps = () if request.normalize is None else steps_of(request.normalize)
         target = None if request.find is None else Above(request.find, request.confidence)
         found = planned(
             _domain(
                 request.items,
-                _named(request.label, request.labels, request.other),
-                Keys() if request.keys else None,
-                _texts(request.alphabet, request.length, request.other),
+                _named(request.label, request.labels, request.other, steps),
+                Keys(normalize=steps) if request.keys else None,
+                _texts(request.alphabet, request.length, request.other, steps),
             ),
             request.users,
             epsilon=request.epsilon,
@@ -57,27 +61,31 @@ def plan(request: PlanOptions) -> None:
             hash_seed=request.hash_seed,
         )
         if request.save is not None:
-            _write(request.save, found.scheme.to_json())
+            text = found.scheme.to_json()
+            refuse_changing(request.save, text, overwrite=request.overwrite)
+            _write(request.save, text)
     if request.as_json:
         echo_json(found.to_dict())
     else:
         _print(found)
 
 
-def _named(label: list[str] | None, path: Path | None, other: bool) -> Labels | None:
+def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:
     if label and path is not None:
         raise ParameterError("expected --label or --labels, got both")
     if not label and path is None:
         return None
-    return Labels(tuple(label or _lines(path)), other)
+    return Labels(tuple(label or _lines(path)), other, steps)
 
 
-def _texts(alphabet: str | None, length: int | None, other: bool) -> Strings | None:
+def _texts(alphabet: str | None, length: int | None, other: bool, steps: Sequence[str]) -> Strings | None:
     if (alphabet is None) != (length is None):
         raise ParameterError(
             f"expected --alphabet and --length together, got only --{'alphabet' if length is None else 'length'}"
         )
-    return None if alphabet is None or length is None else Strings(spelled_out(alphabet), length, other=other)
+    if alphabet is None or length is None:
+        return None
+    return Strings(spelled_out(alphabet), length, other=other, normalize=steps)
 
 
 def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: Strings | None) -> Domain | int:
@@ -134,7 +142,8 @@ def _skew(given: str) -> object:
 
 def _print(found: Plan) -> None:
     console = results()
-    console.print(f"[bold]{escape(expression(found.scheme))}[/]", highlight=False)
+    console.print(f"[bold]{escape(found.verdict)}[/]\n", highlight=False)
+    console.print(escape(short_text(found.scheme)), highlight=False, soft_wrap=True)
     console.print(f"for {escape(found.situation)}", highlight=False)
     facts = Table.grid(padding=(0, 2))
     for name, value in found.facts():

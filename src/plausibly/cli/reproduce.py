@@ -27,7 +27,7 @@ _COLOURS |= {Outcome.REVERSED: "yellow", Outcome.INTERPRETED: "yellow", Outcome.
 def reproduce(request: ReproduceOptions) -> None:
     """Run ``plausibly reproduce``."""
     console = messages()
-    with exit_on_error(console, KEPT):
+    with exit_on_error(console, request, KEPT):
         if request.out is not None:
             expect_folder_name(request.out)
         asked = plan(request.names or [], request.folder)

@@ -13,7 +13,7 @@ from .options.sample import SampleOptions
 
 def sample(request: SampleOptions) -> None:
     """Run ``plausibly sample``."""
-    with exit_on_error(messages()):
+    with exit_on_error(messages(), request):
         top = list(zip(sites()[:3], counts(request.users).tolist()[:3], strict=True))
         for path in (request.out, request.list_sites):
             if path is not None and path.exists():

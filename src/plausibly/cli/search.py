@@ -15,6 +15,7 @@ from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
+from .asking import strings_to_explain
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.search import SearchOptions
 
@@ -24,20 +25,27 @@ _LEVEL = 0.05
 def search(request: SearchOptions) -> None:
     """Run ``plausibly search``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.dictionary])
+            refuse_replacing(check_name(path), [request.tally, request.dictionary, request.key_file])
         for path in request.tree or ():
-            check_name(path, pictures=True)
+            refuse_replacing(check_name(path, pictures=True), [request.tally, request.dictionary, request.key_file])
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
         options = _options(source, request.tally, request.top, request.level, request.no_level, request.dictionary)
-        strings = source.scheme.domain.parse(request.explain or ())
+        strings = strings_to_explain(source.scheme.domain, request.explain or ())
         if not len(source):
             raise StateError(f"{request.tally}: the tally has no reports; add some with plausibly collect")
         with progress(console, "searching", "strings"):
             assert isinstance(source.tally, SearchTally)
             found = source.tally.search(**options)
-            answer = Answer(found, source, significance=options.get("level"), largest=request.top)
+            answer = Answer(
+                found,
+                source,
+                largest=request.top,
+                significance=options.get("level"),
+                title=request.title,
+                unit=request.unit,
+            )
             write_answer(console, answer, request.out or (), request.tree or ())
         told_why = [found.explain(string) for string in strings]
     if request.as_json:

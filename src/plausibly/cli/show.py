@@ -14,7 +14,7 @@ from .options.show import ShowOptions
 def show(request: ShowOptions) -> None:
     """Run ``plausibly show``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         made, held = scheme_or_file(console, request.scheme, request.key_file)
         number = request.users or (held.reports if held is not None else 0)
         described = Description(made, (number,) if number else USERS)

@@ -27,7 +27,7 @@ _DATA, _USERS = "zipf-1.1", 100_000
 def simulate(request: SimulateOptions) -> None:
     """Run ``plausibly simulate``."""
     console = messages()
-    with exit_on_error(console):
+    with exit_on_error(console, request):
         if [request.counts, request.values, request.data].count(None) < 2:
             raise ParameterError("expected only one of --counts, --values and --data, got several")
         if request.column is not None and request.values is None:
@@ -52,7 +52,7 @@ def simulate(request: SimulateOptions) -> None:
                 advance=advance,
             )
         if request.out is not None:
-            write_rehearsal(found, request.out)
+            write_rehearsal(found, request.out, title=request.title, unit=request.unit)
     if request.as_json:
         echo_json(found.to_dict())
     else:

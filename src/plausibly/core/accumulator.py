@@ -7,7 +7,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bytes
-from .domain import listed, object_array
+from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import Cells, Codes, choose_estimator
+from .laws import Cells, Codes, Decoder, Estimator, choose_estimator
 from .memory import copied, unshared
 from .parallel import in_chunks
 
@@ -152,20 +152,33 @@ class Accumulator(ABC):
         if not isinstance(other, Accumulator):
             raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
         if other.scheme != self.scheme:
-            raise StateError(
-                f"merge: expected scheme {self.scheme.fingerprint()[:12]}, got {other.scheme.fingerprint()[:12]}"
-            )
+            raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
-        """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items."""
+        """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items.
+
+        The estimates name items as users report them: a text that is cut on devices is cut here, too. Items that
+        cannot be told apart from others outside the domain are refused.
+        """
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
+        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
+        return Estimates(names, values, variance, len(self), complete, history, arrangement=arrangement, basis=basis)
+
+    def _basis(self, estimator: Decoder) -> Basis:
+        # Other decoders have laws for planning, which do not say all about their estimates.
+        law = estimator.law if isinstance(estimator, Estimator) else None
+        return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
+
+    @cached_property
+    def _identity(self) -> object:
+        # Estimates from the same reports are not independent.
+        return object()
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
@@ -179,11 +192,7 @@ class Accumulator(ABC):
             if domain.size is None:
                 raise StateError(f"items: {type(domain).__name__}() cannot be listed; say which items to estimate")
             return None, domain.decode(np.arange(domain.size, dtype=np.uint64))
-        given = listed(items)
-        codes = domain.encoded(domain.encode(given))
-        if domain.size is not None:
-            return codes, domain.decode(codes)  # an unlisted label is named "other" in the answer
-        return codes, object_array(given)
+        return domain.ask(items)
 
     def to_bytes(self) -> bytes:
         """The accumulator as bytes, with the scheme's fingerprint and a checksum."""
@@ -209,7 +218,7 @@ class Accumulator(ABC):
         if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
             raise StateError("accumulator: the checksum does not fit; the bytes are damaged or cut off")
         if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-            raise StateError(f"accumulator: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
+            raise StateError(f"accumulator: expected the same scheme, got another: {scheme.misfit(fingerprint.hex())}")
         if count < 0:
             raise StateError("accumulator: the number of reports is negative")
         payload = view[_HEADER.size : -4]

@@ -34,7 +34,7 @@ def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
     if magic != _MAGIC:
         raise ReportError("batch: these bytes are not a batch of a version known here")
     if fingerprint != bytes.fromhex(scheme.fingerprint())[:16]:
-        raise ReportError(f"batch: expected scheme {scheme.fingerprint()[:12]}, got {fingerprint.hex()[:12]}")
+        raise ReportError(f"batch: expected the same scheme, got another: {scheme.misfit(fingerprint.hex())}")
     expected = overhead + count * scheme.report_dtype.itemsize
     if len(view) != expected:
         raise ReportError(f"batch: expected {expected} bytes for {count} reports, got {len(view)}")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from .words import Words
+
 
 class PlausiblyError(Exception):
     """Base class of all errors that plausibly raises on purpose."""
+
+    @property
+    def words(self) -> str:
+        """The message of the error: `Words` if it names settings, which each tool spells in its own way."""
+        return self.args[0] if self.args and isinstance(self.args[0], Words) else str(self)
 
 
 class ParameterError(PlausiblyError, ValueError):
@@ -15,12 +22,14 @@ class DomainError(PlausiblyError, ValueError):
     """An item is not in the domain. Items are named by position only.
 
     ``position`` and ``reason`` are those of the first invalid item, for callers that know a better name of its place,
-    such as a line number; ``more`` is the number of further invalid items.
+    such as a line number; ``more`` is the number of further invalid items. ``hint`` suggests another item. It reveals
+    something about the invalid one, and is for callers that show that one anyway.
     """
 
     position: int | None = None
     more: int = 0
     reason: str = ""
+    hint: str = ""
 
 
 class ReportError(PlausiblyError, ValueError):

@@ -2,70 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
-from numbers import Real
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .arrangement import Arrangement
+from .bar_chart import BarChart, chart_size
+from .basis import Basis
+from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
+from .domain import object_array
 from .errors import ParameterError, StateError
-from .history import Applied, History, history_text, selection
+from .history import Applied, History, Kind, history_text, selection
+from .laws import of_sum
+from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
 from .wording import count_text, interval_texts, label_of, plural, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 Floats = npt.NDArray[np.float64]
 
 
-_SHOWN = 10
-_INK, _BARS, _FAINT, _GRID = "#222222", "#4477aa", "#666666", "#dddddd"
-_HOLLOW = "\nhollow: cannot be told apart from noise; the line ends at the upper bound"
+_PLAIN = Arrangement()
+_SHOWN, _BARS, _ORDERED = 10, 20, 31
+"""Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
+MOST_BARS = 60
+"""Largest number of bars in a chart."""
+_AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
+class Estimates(Measured):
     """Unbiased counts of items, each with its variance.
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
-    the steps that produced the estimates.
+    the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
+
+    Estimates of the same items from different crowds are added, subtracted and divided: ``monday + tuesday`` has the
+    counts of both crowds together, ``tuesday - monday`` the differences of the counts, ``tuesday / monday`` their
+    ratios (approximate); ``tuesday.shares() - monday.shares()`` compares crowds of different sizes.
     """
 
-    items: npt.NDArray[Any]
-    values: Floats
-    variance: Floats | None
     n: int
     complete: bool
     history: History = ()
     selection: Selection | None = None
-
-    def __len__(self) -> int:
-        return len(self.values)
+    arrangement: Arrangement = _PLAIN
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
         steps = "".join(f", {step}" for step in self.history)
         if len(self) == 0:
             return f"<estimates of {size}{steps}>"
-        shown = self.largest(_SHOWN)
+        shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
         columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
         if shown.variance is not None:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
-        lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > _SHOWN else ''}>"]
+        lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > len(shown) else ''}>"]
         for name, *numbers in zip(*columns, strict=True):
             cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
-        if len(self) > _SHOWN:
-            lines.append(f"  ... and {len(self) - _SHOWN:,} more")
+        if len(self) > len(shown):
+            lines.append(f"  ... and {len(self) - len(shown):,} more")
         return "\n".join(lines)
 
     @property
@@ -75,6 +81,80 @@ class Estimates:
             raise StateError("fractions of zero reports are undefined")
         return self.values / self.n
 
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every estimate, the square root of its variance. Raises if there is none."""
+        if self.variance is None:
+            raise StateError(f"no variance, hence no standard error, after {history_text(self.history)}")
+        return np.sqrt(self.variance)
+
+    def shares(self, of: Whose = "crowd") -> Shares:
+        """The estimates as shares of the reports, with variances, to be compared with those of another crowd.
+
+        ``of="population"``: the shares in the population of which the crowd is a random sample. The values are the
+        same, and the variances include that of the sample.
+        """
+        return shares_of(self, self.n, of)
+
+    def total(self, items: Iterable[Any] | None = None) -> Row:
+        """The estimated number of users who have any of the given items, by default of all, as one row.
+
+        Its variance includes the covariances of the items. Raises if the scheme has no law for them.
+        """
+        some = self if items is None else self.taken(self._places_of(items))
+        if self.selected:
+            raise StateError("expected items chosen beforehand, got selected ones; add up the estimates before top()")
+        if self.basis.law is None or self.variance is None:
+            after = f" after {history_text(self.history)}" if self.history else ""
+            raise StateError(f"no law has the variance of sums{after}")
+        value = float(some.values.sum())
+        variance = self.basis.law.of_total(len(some)).at(self.n, min(max(value, 0.0), self.n))
+        name = f"total of {plural(len(some), 'item')}"
+        summed = replace(some, items=object_array([name]), values=np.array([value]), complete=False)
+        return Row(replace(summed, variance=np.array([max(variance, 0.0)]), basis=self.basis.changed))
+
+    def _places_of(self, items: Iterable[Any]) -> npt.NDArray[np.intp]:
+        places = [self.place(item) for item in items]
+        if len(set(places)) != len(places) or not places:
+            raise ParameterError("items: expected at least one item, each once, got none or the same item twice")
+        return np.array(places, dtype=np.intp)
+
+    def __add__(self, other: object) -> Estimates:
+        """Counts in both crowds together, from different reports; variances add up."""
+        if not isinstance(other, Estimates):
+            return NotImplemented
+        other = aligned_with(self, other)
+        variance = None
+        if self.variance is not None and other.variance is not None:
+            shared = self.shared_with(other.basis), other.shared_with(self.basis)
+            variance = of_sum((self.variance, other.variance), shared)
+        complete, history = self.complete and other.complete, (*self.history, *other.history)
+        values, basis = self.values + other.values, self.basis | other.basis
+        given = self.items, values, variance, self.n + other.n, complete, history, None, self.arrangement
+        return Estimates(*given, basis=basis)
+
+    def __sub__(self, other: object) -> Derived:
+        """Differences of the counts in two crowds, with their variances."""
+        return difference(self, other) if isinstance(other, Estimates) else NotImplemented
+
+    def __truediv__(self, other: object) -> Derived:
+        """Ratios of the counts in two crowds, with approximate variances."""
+        return ratio(self, other) if isinstance(other, Estimates) else NotImplemented
+
+    def shared_with(self, other: Basis) -> Floats:
+        return self.basis.shared_error(other, self.known_variance(), self.values, self.n)
+
+    @property
+    def selected(self) -> bool:
+        return self.selection is not None
+
+    def taken(self, places: npt.NDArray[np.intp]) -> Estimates:
+        variance = None if self.variance is None else self.variance[places]
+        chosen = None if self.selection is None else self.selection.take(places)
+        complete, basis = self.complete and len(places) == len(self), self.basis
+        given = self.items[places], self.values[places], variance, self.n, complete, self.history, chosen
+        return Estimates(*given, self.arrangement, basis=basis)
+
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
 
@@ -82,14 +162,15 @@ class Estimates:
         account: they contain the truth as often as they say among the items selected, and an item that is not
         ``significant`` has an upper bound only, from 0. ``plain``: intervals for items chosen beforehand.
         """
-        if not isinstance(level, Real) or not 0 < level < 1:
-            raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
+        share, variance = expect_level(level), self.known_variance()
+        if self.selection is not None and not plain:
+            return self.selection.interval(self.values, np.sqrt(variance), share)
+        return normal_interval(self.values, variance, share)
+
+    def known_variance(self) -> Floats:
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
-        if self.selection is not None and not plain:
-            return self.selection.interval(self.values, np.sqrt(self.variance), float(level))
-        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
-        return self.values - half, self.values + half
+        return self.variance
 
     @property
     def significant(self) -> npt.NDArray[np.bool_] | None:
@@ -105,26 +186,46 @@ class Estimates:
         Items selected for large estimates owe something to luck, and tend to be overestimated. Their intervals allow
         for that (see ``interval``), and ``significant`` marks those that can be told apart from noise.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
-        order = np.argsort(-self.values, kind="stable")[:k]
+        order = np.argsort(-self.values, kind="stable")[: checked_k(k)]
         return self._ordered(order, selection("top", k=int(k)))
 
-    def largest(self, k: int) -> Estimates:
-        """The k largest estimates, to show: ``top``, without a step in the history if these are all."""
-        return self.top(k) if k < len(self) else self._ordered(np.argsort(-self.values, kind="stable"))
+    @property
+    def usual_number(self) -> int:
+        """Number of items that tables and charts show: 20, or up to 31 with an order of their own, such as days."""
+        return _ORDERED if self.arrangement.ordered and len(self) <= _ORDERED else _BARS
 
-    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
+    @property
+    def apart(self) -> npt.NDArray[np.bool_]:
+        """Mask of the item that takes all other values, which tables and charts show last and apart."""
+        other = self.arrangement.other
+        return np.array([other is not None and item == other for item in self.items.tolist()], dtype=np.bool_)
+
+    def arranged(self, k: int) -> Estimates:
+        """The k largest estimates as tables and charts show them: ordered items in their order if all are shown.
+
+        The item for all other values is one more, at the end. Since it is always shown, its interval is a plain one.
+        """
+        listed, last = np.flatnonzero(~self.apart), np.flatnonzero(self.apart)
+        order = listed[np.argsort(-self.values[listed], kind="stable")]
+        if k < len(order):
+            return self._ordered(np.concatenate([order[:k], last]), selection("top", k=k), spared=len(last))
+        if self.arrangement.ordered and not any(step.kind is Kind.SELECTION for step in self.history):
+            order = listed[np.argsort(self.items[listed], kind="stable")]
+        return self._ordered(np.concatenate([order, last]))
+
+    def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied, spared: int = 0) -> Estimates:
+        # ``spared``: number of items at the end that were not selected for large estimates.
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
-        history, selected = (*self.history, *steps), self._selection_of(order)
-        return Estimates(self.items[order], self.values[order], variance, self.n, complete, history, selected)
+        history, selected = (*self.history, *steps), self._selection_of(order, spared)
+        given = self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
+        return Estimates(*given, basis=self.basis)
 
-    def _selection_of(self, order: npt.NDArray[np.intp]) -> Selection | None:
+    def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
         if self.variance is None or len(order) == len(self):
             return before
-        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete)
+        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete).sparing(spared)
         return largest if before is None else before.above(largest.least)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
@@ -142,75 +243,83 @@ class Estimates:
         values, variance = apply(name, self.values, self.n, self.variance, **options)
         if self.selection is not None and variance is not None:
             raise StateError(f"{name} changes estimates whose items are already selected; apply it before top()")
-        return replace(self, values=values, variance=variance, history=(*self.history, applied))
+        history = (*self.history, applied)
+        return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
 
-    def to_frame(self, level: float = 0.95) -> DataFrame:
-        """The estimates as a pandas DataFrame; with a variance, also the standard error and the interval."""
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError("to_frame() needs pandas: pip install pandas") from error
-        columns: dict[str, Any] = {"item": self.items, "estimate": self.values}
-        if self.variance is not None:
-            low, high = self.interval(level)
-            columns |= {"standard_error": np.sqrt(self.variance), "low": low, "high": high}
-        if self.selection is not None:
+    def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
+        columns = super().columns(level)
+        columns["share"] = self.fractions if self.n else np.full(len(self), np.nan)
+        if self.significant is not None:
             columns["significant"] = self.significant
-        return DataFrame(columns)
+        return columns
 
-    def plot(self, ax: Axes | None = None, *, k: int = 20, level: float = 0.95) -> Axes:
+    def shown_rows(self) -> Estimates:
+        return self.arranged(self.usual_number)
+
+    @property
+    def hollow(self) -> npt.NDArray[np.bool_]:
+        return super().hollow if self.significant is None else ~self.significant
+
+    @property
+    def title(self) -> str:
+        steps = "".join(f", {step}" for step in self.history)
+        return f"{plural(len(self), 'item')} from {plural(self.n, 'report')}{steps}"
+
+    def remarks(self) -> list[str]:
+        return [_AT_MOST] * bool(self.shown_rows().hollow.any())
+
+    def written(self, value: float) -> str:
+        return count_text(value, 0 if self.n >= 1000 else 1)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        title: str | None = None,
+        unit: str = "users",
+    ) -> Axes:
         """A bar chart of the k largest estimates with their intervals, as matplotlib axes.
 
-        Bars of items that are not ``significant`` are hollow, and their lines go from 0 to the upper bound.
+        Items that have an order of their own, such as numbers, are drawn in that order if all are drawn. The item for
+        all other values is drawn last and apart. Bars of items that are not ``significant`` are hollow, and their lines
+        go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
         """
         try:
             from matplotlib import pyplot
         except ImportError as error:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from error
-        shown = self.largest(k)
-        rows = np.arange(len(shown))
+        drawn = self.chart(k, level=level, title=title, unit=unit)
         if ax is None:
-            ax = pyplot.subplots(figsize=chart_size(len(shown)), layout="constrained")[1]
-        ax.set_axisbelow(True)
-        ax.grid(axis="x", color=_GRID, linewidth=0.6)
-        told = np.full(len(shown), True) if shown.significant is None else shown.significant
-        fills = np.where(told, _BARS, "white").tolist()
-        ax.barh(rows, shown.values, color=fills, edgecolor=_BARS, linewidth=0.8, height=0.7)
-        ax.axvline(0, color=_INK, linewidth=0.8)
-        if shown.variance is not None:
-            low, high = shown.interval(level)
-            errors = np.stack([shown.values - low, high - shown.values])
-            ax.errorbar(shown.values, rows, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
-            label = f"estimated count, {100 * level:g} % interval ({self.n:,} reports)"
-            ax.set_xlabel(label + _HOLLOW * (not told.all()))
-        else:
-            ax.set_xlabel(f"estimated count ({self.n:,} reports)")
-        # A label with dollar signs is not a formula.
-        ax.set_yticks(rows, [label_of(item) or "(empty)" for item in shown.items], parse_math=False)
-        ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.locator_params(axis="x", nbins=6)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        if self.n:
-            _add_shares(ax, self.n)
+            ax = pyplot.subplots(figsize=chart_size(len(drawn.labels)), layout="constrained")[1]
+        drawn.draw(ax)
         return ax
 
-
-def chart_size(bars: int) -> tuple[float, float]:
-    """Width and height in inches of a chart by ``Estimates.plot`` with ``bars`` bars."""
-    return 8.0, 0.3 * bars + 1.4
-
-
-def _add_shares(ax: Axes, n: int) -> None:
-    # A second scale at the top, in percent of the reports.
-    top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
-    top.set_xlabel("share of the reports", color=_FAINT)
-    top.xaxis.set_major_formatter("{x:g} %")
-    top.locator_params(axis="x", nbins=6)
-    top.tick_params(axis="x", colors=_FAINT, length=3)
-    top.spines[:].set_visible(False)
+    def chart(
+        self, k: int | None = None, *, level: float = 0.95, title: str | None = None, unit: str = "users"
+    ) -> BarChart:
+        """The bar chart that ``plot`` draws."""
+        shown = self.arranged(self.usual_number if k is None else checked_k(k))
+        return BarChart(
+            [label_of(item) or "(empty)" for item in shown.items],
+            shown.values,
+            None if shown.variance is None else shown.interval(level),
+            np.full(len(shown), True) if shown.significant is None else shown.significant,
+            shown.apart,
+            level,
+            shown.n,
+            unit,
+            title,
+        )
 
 
 def _numbers(values: Floats, digits: int) -> list[str]:
     return [count_text(value, digits) for value in values]
+
+
+def checked_k(k: object) -> int:
+    """A number of estimates to select. Raises unless it is a positive integer."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
+    return int(k)

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import ceil, prod
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,8 @@ from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform_seconds
-from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
+from .differences import difference
+from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, encode_column, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
 from .laws import Cells, Decoder, Estimator, law_of
@@ -29,13 +31,17 @@ from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
-from .records import RefusedReportsError, refuse_cells
+from .records import RefusedReportsError, records_in_column, refuse_cells
 from .records import Reports as Reports  # schemes take both from here
 from .support import Support
 from .wording import nearest, shown
 
 FORMAT_VERSION = 1
 
+_KNOWN: WeakValueDictionary[str, Scheme] = WeakValueDictionary()
+"""The schemes in this process, by the beginning of their fingerprints. Used only to word the difference of two."""
+_IDENTIFYING = 32
+"""Number of hexadecimal digits of a fingerprint that a header has."""
 
 _CHUNK_BYTES = 1 << 22
 """Keystream per task: below 4 MB, two threads lose more time than they save."""
@@ -81,7 +87,7 @@ class Scheme(ABC):
     unbiased_given: ClassVar[str] = ""
     """Condition for unbiasedness besides the coins of a report, if any."""
     extra: ClassVar[str] = ""
-    """Optional extra of the package needed to estimate, if any: ``pip install plausibly[extra]``."""
+    """Optional extra of the package needed to estimate, if any; its packages are listed in pyproject.toml."""
     advice: ClassVar[str] = ""
     """Advice that a plan adds when it recommends this scheme, if any."""
 
@@ -216,10 +222,11 @@ class Scheme(ABC):
         """One randomized report of the scheme for each item.
 
         This is for simulation, or for a gateway that users already trust with the raw values; on a user's own
-        device use ``device.py``. ``first_report`` continues a seeded call: the reports are those that the same
-        call would have made from that position on.
+        device use ``device.py``. Items are a list, a NumPy array, or a column of pyarrow, Polars or pandas.
+        ``first_report`` continues a seeded call: the reports are those that the same call would have made from that
+        position on.
         """
-        return self.privatize_encoded(self.domain.encode(items), rng, first_report=first_report)
+        return self.privatize_encoded(encode_column(self.domain, items), rng, first_report=first_report)
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report of the scheme for each item that the domain has already encoded."""
@@ -345,6 +352,7 @@ class Scheme(ABC):
     def expect_records(self, reports: object) -> Reports:
         """The reports as a contiguous array of this scheme's records; their contents are not checked."""
         expected = self.report_dtype
+        reports = records_in_column(reports, expected)
         if not isinstance(reports, np.ndarray):
             hint = ""
             if isinstance(reports, bytes | bytearray | memoryview):
@@ -358,9 +366,7 @@ class Scheme(ABC):
             raise ReportError("reports: expected an array without a mask, got one with missing reports")
         tag = (reports.dtype.metadata or {}).get("plausibly", self.fingerprint())
         if tag != self.fingerprint():
-            raise ReportError(
-                f"reports: expected those of scheme {self.fingerprint()[:12]}, got those of {str(tag)[:12]}"
-            )
+            raise ReportError(f"reports: expected those of this scheme, got those of another: {self.misfit(str(tag))}")
         return np.ascontiguousarray(reports)
 
     # --- facts for planners, tests and pages ------------------------------------------------------------------
@@ -379,6 +385,13 @@ class Scheme(ABC):
     def shares_hashes(cls) -> bool:
         """Whether the scheme's clients share public hash functions, which ``hash_seed`` chooses."""
         return any(field.name == "hash_seed" for field in fields(cls))
+
+    @property
+    def hash_seeds(self) -> frozenset[int]:
+        """Seeds of the scheme's public hash functions that all users share, also in its components."""
+        seed = getattr(self, "hash_seed", None)
+        own: frozenset[int] = frozenset() if seed is None else frozenset([seed])
+        return own.union(*(part.scheme.hash_seeds for part in self.components))
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
@@ -529,7 +542,31 @@ class Scheme(ABC):
 
     @cached_property
     def _fingerprint(self) -> str:
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        found = hashlib.sha256(self.to_json().encode()).hexdigest()
+        _KNOWN[found[:_IDENTIFYING]] = self
+        return found
+
+    def difference(self, other: Scheme) -> str:
+        """The parameters in which another scheme differs from this one, in words; the values that follow are left out.
+
+        >>> from plausibly import make
+        >>> make("OLH", epsilon=1, domain_size=100).difference(make("OLH", epsilon="0.5", domain_size=50))
+        'epsilon is 0.5, not 1; domain size is 50, not 100'
+        """
+        return difference(self._document(), other._document())
+
+    def misfit(self, fingerprint: str) -> str:
+        """The difference of the scheme with this fingerprint, or its beginning; both fingerprints if it is unknown."""
+        other = _KNOWN.get(fingerprint[:_IDENTIFYING])
+        if other is None:
+            return f"its fingerprint is {fingerprint[:12]}, not {self.fingerprint()[:12]}"
+        return self.difference(other)
+
+    def _document(self) -> dict[str, Any]:
+        # Without derived fields, also those of the parts.
+        own = {"scheme": self.name, "epsilon": str(self.epsilon), "domain": self.domain.to_dict(), **self.parameters}
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in own}
+        return own | {name: part._document() for name, part in given.items() if isinstance(part, Scheme)}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scheme) and self.fingerprint() == other.fingerprint()

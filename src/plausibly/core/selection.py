@@ -66,20 +66,30 @@ class Selection:
         """The selection if, in addition, only estimates of at least ``least`` were eligible."""
         return replace(self, least=np.maximum(self.least, least))
 
+    def sparing(self, count: int) -> Selection:
+        """The selection if the last ``count`` items were not chosen for their estimates: their intervals are plain."""
+        spared = np.arange(len(self.least)) >= len(self.least) - count
+        least, needed = (np.where(spared, -np.inf, bound) for bound in (self.least, self.needed))
+        return replace(self, least=least, needed=needed)
+
     def told(self, values: Floats) -> npt.NDArray[np.bool_]:
         """Mask of the chosen items that can be told apart from noise."""
         return np.asarray(values >= self.needed)
 
     def interval(self, values: Floats, errors: Floats, level: float) -> tuple[Floats, Floats]:
         """Ends of intervals that are valid after the selection, given estimates with their standard errors."""
-        told = self.told(values)
+        spared = np.isneginf(self.needed)
+        told = self.told(values) & ~spared
         low, high = np.zeros((2, len(values)))
         safe = np.where(errors > 0, errors, 1.0)
         z, least, needed = values / safe, self.least / safe, self.needed / safe
         ends = _two_sided(z[told], least[told], self.weights[told], 1 - level)
         low[told], high[told] = (end * errors[told] for end in ends)
         # The number of holders is not negative.
-        high[~told] = np.maximum(_upper(z[~told], needed[~told], 1 - level) * errors[~told], 0.0)
+        bound = ~told & ~spared
+        high[bound] = np.maximum(_upper(z[bound], needed[bound], 1 - level) * errors[bound], 0.0)
+        half = NormalDist().inv_cdf((1 + level) / 2) * errors[spared]
+        low[spared], high[spared] = values[spared] - half, values[spared] + half
         certain = errors == 0
         low[certain] = high[certain] = values[certain]
         return low, high

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
+from itertools import accumulate, takewhile
 from math import ceil
+from typing import Any
+
+from .characters import pieces, with_names
 
 _LONGEST = 60
 _WIDEST = 40
-# Characters that break lines, reverse the direction of what follows, or cannot be written as UTF-8.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_PLACES = 13
+_COMPARED = 10_000
+"""Maximum number of names that are compared letter by letter for a suggestion."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
+"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
+a reader can remove the one that is added."""
 
 
 def shown(parameter: object) -> str:
@@ -40,17 +48,57 @@ def nearest(given: object, valid: Iterable[str]) -> str:
     return f"{hint}valid: {', '.join(words) or 'none'}"
 
 
+def similar(given: str, valid: Sequence[str]) -> str:
+    """The wording of a suggestion at the end of a message: the most similar of the valid names, if one is close.
+
+    >>> similar("Dog ", ["cat", "dog"]), similar("zebra", ["cat", "dog"])
+    ("; did you mean 'dog'?", '')
+    """
+    plain = given.strip().casefold()
+    close = [word for word in valid if word.strip().casefold() == plain]
+    if not close and len(valid) <= _COMPARED:
+        close = get_close_matches(given[:_LONGEST], valid, n=1, cutoff=0.6)
+    return f"; did you mean {shown(close[0])}?" if close else ""
+
+
 def visible(item: object) -> str:
-    """The wording of a whole item on one line, with control characters escaped."""
-    # Control characters would break the table. Everything else, including joined emoji, is kept.
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(item))
+    """The wording of a whole item on one line, with characters that cannot be seen named.
+
+    >>> visible("dog\\u200b"), visible(b"a\\xff"), visible(17)
+    ('dog‹zero width space›', "b'a\\\\xff'", '17')
+    """
+    return with_names(str(item))
 
 
 def label_of(item: object) -> str:
-    """The wording of an item as a label in tables and charts, shortened if it is long."""
-    text = visible(item)
-    # Shortened in the middle: long addresses tend to differ at their ends.
-    return text if len(text) <= _WIDEST else f"{text[:20]}...{text[20 - _WIDEST + 3 :]}"
+    """The wording of an item as a label in tables and charts, shortened if it is long.
+
+    >>> label_of("https://example.org/a/very/long/path/to/page.html")
+    'https://example.org/...ath/to/page.html'
+    """
+    parts = pieces(str(item))
+    length = sum(map(len, parts))
+    widest = _WIDEST if length == len(parts) else 2 * _WIDEST  # names need space
+    if length <= widest:
+        return "".join(parts)
+    # Shortened in the middle, between characters: long addresses tend to differ at their ends.
+    return f"{_fitting(parts, widest // 2)}...{_fitting(parts[::-1], widest // 2 - 3, backwards=True)}"
+
+
+def _fitting(parts: Sequence[str], width: int, *, backwards: bool = False) -> str:
+    # The first pieces that fit into a width, at least one.
+    ends = accumulate(map(len, parts))
+    taken = parts[: max(1, sum(1 for end in takewhile(lambda end: end <= width, ends)))]
+    return "".join(taken[::-1] if backwards else taken)
+
+
+def safe_cell(item: Any) -> Any:
+    """The wording of an item in a CSV file, with an apostrophe if a spreadsheet might run the item as a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
+    ("'=1+1", "''quoted'", 'a=b', -5)
+    """
+    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
 
 
 def decimal(number: Fraction) -> str:
@@ -59,8 +107,13 @@ def decimal(number: Fraction) -> str:
     >>> decimal(Fraction(1, 2)), decimal(Fraction(1, 3))
     ('0.5', '1/3')
     """
-    text = f"{float(number):.12g}"
-    return text if Fraction(text) == number else str(number)
+    # Without floating point: messages about a scheme are made on the way of a value, too.
+    places = next((places for places in range(_PLACES) if 10**places % number.denominator == 0), None)
+    if places is None:
+        return str(number)
+    digits = str(abs(number.numerator) * 10**places // number.denominator).zfill(places + 1)
+    point = len(digits) - places
+    return "-" * (number < 0) + digits[:point] + f".{digits[point:]}" * (places > 0)
 
 
 def count_text(value: float, digits: int = 0) -> str:
@@ -124,9 +177,3 @@ def percent(share: float | str) -> str:
 def at_most(number: float) -> str:
     """The wording of an upper bound, to one decimal, rounded up so that it remains true."""
     return f"{ceil(10 * number - 1e-6) / 10:,.1f}"
-
-
-def differs_little(name: str, names: list[str]) -> str:
-    """The wording of a hint if one of the names differs from the given one only in case or spaces. Shows no name."""
-    alike = any(other.strip().casefold() == name.strip().casefold() for other in names)
-    return "; another name differs only in case or spaces" if alike and name not in names else ""

@@ -81,7 +81,8 @@ def collect(
         unfinished = output.with_name(f"{output.name}.unfinished")
         sweep_unfinished(unfinished)
         earlier = _earlier(output, unfinished, key)
-        found = survey(inputs, earlier.expected(scheme, output), skip_bad=skip_bad, key=key)
+        whose = "the given scheme" if earlier.state is None else f"the scheme of {output}"
+        found = survey(inputs, earlier.expected(scheme, output), skip_bad=skip_bad, key=key, whose=whose)
         if earlier.begun - found.files.keys():
             raise StateError(
                 f"{unfinished}: saved while collecting other files; add those files, or remove it to start again"
@@ -173,8 +174,8 @@ class _Earlier:
         if self.state is None:
             return scheme
         if scheme is not None and scheme != self.state.scheme:
-            expected, got = scheme.fingerprint()[:12], self.state.scheme.fingerprint()[:12]
-            raise StateError(f"{output}: expected scheme {expected}, got {got}")
+            differs = scheme.difference(self.state.scheme)
+            raise StateError(f"{output}: expected the given scheme, got another: {differs}")
         return self.state.scheme
 
 

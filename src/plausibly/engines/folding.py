@@ -75,11 +75,10 @@ def merge(one: Collected, other: Collected) -> Collected:
     return Collected(tally, one.simulated or other.simulated, files, skipped)
 
 
-def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "") -> None:
+def expect_scheme_of(file: ReportFile, scheme: Scheme, whose: str = "the given scheme") -> None:
     """Refuse to fold a report file of another scheme; ``whose`` describes the origin of the expected scheme."""
     if file.scheme != scheme:
-        expected, got = scheme.fingerprint()[:12], file.scheme.fingerprint()[:12]
-        raise StateError(f"{file.name}: expected scheme {expected}{whose}, got {got}")
+        raise StateError(f"{file.name}: expected {whose}, got another: {scheme.difference(file.scheme)}")
 
 
 def _unchanged(segment: Segment, scheme: Scheme, key: Key | None) -> ReportFile:

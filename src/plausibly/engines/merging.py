@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.atomic import locked, sweep_unfinished
 from ..core.errors import ParameterError, StateError
+from ..core.words import Setting, Words
 from ..files.authentication import Key
 from ..files.tallies import Collected, SimulatedError
 from .folding import merge
@@ -41,7 +42,8 @@ def merge_files(
     with locked(output):
         sweep_unfinished(output)
         if output.exists() and not overwrite:
-            raise StateError(f"{output}: the file exists already; pass overwrite=True to replace it")
+            fix = Setting("overwrite", True)
+            raise StateError(Words(f"{output}: the file exists already; choose another name, or replace it with ", fix))
         whole: Collected | None = None
         seen: dict[str, Path] = {}
         for done, path in enumerate(paths, 1):
@@ -59,8 +61,8 @@ def merge_files(
 
 def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
     if part.scheme != whole.scheme:
-        expected, got = whole.scheme.fingerprint()[:12], part.scheme.fingerprint()[:12]
-        raise StateError(f"{path}: expected scheme {expected} as in {first}, got {got}")
+        differs = whole.scheme.difference(part.scheme)
+        raise StateError(f"{path}: expected the scheme of {first}, got another: {differs}")
     try:
         return merge(whole, part)
     except StateError as error:

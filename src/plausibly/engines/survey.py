@@ -128,13 +128,22 @@ class Survey:
             yield tuple(task)
 
 
-def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, key: Key | None = None) -> Survey:
-    """The survey of all report files, from their metadata. Refuse files of different schemes."""
+def survey(
+    inputs: Iterable[Source],
+    scheme: Scheme | None,
+    *,
+    skip_bad: bool,
+    key: Key | None = None,
+    whose: str = "the given scheme",
+) -> Survey:
+    """The survey of all report files, from their metadata. Refuse files of different schemes.
+
+    ``whose`` describes the origin of the scheme in messages.
+    """
     files: dict[str, Found] = {}
     copies: list[str] = []
     names: list[str] = []
     skipped: list[Skipped] = []
-    whose = ""
     for source in report_files(inputs):
         try:
             file = ReportFile(source, key=key)
@@ -146,7 +155,7 @@ def survey(inputs: Iterable[Source], scheme: Scheme | None, *, skip_bad: bool, k
             continue
         names.append(file.name)
         if scheme is None:
-            scheme, whose = file.scheme, f" as in {file.name}"
+            scheme, whose = file.scheme, f"the scheme of {file.name}"
         expect_scheme_of(file, scheme, whose)
         if file.identity in files:
             copies.append(file.name)

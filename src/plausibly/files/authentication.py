@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import ParameterError, StateError
+from ..core.words import Setting, Words
 
 SHORTEST, LONGEST = 16, 4096
 """Minimum and maximum length of a key in bytes."""
@@ -70,14 +71,19 @@ class Key:
 
 
 class KeyNeededError(StateError):
-    """A file was written with a key, and none is given. The command line appends its own hint to ``reason``."""
+    """A file was written with a key, and none is given."""
 
     def __init__(self, what: str | Path) -> None:
-        self.reason = f"{what}: written with a key, which is needed to read it"
+        self._what = what
         super().__init__(what)
 
+    @property
+    def words(self) -> str:
+        fix = Setting("key", "FILE", python="key=Key.read(FILE)")
+        return Words(f"{self._what}: written with a key, which is needed to read it; pass ", fix)
+
     def __str__(self) -> str:
-        return f"{self.reason}; pass key=Key.read(FILE)"
+        return self.words
 
 
 NOT_AUTHENTICATED = "expected a file written with the given key, got one written without a key"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.errors import ParameterError
+from ..core.errors import ParameterError, StateError
+from ..core.words import Setting, Words
 
+_SCHEME = b'"scheme":'
+"""A field of every scheme's JSON text."""
 _TALLY, _PARQUET, _REPORTS = b"PLT", b"PAR1", (b"plausibly.checksum", b"plausibly.mac")
 """The first bytes of tallies and of Parquet files, and the metadata keys that only report files have."""
 _FOOTER = 1 << 20
 
 
-def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
-    """Refuse to overwrite an input file, a file of reports or a tally: those cannot be made again."""
+def refuse_replacing(path: Path, inputs: Iterable[Path | None], *, schemes: bool = True) -> None:
+    """Refuse to overwrite an input file, a scheme, a file of reports or a tally: those cannot be made again.
+
+    ``schemes=False`` allows to replace a scheme.
+    """
     if not path.is_file():
         return
     if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
@@ -23,6 +30,24 @@ def refuse_replacing(path: Path, inputs: Iterable[Path | None]) -> None:
         file.seek(max(0, path.stat().st_size - _FOOTER))
         last = file.read()
     reports = first == _PARQUET and any(mark in last for mark in _REPORTS)
-    if first.startswith(_TALLY) or reports:
-        kind = "reports" if reports else "a tally"
+    scheme = schemes and first.startswith(b"{") and _SCHEME in last and _is_scheme(last)
+    if first.startswith(_TALLY) or reports or scheme:
+        kind = "reports" if reports else "a scheme" if scheme else "a tally"
         raise ParameterError(f"{path}: the file has {kind}, which cannot be made again; choose another name")
+
+
+def refuse_changing(path: Path, text: str, *, overwrite: bool) -> None:
+    """Refuse to overwrite a file with another text, unless told to. A file that has the text already is no loss."""
+    if overwrite or not path.exists() or path.read_bytes() == text.encode():
+        return
+    fix = Setting("overwrite", True)
+    raise StateError(Words(f"{path}: the file exists already; choose another name, or replace it with ", fix))
+
+
+def _is_scheme(text: bytes) -> bool:
+    # A result in JSON names its scheme, too, but is no scheme itself.
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and {"scheme", "version", "epsilon", "domain"} <= found.keys()

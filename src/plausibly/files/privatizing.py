@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.domain import Domain, encode_column
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from .authentication import Key
@@ -30,21 +31,25 @@ def privatize_values(
     scheme: Scheme,
     out: str | Path,
     *,
+    domain: Domain | None = None,
     seed: int | None = None,
     key: Key | None = None,
     advance: Callable[[int, int | None], None] = lambda done, whole: None,
 ) -> Privatized:
     """Privatize values: write one report per value to a new file, which appears complete or not at all.
 
+    ``domain`` encodes the values in place of the scheme's: the same domain and codes, with ``normalize``.
+
     Noise comes from the secure source. With a seed it comes from a seeded source, and the file is marked as simulated;
     the reports are then the same as from one call of ``scheme.privatize``, however the values are divided into chunks.
     """
-    done = 0
+    done, domain = 0, domain or scheme.domain
     with report_writer(out, scheme, simulated=seed is not None, key=key) as writer:
         for chunk in values:
             source = None if seed is None else SeededRandom(seed)
             with chunk.located():
-                reports = scheme.privatize(chunk.values, source, first_report=done)
+                codes = encode_column(domain, chunk.column)
+                reports = scheme.privatize_encoded(codes, source, first_report=done)
             writer.write(reports)
             done += len(reports)
             advance(done, values.expected)

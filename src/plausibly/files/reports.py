@@ -449,6 +449,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        needed = "pyarrow, which comes with the extra plausibly[files]: pip install pyarrow"
-        raise ImportError(f"files of reports need {needed}") from error
+        raise ImportError("files of reports need pyarrow: pip install pyarrow") from error
     return pyarrow, parquet

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from ..core.errors import ParameterError, PlausiblyError
+from ..core.wording import shown
+from ..core.words import Setting, Words
+
+CHOOSE_ONE = Words("choose one with ", Setting("column", "NAME"))
 
 
 class ValuesError(PlausiblyError, ValueError):
     """A file of users' values is refused. The message names the file, the line and the reason, and shows no value."""
+
+
+def almost_named(name: str, names: Sequence[str], chosen: bool = True) -> str:
+    """A hint if one of the columns differs from the wanted name only in case or spaces; no other column is shown.
+
+    ``chosen``: whether the name was chosen by the reader of the hint, who can choose another one.
+    """
+    alike = [other for other in names if other != name and other.strip().casefold() == name.strip().casefold()]
+    if not alike or name in names:
+        return ""
+    if chosen:
+        return Words("; did you mean ", Setting("column", alike[0]), "?")
+    return f"; rename the column {shown(alike[0])}"
 
 
 class Source:
@@ -32,7 +49,7 @@ class Source:
 
     def refused(self, why: str, place: str = "") -> ValuesError:
         """A `ValuesError` that names the source of the values."""
-        return ValuesError(f"{self.name}{place and f', {place}'}: {why}")
+        return ValuesError(Words(f"{self.name}{place and f', {place}'}: ", why))
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:

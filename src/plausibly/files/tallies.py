@@ -24,6 +24,7 @@ from ..core.atomic import replacing
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
+from ..core.words import Setting, Words
 from .authentication import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
 
 _MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
@@ -42,14 +43,19 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class SimulatedError(StateError):
-    """Simulated reports where they are not allowed. The command line appends its own hint to ``reason``."""
+    """Simulated reports where they are not allowed."""
 
     def __init__(self, path: str | Path) -> None:
-        self.reason = f"{path}: simulated reports, which are not from real users"
+        self._path = path
         super().__init__(path)
 
+    @property
+    def words(self) -> str:
+        fix = Setting("allow_simulated", True)
+        return Words(f"{self._path}: simulated reports, which are not from real users; pass ", fix, " to accept them")
+
     def __str__(self) -> str:
-        return f"{self.reason}; pass allow_simulated=True to accept them"
+        return self.words
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +190,7 @@ def read_tally(
     """The accumulator in a tally file. Refuse any scheme but the given one, and simulations unless allowed."""
     found = Collected.read(path, key=key)
     if scheme is not None and scheme != found.scheme:
-        raise StateError(f"{path}: expected scheme {scheme.fingerprint()[:12]}, got {found.scheme.fingerprint()[:12]}")
+        raise StateError(f"{path}: expected the given scheme, got another: {scheme.difference(found.scheme)}")
     if found.simulated and not allow_simulated:
         raise SimulatedError(path)
     return found.tally

@@ -17,15 +17,17 @@ MOST_ROWS = 1000
 
 def answer_page(answer: Answer) -> str:
     """The HTML page of an answer, equal for equal estimates. Lists at most the 1,000 largest estimates."""
-    table = replace(answer, largest=min(len(answer.estimates), MOST_ROWS))
-    title = "Estimated counts" if answer.found is None else "Common strings"
+    table = replace(answer, largest=min(max(1, len(answer.estimates)), MOST_ROWS))
+    title = visible(answer.title or ("Estimated counts" if answer.found is None else "Common strings"))
+    answer = replace(answer, title=None)  # a heading is enough
     return document(
         title,
         _header(title, answer),
         tag(
             "main",
-            *_pictures(answer),
+            *_chart(answer),
             _table(table, answer.picked and not table.picked),
+            *_tree(answer),
             _reading(answer),
             _rests_on(answer),
         ),
@@ -47,11 +49,16 @@ def _header(title: str, answer: Answer) -> Html:
     return tag("header", *said)
 
 
-def _pictures(answer: Answer) -> Iterator[Html]:
+def _chart(answer: Answer) -> Iterator[Html]:
     if len(answer.estimates):
-        alt = "Bar chart of the largest estimates; the numbers are in the table below"
-        drawn = picture(svg_of(chart(answer)), label="Estimates", alt=alt, class_="chart")
-        yield tag("section", tag("h2", "The largest estimates"), drawn, id="chart")
+        heading = "The largest estimates" if answer.picked else "The estimates"
+        alt = "Bar chart of the estimates; the numbers are in the table below"
+        wide, narrow = svg_of(chart(answer)), svg_of(chart(answer, narrow=True))
+        drawn = picture(wide, narrow=narrow, label="Estimates", alt=alt, class_="chart")
+        yield tag("section", tag("h2", heading), tag("p", answer.good_for(), class_="about"), drawn, id="chart")
+
+
+def _tree(answer: Answer) -> Iterator[Html]:
     if answer.found is not None and answer.found.trace:
         alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
         drawn = picture(svg_of(tree_chart(answer)), label="Search", alt=alt, class_="tree")
@@ -62,18 +69,20 @@ def _pictures(answer: Answer) -> Iterator[Html]:
 
 def _table(answer: Answer, more: bool) -> Html:
     # ``more``: the table has all items, and the chart shows a selection of them.
-    notes = [*answer.notes(), *[_ALL] * (more and answer.estimates.variance is not None)]
+    notes = [*answer.notes(picked=False), *[_ALL] * (more and answer.estimates.variance is not None)]
     said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
     if not len(answer.estimates):
         return tag("section", *said, tag("p", "Nothing to list.", class_="about"), id="numbers")
     first, *others = answer.header()
     head = tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))
-    keys = _keys(answer)
-    rows = []
-    for (item, *texts), own in zip(answer.lines(), keys, strict=True):
+    listed: list[Html] = []
+    last: list[Html] = []
+    for (item, *texts), own, apart in zip(answer.lines(), _keys(answer), answer.shown.apart, strict=True):
         cells = [tag("td", text, class_="figure", data_key=key) for text, key in zip(texts, own, strict=True)]
-        rows.append(tag("tr", tag("td", _item(item)), *cells))
-    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="sorts")
+        (last if apart else listed).append(tag("tr", tag("td", _item(item), *[_OTHER] * bool(apart)), *cells))
+    # A body of its own, which stays last when the table is sorted.
+    bodies = [tag("tbody", *listed), *[tag("tbody", *last, class_="apart")] * bool(last)]
+    table = tag("table", tag("thead", head), *bodies, class_="sorts")
     return tag("section", *said, tag("div", table, class_="wide"), id="numbers")
 
 
@@ -93,7 +102,10 @@ def _item(item: object) -> Html:
 
 def _reading(answer: Answer) -> Html:
     share = f"{100 * answer.level:g}"
-    said = ["Estimates are counts of users. They are correct on average, and may be negative because of the noise."]
+    said = [
+        f"Estimates are counts of {visible(answer.unit)}. They are correct on average, and may be negative because of "
+        "the noise."
+    ]
     if answer.estimates.variance is None:
         said = [_CHANGED]
     else:
@@ -126,6 +138,7 @@ def _reading(answer: Answer) -> Html:
     )
 
 
+_OTHER = tag("small", " (values that are not on the list)")
 _ALL = (
     "This table has all items, so nothing was picked: its intervals are valid for an item that you choose without "
     "looking at the estimates. The chart shows the largest estimates, and its intervals allow for that."
@@ -156,7 +169,7 @@ _STYLE = """
 .simulated b { display: block; font: 700 2.4rem/1.2 var(--sans); letter-spacing: 0.08em; text-transform: uppercase; }
 .simulated b { color: var(--turned); }
 .picture img.chart { width: 100%; max-width: 46rem; }
-.picture img.tree { width: auto; max-width: none; }
+.picture img.tree { width: auto; min-width: min(46rem, 100%); max-width: 100%; }
 td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
 .sorts td:first-child { min-width: 8.5rem; }
 td.figure { white-space: pre; }
@@ -166,6 +179,22 @@ td.figure { white-space: pre; }
 .sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 .sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
 .sorts th[aria-sort="descending"] button::after { content: " ↓"; }
+.apart td { border-top: 2px solid var(--soft); }
+.apart small { color: var(--soft); }
+@media (max-width: 46rem) {
+  /* The item has a line of its own, so that the interval is in sight on a telephone. */
+  .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
+  .picture img.tree { width: auto; min-width: 46rem; max-width: none; }
+  .sorts { display: block; min-width: 0; width: 100%; }
+  .sorts thead, .sorts tbody { display: block; }
+  .sorts tr { display: grid; grid-template-columns: 4fr 4fr 8fr; column-gap: 0.6rem; font-size: 0.82rem; }
+  .sorts tr:has(:nth-child(5)) { grid-template-columns: 4fr 4fr 8fr 4fr; }
+  .sorts tr { border-bottom: 1px solid var(--rule); padding: 0.4rem 0; }
+  .sorts th, .sorts td { border: 0; padding: 0; }
+  .sorts th:first-child, .sorts td:first-child { grid-column: 1 / -1; min-width: 0; font-weight: 600; }
+  .apart tr { border-top: 2px solid var(--soft); }
+  .apart td { border: 0; }
+}
 @media print { .picture img.tree { max-width: 100%; } }
 """
 

@@ -46,6 +46,7 @@ class Answer:
 
     ``level`` is the confidence level of the intervals. Tables and charts show at most the ``largest`` largest items;
     files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
+    ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural.
     """
 
     estimates: Estimates
@@ -53,6 +54,8 @@ class Answer:
     level: float = 0.95
     largest: int = 20
     significance: float | None = None
+    title: str | None = None
+    unit: str = "users"
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
@@ -80,8 +83,8 @@ class Answer:
 
     @cached_property
     def shown(self) -> Estimates:
-        """The estimates that the answer shows, largest first: all of a search, otherwise the largest."""
-        return self.estimates.largest(len(self.estimates) if self.found is not None else self.largest)
+        """The estimates that the answer shows, as tables arrange them: all of a search, otherwise the largest."""
+        return self.estimates.arranged(len(self.estimates) if self.found is not None else self.largest)
 
     @property
     def picked(self) -> bool:
@@ -170,15 +173,38 @@ class Answer:
             told["Left out"] = left_out(self.source.skipped)
         return told | {"Fingerprint": scheme.fingerprint()}
 
-    def notes(self) -> list[str]:
-        """Remarks for the reader of the answer."""
+    def selected_text(self, shown: Estimates | None = None) -> str:
+        """The items that the answer or one of its charts shows, in words, if these are not all."""
+        shown = self.shown if shown is None else shown
+        others = int(self.estimates.apart.sum())
+        listed = f"the {len(shown) - others:,} largest of {len(self.estimates) - others:,} items"
+        return listed + ", and all others" * bool(others)
+
+    def good_for(self) -> str:
+        """One sentence on what the answer's intervals are good for."""
+        share = f"{100 * self.level:g} %"
+        if self.interval is None:
+            return "There are no intervals: the error of these estimates is unknown."
+        if not self.picked:
+            return (
+                f"Each interval is good for an item that you had in mind before you saw the estimates: {share} of such "
+                f"intervals contain the true number of {self.unit}."
+            )
+        least = "; “at most” is an upper limit for an item that may be nothing but noise"
+        return (
+            f"The items were picked because their estimates are large, and the intervals allow for that: {share} of "
+            f"them contain the true number of {self.unit}{least * (not np.all(self.shown.significant))}."
+        )
+
+    def notes(self, *, picked: bool = True) -> list[str]:
+        """Remarks for the reader of the answer; ``picked``: also on the intervals of items picked for being large."""
         made, told = self.estimates, []
-        if self.found is None and self.largest < len(made):
-            told.append(f"The {self.largest:,} largest of {len(made):,} items.")
+        if len(self.shown) < len(made):
+            told.append(f"{self.selected_text()[0].upper()}{self.selected_text()[1:]}.")
         if self.interval is None:
             steps = without_steps(made.history, Kind.SELECTION)
             told.append(f"After {history_text(steps)}, there is no variance and no interval.")
-        elif self.picked and len(made):
+        elif picked and self.picked and len(made):
             told.append(
                 "The items were chosen for their large estimates. The intervals allow for that: they are wider than "
                 "for items chosen beforehand."

@@ -6,8 +6,9 @@ import io
 import warnings
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ..core.bar_chart import chart_size
 from ..core.errors import StateError
-from ..core.estimates import chart_size
+from ..core.estimates import MOST_BARS
 from ..core.history import Kind, without_steps
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
@@ -16,8 +17,9 @@ from .answers import Answer
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_BARS = 60
 _OTHERS = 6
+_NARROW = 4.2
+"""Width in inches of a chart for telephones, where an inch is some 85 pixels."""
 _BAND = 0.35
 """Height in inches of the notice above a figure that its reports are simulated."""
 _MARGIN = 0.12
@@ -28,17 +30,20 @@ _SIMULATED = "SIMULATED: reports are not from real users"
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "plausibly"}
 
 
-def chart(answer: Answer) -> Figure:
-    """The bar chart of the largest estimates of an answer, with a caption."""
+def chart(answer: Answer, *, narrow: bool = False) -> Figure:
+    """The bar chart of the largest estimates of an answer, with a caption; ``narrow``: for the width of a telephone."""
     from matplotlib.figure import Figure
 
-    bars = min(answer.largest, len(answer.estimates), MOST_BARS)
-    width, height = chart_size(max(bars, 1))
+    bars = max(1, min(answer.largest, len(answer.estimates), MOST_BARS))
+    drawn = answer.estimates.chart(bars, level=answer.level, title=answer.title, unit=answer.unit)
+    width, height = chart_size(max(len(drawn.labels), 1))
+    if narrow:
+        width, height = _NARROW, 1.5 * height
     figure = Figure(figsize=(width, height + 0.3 + _BAND * answer.source.simulated), layout="constrained")
-    answer.estimates.plot(figure.subplots(), k=max(bars, 1), level=answer.level)
+    drawn.draw(figure.subplots(), narrow=narrow)
     figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=8, color=_FAINT, parse_math=False)
     if answer.source.simulated:
-        figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=12)
+        figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
     return figure
 
 
@@ -89,6 +94,7 @@ def save_chart(figure: Figure, where: BinaryIO, kind: str) -> None:
 def _caption(answer: Answer, bars: int) -> str:
     made, scheme = answer.estimates, answer.source.scheme
     told = [f"{scheme.name}, ε = {decimal(scheme.epsilon)}"]
-    told += [f"the {bars:,} largest of {len(made):,} items"] * (bars < len(made))
+    shown = made.arranged(bars)
+    told += [answer.selected_text(shown)] * (len(shown) < len(made))
     told += map(str, without_steps(made.history, Kind.SELECTION, Kind.SEARCH))
     return "; ".join(told)

@@ -17,14 +17,10 @@ import numpy.typing as npt
 
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
-from ..core.wording import nearest
+from ..core.wording import nearest, safe_cell
 from .answer_page import answer_page
 from .answers import Answer, plain_items
 from .charts import chart, save_chart, tree_chart
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
-"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
-a reader can remove the one that is added."""
 
 
 def write_estimates(path: str | Path, answer: Answer) -> None:
@@ -49,22 +45,13 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
     if ending not in valid:
         raise ParameterError(f"{path}: unknown suffix {ending!r}; {nearest(ending, valid)}")
     folder_of(path)
-    needed, extra = _NEEDS.get(ending, ("", ""))
-    if needed and find_spec(needed) is None:
-        raise StateError(f"{path}: needs {needed}, which comes with plausibly[{extra}]: pip install {needed}")
+    needed = _NEEDS.get(ending)
+    if needed is not None and find_spec(needed) is None:
+        raise StateError(f"{path}: needs {needed}: pip install {needed}")
     return path
 
 
 _YES = {True: "true", False: "false"}
-
-
-def safe_cell(item: Any) -> Any:
-    """The item for a CSV file of estimates, with an apostrophe if a spreadsheet might run the item as a formula.
-
-    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
-    ("'=1+1", "''quoted'", 'a=b', -5)
-    """
-    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
 
 
 def _write_csv(answer: Answer, path: Path) -> None:
@@ -138,8 +125,8 @@ _WRITERS: dict[str, Callable[[Answer, Path], None]] = {
     ".svg": _write_svg,
 }
 _NEEDS = {
-    ".parquet": ("pyarrow", "files"),
-    ".html": ("matplotlib", "plots"),
-    ".png": ("matplotlib", "plots"),
-    ".svg": ("matplotlib", "plots"),
+    ".parquet": "pyarrow",
+    ".html": "matplotlib",
+    ".png": "matplotlib",
+    ".svg": "matplotlib",
 }

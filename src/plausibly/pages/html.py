@@ -10,6 +10,7 @@ from .stylesheet import CSS
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The browser loads nothing from other computers."""
+_VOID = ("img", "meta", "source")
 _SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
 _ROUND = re.compile(r'\b(d|x|y|transform)="([^"]*)"')
 
@@ -28,7 +29,7 @@ def tag(name: str, /, *children: str, **attributes: str) -> Html:
     """
     given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     inner = "".join(child if isinstance(child, Html) else escape(child) for child in children)
-    return Html(f"<{name}{given}>" + ("" if name in ("img", "meta") else f"{inner}</{name}>"))
+    return Html(f"<{name}{given}>" + ("" if name in _VOID else f"{inner}</{name}>"))
 
 
 def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
@@ -44,11 +45,19 @@ def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
     return f"<!doctype html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
 
 
-def picture(svg: str, *, label: str, alt: str, class_: str) -> Html:
-    """An SVG picture embedded in HTML."""
-    image = tag("img", src=f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}", alt=alt, class_=class_)
+def picture(svg: str, *, label: str, alt: str, class_: str, narrow: str | None = None) -> Html:
+    """An SVG picture embedded in HTML, with another one for the width of a telephone."""
+    image = tag("img", src=_data(svg), alt=alt, class_=class_)
+    if narrow is not None:
+        # A space would end the address.
+        address = _data(narrow).replace(" ", "%20")
+        image = tag("picture", tag("source", media="(max-width: 46rem)", srcset=address), image)
     # A picture wider than the screen scrolls sideways, with the keyboard as well.
     return tag("div", image, class_="picture", tabindex="0", role="group", aria_label=label)
+
+
+def _data(svg: str) -> str:
+    return f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}"
 
 
 def _lighter(svg: str) -> str:

@@ -17,6 +17,8 @@ from .prediction import Prediction
 from .skew import Skew, skew_in_words
 from .targets import Limits, Target, share_of, two_sided
 
+_ALMOST_NOTHING = 0.5
+"""Share of users from which on the smallest detectable share is hardly worth a collection."""
 _WIDTH = 110
 _BULLET: dict[str, Any] = {"initial_indent": "  * ", "subsequent_indent": "    ", "break_long_words": False}
 
@@ -117,6 +119,7 @@ class Plan:
             "recommended": self.best.to_dict(),
             "half_width": {"nobody": self.half_width(), "1 %": self.half_width(0.01)},
             "finds": self.finds,
+            "verdict": self.verdict,
             "runners_up": [choice.to_dict() for choice in self.runners_up],
             "notes": list(self.notes),
             "scheme": self.scheme.to_dict(),
@@ -130,6 +133,18 @@ class Plan:
     def situation(self) -> str:
         """Situation of the recommendation in one line: domain, users and epsilon."""
         return f"{self.domain.describe()}, {plural(self.users, 'user')}, ε = {decimal(self.epsilon)}"
+
+    @property
+    def verdict(self) -> str:
+        """What the recommended scheme will show, in one sentence; a plan that can show next to nothing says so."""
+        what = "string" if self.domain.searchable else "item"
+        if self.finds >= 1:
+            given = f"{plural(self.users, 'user')} and ε = {decimal(self.epsilon)}"
+            all_have = f"not even {_article(what)} that all users have stands out from the noise"
+            return f"This plan cannot show anything: with {given}, {all_have}."
+        if self.finds >= _ALMOST_NOTHING:
+            return f"This plan shows almost nothing: you would only see what {percent(self.finds)} of users have."
+        return f"You will see any {what} that at least {percent(self.finds)} of users have."
 
     def facts(self) -> list[tuple[str, str]]:
         """Expected errors and costs of the recommended scheme, as names and values."""
@@ -166,7 +181,7 @@ class Plan:
     def __str__(self) -> str:
         facts = self.facts()
         width = max(len(name) for name, _ in facts)
-        lines = [f"Recommended: {expression(self.scheme)}", f"  for {self.situation}", ""]
+        lines = [self.verdict, "", f"Recommended: {expression(self.scheme)}", f"  for {self.situation}", ""]
         lines += [f"  {name:<{width}}  {value}" for name, value in facts]
         if self.runners_up:
             rows = [choice.row for choice in self.runners_up]
@@ -194,6 +209,19 @@ def expression(scheme: Scheme) -> str:
     words.append(scheme.domain.argument)
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
+
+
+def short_text(scheme: Scheme) -> str:
+    """The recommended scheme as commands take it, such as OLH:epsilon=1,domain_size=1000, or else its name."""
+    words = [f"epsilon={decimal(scheme.epsilon)}", scheme.domain.argument]
+    words += [f"{name}={value}" for name, value in scheme.parameters.items()]
+    if scheme.components or not scheme.domain.argument.startswith("domain_size="):
+        return scheme.name
+    return f"{scheme.name}:{','.join(words)}"
+
+
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _argument(epsilon: Fraction) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import ParameterError
-from ..core.wording import label_of
+from ..core.wording import label_of, visible
 from ..experiments.plots import GRID, INK, STYLE
 from ..planner.targets import two_sided
 from .expected_errors import LEVEL
@@ -20,8 +20,8 @@ _MOST = 60
 """Maximum number of items in a picture."""
 
 
-def draw_chart(found: Rehearsal, path: Path, kind: str) -> None:
-    """Draw the chart of a rehearsal as PNG or SVG."""
+def draw_chart(found: Rehearsal, path: Path, kind: str, *, title: str | None = None, unit: str = "users") -> None:
+    """Draw the chart of a rehearsal as PNG or SVG; ``unit`` names what is counted, in the plural."""
     if len(found.top) > _MOST:
         raise ParameterError(f"top: expected at most {_MOST} items in a picture, got {len(found.top)}")
     import matplotlib as mpl
@@ -29,9 +29,10 @@ def draw_chart(found: Rehearsal, path: Path, kind: str) -> None:
 
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(9, 1.9 + 0.3 * len(found.top)), layout="constrained")
-        canvas.suptitle(_title(found), fontsize=11, fontweight="bold", parse_math=False)
+        heading = _title(found) if title is None else visible(title)
+        canvas.suptitle(heading, fontsize=11, fontweight="bold", parse_math=False)
         counts, errors = canvas.subplots(1, 2, sharey=True, width_ratios=(1, 1.5))
-        legend = {**_draw_counts(counts, found), **_draw_errors(errors, found)}
+        legend = {**_draw_counts(counts, found, unit), **_draw_errors(errors, found, unit)}
         canvas.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=len(legend))
         # Without a date, the same numbers give the same file.
         canvas.savefig(path, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
@@ -43,7 +44,7 @@ def _title(found: Rehearsal) -> str:
     return f"{found.scheme.name}{after} on {label_of(found.truth.name)}: {setting}"
 
 
-def _draw_counts(axes: Any, found: Rehearsal) -> dict[str, Any]:
+def _draw_counts(axes: Any, found: Rehearsal, unit: str) -> dict[str, Any]:
     rows = np.arange(len(found.top))
     bars = axes.barh(rows, [each.count for each in found.top], color=_BAR, height=0.66)
     (mean,) = axes.plot([each.mean for each in found.top], rows, "|", color=INK, markersize=11, markeredgewidth=1.6)
@@ -52,12 +53,13 @@ def _draw_counts(axes: Any, found: Rehearsal) -> dict[str, Any]:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.locator_params(axis="x", nbins=4)
-    axes.set(xlabel="users who have the item", xlim=(min(0.0, *(each.mean for each in found.top)), None))
+    axes.set_xlabel(f"{visible(unit)} with the item", parse_math=False)
+    axes.set(xlim=(min(0.0, *(each.mean for each in found.top)), None))
     _grid(axes)
     return {"true count": bars, "mean estimate": mean}
 
 
-def _draw_errors(axes: Any, found: Rehearsal) -> dict[str, Any]:
+def _draw_errors(axes: Any, found: Rehearsal, unit: str) -> dict[str, Any]:
     rows = np.arange(len(found.top))
     legend: dict[str, Any] = {}
     deviations = [each.predicted for each in found.top]
@@ -78,7 +80,7 @@ def _draw_errors(axes: Any, found: Rehearsal) -> dict[str, Any]:
     axes.use_sticky_edges = False  # otherwise the widest range would touch the frame
     axes.margins(x=0.04)
     axes.locator_params(axis="x", nbins=6)
-    axes.set(xlabel="estimate minus true count, in users")
+    axes.set_xlabel(f"estimate minus true count, in {visible(unit)}", parse_math=False)
     _grid(axes)
     return legend
 

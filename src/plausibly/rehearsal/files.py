@@ -17,13 +17,16 @@ def check_name(path: Path) -> None:
     expect_suffix(path, SUFFIXES)
 
 
-def write_rehearsal(found: Rehearsal, path: Path) -> None:
-    """Write a rehearsal to a file, or replace the file, completely or not at all."""
+def write_rehearsal(found: Rehearsal, path: Path, *, title: str | None = None, unit: str = "users") -> None:
+    """Write a rehearsal to a file, or replace the file, completely or not at all.
+
+    ``title`` is the heading of a picture, and ``unit`` names what is counted, in the plural.
+    """
     check_name(path)
     suffix = path.suffix.lower()
     with replacing(path) as unfinished:
         if suffix in chart.SUFFIXES:
-            chart.draw_chart(found, unfinished, suffix[1:])
+            chart.draw_chart(found, unfinished, suffix[1:], title=title, unit=unit)
         elif suffix == ".csv":
             unfinished.write_text(found.to_csv(), encoding="utf-8")
         else:

@@ -140,4 +140,4 @@ class SearchTally(GroupedAccumulator):
         for name in options:
             if name not in self.scheme.choices:
                 raise ParameterError(f"unknown option {shown(name)}; {nearest(name, self.scheme.choices)}")
-        return self.scheme.search(self, **options)
+        return replace(self.scheme.search(self, **options), strings=self.scheme.strings)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.arguments import whole_number
+from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.estimates import Estimates
 from ..core.wording import label_of
@@ -26,17 +27,21 @@ class HeavyHitters(Traced):
 
     ``p_values`` has for each string, if the search computes it, the chance that any string without holders looks as
     good; ``trace`` the steps of the search; ``dictionary`` the strings given as likely; ``judged`` the p-values of all
-    strings compared at the end, returned or not.
+    strings compared at the end, returned or not; ``strings`` the domain of the search.
     Intervals allow for the search's choice; strings that are not ``significant`` come last, with an upper bound only.
     """
 
     dictionary: frozenset[Any] = frozenset()
     judged: Mapping[Any, float] = field(default_factory=dict)
+    strings: Strings | None = None
 
     def explain(self, item: str | bytes) -> str:
         """Explanation, step by step, of why this string was or was not found among the heavy hitters."""
         if not isinstance(item, str | bytes):
             raise ParameterError(f"item: expected a string, got {type(item).__name__}")
+        if self.strings is not None:
+            # Normalized as on devices. Refuses a string that is not told apart from others.
+            item = self.strings.ask([item])[1][0]
         item = item[: max([step.length for step in self.trace], default=0)]  # as it was reported
         returned = self.items.tolist()
         lines = [f"{label_of(item) or '(empty)'}: {'found' if item in returned else 'not found'}"]
@@ -62,7 +67,7 @@ class HeavyHitters(Traced):
             lines.append(f"  at the end: not among the {len(self):,} returned{self._p_value(item)}")
         return "\n".join(lines)
 
-    def largest(self, k: int) -> Estimates:
+    def arranged(self, k: int) -> Estimates:
         # As they were returned: strings that cannot be told apart from noise come last.
         return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
 

@@ -65,7 +65,7 @@ class Extension(Part):
     @cached_property
     def rows(self) -> Rows:
         """The prefixes published to the fresh users of one round of an interactive search, as symbols."""
-        return np.asarray(self.strings.encode(list(self.prefixes)))[:, : self.stem]
+        return self.strings.literal(list(self.prefixes))[:, : self.stem]
 
     @cached_property
     def _by_key(self) -> tuple[Encoded, npt.NDArray[np.intp]]:
@@ -145,7 +145,7 @@ class ROUND(Search):
         if not all(isinstance(prefix, kind) and len(prefix) <= self.stem for prefix in prefixes):
             raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, got others")
         try:
-            rows = self.strings.encode(prefixes)
+            rows = self.strings.literal(prefixes)
         except DomainError:
             raise ParameterError("prefixes: expected characters of the alphabet only, got others") from None
         # Characters outside the alphabet, if accepted, all become the same symbol.

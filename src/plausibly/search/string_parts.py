@@ -53,6 +53,10 @@ class Part:
         if cells is None and hash_seed is None:
             got = type(self.scheme.domain).__name__
             raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {got}")
+        if self.scheme.domain.normalize:
+            raise ParameterError(
+                f"{self.role}: expected Keys() without normalize=, since it gets no texts; Strings(...) takes the steps"
+            )
         if cells is not None and cells < self.count:
             room = f"domain_size= at least {shown(self.count)} for {self.label}"
             raise ParameterError(f"{self.role}: expected Keys(), or {room}, got domain_size={shown(cells)}")

@@ -43,7 +43,7 @@ class BLOOM(Scheme):
     Privacy: two filters differ in at most 2k bits, so each bit is kept with probability floor(2^64 * L/(L+1))/2^64,
     L = e^(eps/(2k)); with an oracle, the oracle's privacy, for every function.
     Variance: none. Items are found by a non-negative regression on given candidates (``alpha``: see Regression), which
-    needs scikit-learn: pip install plausibly[rappor].
+    needs scikit-learn: pip install scikit-learn.
     Cost: ceil(m/8) bytes and a cohort, O(m) client; with an oracle, its report and a row.
 
     >>> import plausibly

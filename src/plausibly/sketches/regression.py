@@ -155,6 +155,5 @@ def _linear_models() -> Any:
     try:
         from sklearn import linear_model
     except ImportError as error:
-        needed = "scikit-learn, which comes with the extra plausibly[rappor]: pip install scikit-learn"
-        raise ImportError(f"estimates of BLOOM need {needed}") from error
+        raise ImportError("estimates of BLOOM need scikit-learn: pip install scikit-learn") from error
     return linear_model

@@ -16,4 +16,8 @@ KeyFile = Annotated[
     ),
 ]
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file if it exists.")]
+Title = Annotated[str | None, typer.Option(help="A heading for pages and charts.")]
+Unit = Annotated[str, typer.Option(help="A name for what is counted, in the plural, such as households.")]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json
+from .common import Json, Title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,5 +47,6 @@ class CompareOptions:
     ] = None
     repeats: Annotated[int, typer.Option(min=1, max=1000, help="Number of repeats of each measurement.")] = 5
     out: Annotated[Path, typer.Option(help="The folder for picture, measurements and report.")] = Path("comparison")
+    title: Title = None
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2
     as_json: Json = False

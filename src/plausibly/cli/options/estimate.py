@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import KeyFile
+from .common import KeyFile, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -23,8 +23,9 @@ class EstimateOptions:
     """Estimate how many users have each item, with confidence intervals.
 
     Without a choice of items, every item of the scheme is estimated. The table shows the 20 largest, with intervals
-    that allow for the selection. Files for programs have all items, in the order of the scheme, with plain intervals.
-    Choose items with --items a,b, with --item "a, b" if they contain commas, or with --items-file.
+    that allow for the selection; up to 31 numbers are shown in their order. Files for programs have all items, in the
+    order of the scheme, with plain intervals. Choose items with --items a,b, with --item "a, b" if they contain commas,
+    or with --items-file.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
@@ -56,5 +57,7 @@ class EstimateOptions:
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None
+    title: Title = None
+    unit: Unit = "users"
     key_file: KeyFile = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, with all items.")] = False

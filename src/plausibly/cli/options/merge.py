@@ -24,6 +24,8 @@ class MergeOptions:
     tallies: Annotated[list[Path], typer.Argument(help="Tally files of the same scheme.")]
     out: Annotated[Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge.")]
     simulated: Annotated[bool, typer.Option("--simulated", help="Accept tallies of simulated reports, too.")] = False
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", "--force", help="Replace the output file if it exists.")] = (
+        False
+    )
     key_file: KeyFile = None
     as_json: Json = False

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json
+from .common import Json, Overwrite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,13 @@ class PlanOptions:
             "alphabet. Devices refuse schemes without it.",
         ),
     ] = False
+    normalize: Annotated[
+        str | None,
+        typer.Option(
+            help="Make spellings equal first, on devices too, by some of nfc,lower,strip (accents, capitals, spaces at "
+            "the ends)."
+        ),
+    ] = None
     keys: Annotated[bool, typer.Option("--keys", help="Values are any texts; you name the ones to count later.")] = (
         False
     )
@@ -66,4 +73,5 @@ class PlanOptions:
         int | None, typer.Option(help="Seed of the public hash functions. Default: a fresh one for every plan.")
     ] = None
     save: Annotated[Path | None, typer.Option(help="Save the scheme to this file, for clients and the server.")] = None
+    overwrite: Overwrite = False
     as_json: Json = False

@@ -48,6 +48,13 @@ class PrivatizeOptions:
             help="Whether the first line names the columns. Without a header, columns are numbered from 1.",
         ),
     ] = True
+    normalize: Annotated[
+        str | None,
+        typer.Option(
+            help="Make spellings equal first, by some of nfc,lower,strip. Only for a scheme that does not do so itself "
+            "(plan --normalize): devices do what their scheme says."
+        ),
+    ] = None
     missing: Annotated[str, typer.Option(help="What to do with missing values: refuse or skip.")] = "refuse"
     seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise, for simulations and tests only.")] = (
         None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Title, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,5 +41,7 @@ class SearchOptions:
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
     ] = None
+    title: Title = None
+    unit: Unit = "users"
     key_file: KeyFile = None
     as_json: Json = False

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Title, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,5 +35,7 @@ class SimulateOptions:
     postprocess: Annotated[str | None, typer.Option(help="A post-processing step, such as norm-sub.")] = None
     top: Annotated[int, typer.Option(min=1, max=10_000, help="Number of most common items to show.")] = 10
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write: .png, .svg, .csv or .json.")] = None
+    title: Title = None
+    unit: Unit = "users"
     key_file: KeyFile = None
     as_json: Json = False

@@ -1,11 +1,13 @@
 """Domains: the possible values of a user, and their codes for schemes; one file for each kind."""
 
 from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Facts, Items, Listable
+from .columns import Column, encode_column
 from .integers import Integers
 from .items import listed, object_array, refuse
 from .keys import Keys
 from .labels import Labels
 from .making import as_domain, expect_domain, make_domain
+from .normalizing import steps_of
 from .registry import domain_from_dict, is_domain_kind, register_domain
 from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
 
@@ -15,6 +17,7 @@ __all__ = [
     "MAX_SYMBOLS",
     "OTHER",
     "OTHER_CHARACTER",
+    "Column",
     "Domain",
     "Encoded",
     "Facts",
@@ -26,6 +29,7 @@ __all__ = [
     "Strings",
     "as_domain",
     "domain_from_dict",
+    "encode_column",
     "expect_domain",
     "is_domain_kind",
     "listed",
@@ -33,4 +37,5 @@ __all__ = [
     "object_array",
     "refuse",
     "register_domain",
+    "steps_of",
 ]

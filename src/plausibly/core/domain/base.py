@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import device, kernels
+from ..arrangement import Arrangement
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
 from ..wording import shown
@@ -47,6 +48,8 @@ class Domain(ABC):
     """Whether the last item, or the last character of strings, takes all values that are not listed."""
     hash_seed: int | None = None
     """Seed of the keyed hash that makes the codes; None where codes are no hashes."""
+    normalize: Sequence[str] = ()
+    """Steps that texts go through before they get a code, in their fixed order; empty if texts stay as they are."""
 
     @property
     def cells(self) -> int | None:
@@ -101,6 +104,23 @@ class Domain(ABC):
         """The items as the domain names them in estimates: cut if it cuts them, "other" if it does not list them."""
         return self.decode(self.encode(items))
 
+    def normalizing(self, steps: object) -> Self:
+        """The same domain with the same codes, for texts that go through these steps first: "nfc,lower,strip"."""
+        raise ParameterError(f"normalize: expected a domain of texts, got {self.describe()}")
+
+    def normalized(self, items: list[Any]) -> list[Any]:
+        """The items after the steps of ``normalize``; whatever is no text is left as it is."""
+        return items
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        """Codes of the items that an analyst asks about, and the names that the domain gives them in the answer.
+
+        An item that shares its code with all others outside the domain is refused: an answer would count other
+        users, too. Devices encode such a value all the same.
+        """
+        codes = self.encoded(self.encode(items))
+        return codes, self.decode(codes)
+
     @abstractmethod
     def examples(self, count: int) -> Items:
         """Up to ``count`` different items of the domain, to try a scheme with."""
@@ -138,6 +158,11 @@ class Domain(ABC):
         return [("values", self.describe()), ("others", "refused")]
 
     @property
+    def arrangement(self) -> Arrangement:
+        """How tables and charts arrange the items of the domain."""
+        return Arrangement()
+
+    @property
     def argument(self) -> str:
         """The domain as an argument of ``make``; a long list of labels is left out."""
         return f"domain={self!r}"
@@ -152,6 +177,9 @@ class Domain(ABC):
 
     # --- JSON -------------------------------------------------------------------------------------------------
 
+    optional: ClassVar[frozenset[str]] = frozenset()
+    """Names of fields that JSON has only where they differ from their default."""
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The domain as JSON-ready fields, the kind as ``"type"``."""
@@ -165,10 +193,10 @@ class Domain(ABC):
     def expect_fields(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a domain without ``"type"``. Raises unless they are the parameters of the class."""
         names = signature(cls).parameters
-        if fields.keys() != {"type", *names}:
-            expected, got = sorted({"type", *names}), shown(sorted(fields))
-            raise ParameterError(f"domain: expected the fields {expected}, got {got}")
-        return {name: fields[name] for name in names}
+        needed = {"type", *names} - cls.optional
+        if not needed <= fields.keys() <= needed | cls.optional:
+            raise ParameterError(f"domain: expected the fields {sorted(needed)}, got {shown(sorted(fields))}")
+        return {name: fields[name] for name in names if name in fields}
 
     def client_fields(self) -> dict[str, Any]:
         """JSON-ready fields of a domain that ``device.py`` knows and that has the same codes."""

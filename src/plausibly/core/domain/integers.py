@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import kernels
 from ..arguments import whole_number
+from ..arrangement import Arrangement
 from .base import MAX_DOMAIN_SIZE, Encoded, Facts, Items, Listable
 from .items import listed, one_dimensional, refuse
 from .registry import register_domain
@@ -77,6 +78,10 @@ class Integers(Listable):
             ("values", f"the whole numbers 0 to {self.size - 1:,}"),
             ("others", "refused: a client has to say which number stands for a value that is none of these"),
         ]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        return Arrangement(ordered=True)
 
     @property
     def argument(self) -> str:

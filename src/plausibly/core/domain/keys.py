@@ -12,26 +12,31 @@ from ... import kernels
 from ...device import DeviceError, item_key
 from ..arguments import json_integer, parse_integer, whole_number
 from ..errors import ParameterError
-from .base import Domain, Encoded, Facts, Items
+from .base import Encoded, Facts, Items
 from .items import listed, object_array, refuse
+from .normalizing import Normalizing
 from .registry import register_domain
 
 
 @register_domain
-@dataclass(frozen=True)
-class Keys(Domain):
+@dataclass(frozen=True, repr=False)
+class Keys(Normalizing):
     """Any str, bytes or int, encoded as a 64-bit keyed hash. Keys cannot be listed: estimates need candidates.
 
     Another ``hash_seed`` gives other keys, so that no two items collide in every collection.
+    ``normalize="nfc,lower,strip"``, or some of these steps, changes texts before they are hashed, on devices too; bytes
+    and integers are left as they are.
     """
 
     kinds = ("keys",)
     title = "Keys()"
 
     hash_seed: int = 0
+    normalize: Any = ()  # not Sequence[str]: Keys(**seeds) with a dict of integers is well typed
     size: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._read_steps()
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
 
     @property
@@ -39,7 +44,7 @@ class Keys(Domain):
         return 2**64
 
     def encode(self, items: object) -> Encoded:
-        given = listed(items)
+        given = self.normalized(listed(items))
         seed = self.hash_seed
         contents, tag = _contents(given)
         if contents is not None:
@@ -57,9 +62,13 @@ class Keys(Domain):
         raise ParameterError("Keys() cannot be listed: the items must be given")
 
     def named(self, items: object) -> Items:
-        given = listed(items)
+        given = self.normalized(listed(items))
         self.encode(given)
         return object_array(given)
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = self.normalized(listed(items))
+        return self.encoded(self.encode(given)), object_array(given)
 
     def examples(self, count: int) -> Items:
         return object_array(f"item {i + 1}" for i in range(count))
@@ -69,18 +78,19 @@ class Keys(Domain):
 
     def facts(self) -> Facts:
         known = "any text, as a 64-bit hash of it; the server can count what it can name"
-        return [("values", known), ("others", "there are none")]
+        return [("values", known), *self._normalize_facts(), ("others", "there are none")]
 
     @property
     def argument(self) -> str:
-        return f"domain={self!r}" if self.hash_seed else "domain=Keys()"
+        return f"domain={self!r}" if self.hash_seed or self.normalize else "domain=Keys()"
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "keys", "hash_seed": json_integer(self.hash_seed)}
+        return {"type": "keys", "hash_seed": json_integer(self.hash_seed)} | self._normalize_fields()
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Keys:
-        return cls(parse_integer("hash_seed", cls.expect_fields(fields)["hash_seed"]))
+        given = cls.expect_fields(fields)
+        return cls(**given | {"hash_seed": parse_integer("hash_seed", given["hash_seed"])})
 
 
 def _contents(items: list[Any]) -> tuple[list[bytes] | None, bytes]:

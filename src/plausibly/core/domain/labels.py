@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..arguments import whole_number
+from ..arrangement import Arrangement
 from ..errors import ParameterError
-from ..wording import label_of, plural
+from ..wording import label_of, plural, similar
 from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
-from .items import listed, refuse
+from .items import listed, refuse, refuse_asked
+from .normalizing import Normalizing
 from .registry import register_domain
 
 _SHOWN = 5
@@ -20,10 +22,11 @@ _SHOWN = 5
 
 
 @register_domain
-@dataclass(frozen=True)
-class Labels(Listable):
+@dataclass(frozen=True, repr=False)
+class Labels(Normalizing, Listable):
     """Distinct strings in a fixed order; with ``other`` one more, last item takes every other string.
 
+    ``normalize="nfc,lower,strip"``, or some of these steps, applies to the labels and to the values, on devices too.
     A scheme for devices should have ``other``: refusing to report is itself an output that reveals something.
     """
 
@@ -31,10 +34,12 @@ class Labels(Listable):
 
     labels: tuple[str, ...]
     other: bool = False
+    normalize: Sequence[str] = ()
     size: int = field(init=False, repr=False)
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        self._read_steps()
         given: object = self.labels
         # A set has no order that all processes agree on.
         if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
@@ -45,8 +50,11 @@ class Labels(Listable):
             if not isinstance(label, str):
                 hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
                 raise ParameterError(f"domain: expected labels (str), got {type(label).__name__}{hint}")
-        index = {str(label): i for i, label in enumerate(self.labels)}
-        if len(index) != len(self.labels):
+        labels = self.normalized([str(label) for label in self.labels])
+        index = {label: i for i, label in enumerate(labels)}
+        if len(index) != len(labels) and len(set(self.labels)) == len(labels):
+            raise ParameterError("domain: expected labels that differ when they are normalized, some become equal")
+        if len(index) != len(labels):
             raise ParameterError("domain: expected distinct labels, some occur more than once")
         if not isinstance(self.other, bool):
             raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
@@ -69,22 +77,43 @@ class Labels(Listable):
         missing = self.size - 1 if self.other else self.size
         index = self._index
         codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
+        if self.normalize:
+            # A label is its own normal form, so only the rest is normalized.
+            rest = np.flatnonzero(codes >= len(index)).tolist()
+            texts = self.normalized([given[place] for place in rest])
+            codes[rest] = [index.get(text, missing) for text in texts]
         refuse(codes >= self.size, f"expected one of the {self.size} labels (with other=True any text)")
         return codes
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = self.normalized(listed(items))
+        for position, item in enumerate(given):
+            if isinstance(item, str) and item not in self._index and not (self.other and item == OTHER):
+                refuse_asked(position, self._not_listed, similar(item, self.labels))
+        return super().ask(given)
+
+    @property
+    def _not_listed(self) -> str:
+        if not self.other:
+            return f"expected one of the {self.size} labels, got a text that is not on the list"
+        return f"not on the list: counted under {OTHER!r} with all such texts; ask for {OTHER!r} or a listed item"
 
     def decode(self, codes: Encoded) -> Items:
         names = np.array([*self.labels, OTHER] if self.other else self.labels, dtype=object)
         return names[codes]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": "labels", "labels": list(self.labels), "other": self.other}
+        return {"type": "labels", "labels": list(self.labels), "other": self.other} | self._normalize_fields()
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
         given = cls.expect_fields(fields)
         if not isinstance(given["labels"], list):
             raise ParameterError(f"domain: expected a list of labels, got {type(given['labels']).__name__}")
-        return cls(**given)
+        made = cls(**given)
+        if list(made.labels) != given["labels"]:
+            raise ParameterError("domain: expected labels that are normalized already, got others")
+        return made
 
     def describe(self) -> str:
         if self.other:
@@ -100,11 +129,17 @@ class Labels(Listable):
         )
         if self.other:
             others = f'every other text is reported as the item "{OTHER}"'
-        return [("values", f"{len(self.labels):,} labels: {named}{more}"), ("others", others)]
+        values = ("values", f"{len(self.labels):,} labels: {named}{more}")
+        return [values, *self._normalize_facts(), ("others", others)]
+
+    @property
+    def arrangement(self) -> Arrangement:
+        return Arrangement(other=OTHER if self.other else None)
 
     @property
     def argument(self) -> str:
-        return f"domain=[...]{', other=True' * self.other}"
+        normalize = f', normalize="{",".join(self.normalize)}"' if self.normalize else ""
+        return f"domain=[...]{', other=True' * self.other}{normalize}"
 
     @property
     def refusals(self) -> tuple[str, ...]:

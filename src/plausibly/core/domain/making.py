@@ -14,19 +14,28 @@ from .integers import Integers
 from .labels import Labels
 
 
-def make_domain(*, domain_size: object = None, domain: object = None, other: object = None) -> Domain:
-    """Make the domain that ``domain_size=d``, ``domain=[labels]`` (with ``other=``) or ``domain=Keys()`` asks for."""
+def make_domain(
+    *, domain_size: object = None, domain: object = None, other: object = None, normalize: object = None
+) -> Domain:
+    """Make the domain that the arguments ask for.
+
+    ``domain_size=d``, ``domain=[labels]`` (with ``other=`` and ``normalize=``) or ``domain=Keys()``.
+    """
     if (domain_size is None) == (domain is None):
         got = "neither" if domain is None else "both"
         raise ParameterError(f"expected either domain_size= or domain=, got {got}")
     if other is not None and (domain is None or isinstance(domain, Domain)):
         raise ParameterError("other: goes with domain=[labels] only")
+    if normalize is not None and (domain is None or isinstance(domain, Domain)):
+        raise ParameterError(
+            "normalize: goes with domain=[labels] only; Keys(...) and Strings(...) have a parameter of this name"
+        )
     if domain is None:
         return Integers(whole_number("domain_size", domain_size, 2, MAX_DOMAIN_SIZE))
     if isinstance(domain, Domain):
         return domain
-    options: dict[str, Any] = {"labels": domain} if other is None else {"labels": domain, "other": other}
-    return Labels(**options)
+    options: dict[str, Any] = {"labels": domain, "other": other, "normalize": normalize}
+    return Labels(**{name: option for name, option in options.items() if option is not None})
 
 
 def as_domain(given: object) -> Domain:

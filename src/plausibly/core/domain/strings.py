@@ -11,11 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ... import device
 from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
-from ..wording import label_of, shown
-from .base import Domain, Encoded, Facts, Items
-from .items import listed, object_array, one_dimensional, refuse, type_name
+from ..wording import label_of, plural, shown
+from .base import Encoded, Facts, Items
+from .items import listed, object_array, one_dimensional, refuse, refuse_asked, type_name
+from .normalizing import Normalizing, normalized_texts
 from .registry import register_domain
 from .symbols import Rows, symbol_number, symbol_row, symbol_rows
 
@@ -27,14 +29,15 @@ _DEVICES = "devices refuse the scheme"
 
 
 @register_domain
-@dataclass(frozen=True)
-class Strings(Domain):
+@dataclass(frozen=True, repr=False)
+class Strings(Normalizing):
     """Texts of up to ``length`` characters of an alphabet, including the empty text; byte strings for a bytes alphabet.
 
     The code of a text is the row of its symbols: 0 is the pad, which fills up short texts and never occurs inside; the
     characters follow in the order of the alphabet. Longer texts are cut (``long="truncate"``) or refused. With
     ``other`` one more, last symbol takes every character outside the alphabet: a scheme for devices should have it,
     and should truncate, because refusing to report is itself an output that reveals something.
+    ``normalize="nfc,lower,strip"``, or some of these steps, changes texts before they are cut, on devices too.
     """
 
     kinds = ("strings", "byte strings")
@@ -45,9 +48,11 @@ class Strings(Domain):
     length: int
     long: Literal["truncate", "refuse"] = "truncate"
     other: bool = False
+    normalize: Sequence[str] = ()
     size: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._read_steps()
         if not isinstance(self.alphabet, str | bytes):
             raise ParameterError(f"alphabet: expected characters (str or bytes), got {type_name(self.alphabet)}")
         if len(set(self.alphabet)) != len(self.alphabet):
@@ -64,6 +69,21 @@ class Strings(Domain):
             raise ParameterError(f'long: expected "truncate" or "refuse", got {shown(self.long)}')
         whole_number("alphabet: number of characters", len(self.alphabet) + self.other, 1, MAX_SYMBOLS - 1)
         object.__setattr__(self, "length", whole_number("length", self.length, 1, MAX_LENGTH))
+        self._expect_normalized()
+
+    def _expect_normalized(self) -> None:
+        # A character that normalizing changes would never occur.
+        if not self.normalize:
+            return
+        if isinstance(self.alphabet, bytes):
+            raise ParameterError("normalize: goes with an alphabet of text, got bytes")
+        for step in self.normalize:
+            changed = sum(device.normalized(character, [step]) != character for character in self.alphabet)
+            if changed and step != "strip":  # a space may stand inside a text
+                raise ParameterError(
+                    f"alphabet: expected characters that normalizing leaves as they are, got "
+                    f"{plural(changed, 'character')} that {step} changes; leave them out"
+                )
 
     @property
     def symbols(self) -> int:
@@ -93,18 +113,39 @@ class Strings(Domain):
         return self.alphabet if isinstance(self.alphabet, str) else self.alphabet.decode("latin-1")
 
     def encode(self, items: object) -> Encoded:
-        """The symbols of each string, a row of ``length`` symbols each."""
-        rows = self._rows_of_array(items) if type(items) is np.ndarray and items.dtype.kind == "U" else None
-        if rows is not None:
-            return rows
+        """The symbols of each string, normalized, a row of ``length`` symbols each."""
+        return self._encode(items, self.normalize)
+
+    def literal(self, texts: object) -> Rows:
+        """The symbols of texts taken as they are: of prefixes, which may end in a space where strings do not."""
+        return self._encode(texts, ())
+
+    def _encode(self, items: object, steps: Sequence[str]) -> Rows:
+        if not steps and type(items) is np.ndarray and items.dtype.kind == "U":
+            found = self._rows_of_array(items)
+            if found is not None:
+                return found
         given, kind = listed(items), type(self.alphabet)
         if not all(issubclass(came, kind) for came in set(map(type, given))):
             wrong = np.array([not isinstance(x, kind) for x in given])
             refuse(wrong, f"expected texts ({kind.__name__})", given)
         rows = np.zeros((len(given), self.length), dtype=self.symbol_dtype)
         for first in range(0, len(given), _TEXTS_AT_ONCE):
-            self._encode_texts(given[first : first + _TEXTS_AT_ONCE], rows[first : first + _TEXTS_AT_ONCE], first)
+            texts = given[first : first + _TEXTS_AT_ONCE]
+            if steps:
+                texts = self._shortened(normalized_texts(texts, steps))
+            self._encode_texts(texts, rows[first : first + _TEXTS_AT_ONCE], first)
         return rows
+
+    def _shortened(self, texts: list[str]) -> list[str]:
+        # Only where the cut leaves a space at the end; the others are cut later, all at once.
+        length, steps = self.length, self.normalize
+        if self.long == "refuse" or "strip" not in steps or max(map(len, texts)) <= length:
+            return texts
+        return [
+            device.shortened(text, length, steps) if len(text) > length and text[length - 1] in device.SPACES else text
+            for text in texts
+        ]
 
     def _encode_texts(self, texts: list[Any], rows: Rows, first: int) -> None:
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
@@ -159,6 +200,20 @@ class Strings(Domain):
         wrong[texts] = True
         hint = " (other=True takes any)" * isinstance(self.alphabet, str)
         refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+
+    def ask(self, items: object) -> tuple[Encoded, Items]:
+        given = self.normalized(listed(items))
+        known = {*self.alphabet, *OTHER_CHARACTER * self.other}
+        for position, text in enumerate(given):
+            if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
+                lower = known.issuperset(text.lower()[: self.length])
+                refuse_asked(position, self._foreign, "; in lower case, it can be asked for" * lower)
+        return super().ask(given)
+
+    @property
+    def _foreign(self) -> str:
+        counted = ", which is counted like every other character outside it" * self.other
+        return f"expected characters of the alphabet, got another one{counted}"
 
     def encoded(self, values: object) -> Encoded:
         """The rows of symbols unchanged, if they look like encoded strings. Raises otherwise."""
@@ -239,7 +294,8 @@ class Strings(Domain):
         long = f"cut after {self.length} {unit}"
         if self.long == "refuse":
             long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
-        return [("values", values), ("longer texts", long), (f"other {unit}", self._others_in_words())]
+        others = (f"other {unit}", self._others_in_words())
+        return [("values", values), *self._normalize_facts(), ("longer texts", long), others]
 
     def _others_in_words(self) -> str:
         if self.other:
@@ -275,7 +331,7 @@ class Strings(Domain):
         text = isinstance(self.alphabet, str)
         alphabet = self.alphabet if isinstance(self.alphabet, str) else self.alphabet.hex()
         fields = {"type": "strings" if text else "byte strings", "alphabet": alphabet, "length": self.length}
-        return fields | {"long": self.long, "other": self.other}
+        return fields | {"long": self.long, "other": self.other} | self._normalize_fields()
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Strings:

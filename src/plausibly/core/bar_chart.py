@@ -1,0 +1,101 @@
+"""Bar charts of counts with intervals, drawn on matplotlib axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .wording import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+_INK, _BARS, _APART, _FAINT, _GRID = "#222222", "#4477aa", "#999999", "#666666", "#dddddd"
+_GAP = 0.6
+"""Space, in rows, between the listed items and the item that stands apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class BarChart:
+    """Bars with their labels, the first at the top.
+
+    ``ends`` are the ends of the intervals, at the confidence level ``level``; ``told`` marks items that can be told
+    apart from noise, and ``apart`` items that stand below the others. ``n`` is the number of reports and ``unit`` names
+    what is counted.
+    """
+
+    labels: list[str]
+    values: Floats
+    ends: tuple[Floats, Floats] | None
+    told: Mask
+    apart: Mask
+    level: float
+    n: int
+    unit: str
+    title: str | None
+
+    def draw(self, ax: Axes, *, narrow: bool = False) -> None:
+        """Draw the bars on axes; if ``narrow``, with every label above its bar, for the width of a telephone."""
+        rows = np.arange(len(self.values)) + _GAP * self.apart
+        fills = np.where(self.told, np.where(self.apart, _APART, _BARS), "white").tolist()
+        edges = np.where(self.apart, _APART, _BARS).tolist()
+        places, height = (rows + 0.2, 0.34) if narrow else (rows, 0.7)
+        ax.set_axisbelow(True)
+        ax.grid(axis="x", color=_GRID, linewidth=0.6)
+        ax.barh(places, self.values, color=fills, edgecolor=edges, linewidth=0.8, height=height)
+        ax.axvline(0, color=_INK, linewidth=0.8)
+        if self.ends is not None:
+            errors = np.stack([self.values - self.ends[0], self.ends[1] - self.values])
+            ax.errorbar(self.values, places, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
+        self._label(ax, rows, narrow)
+        ax.set_ylim((rows[-1] if len(rows) else 0) + 0.6, -0.6)
+        if self.title is not None:
+            ax.set_title(visible(self.title), loc="left", fontweight="bold", parse_math=False, wrap=True)
+
+    def _label(self, ax: Axes, rows: Floats, narrow: bool) -> None:
+        # A label with dollar signs is not a formula.
+        if narrow:
+            ax.set_yticks([])
+            for row, label in zip(rows, self.labels, strict=True):
+                text = ax.text(0.0, row, label, fontsize=10, va="bottom", parse_math=False)
+                text.set_transform(ax.get_yaxis_transform())
+                text.set_bbox({"pad": 0.5, "facecolor": "white", "edgecolor": "none"})  # hides the line at zero
+        else:
+            ax.set_yticks(rows, self.labels, parse_math=False)
+        ax.set_xlabel(self._caption("\n" if narrow else " "), parse_math=False)
+        ticks = 4 if narrow else 6
+        ax.locator_params(axis="x", nbins=ticks)
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        if self.n:
+            _add_shares(ax, self.n, ticks)
+
+    def _caption(self, break_or_space: str) -> str:
+        interval = f", {100 * self.level:g} % interval" if self.ends is not None else ""
+        told = f"estimated {visible(self.unit)}{interval}{break_or_space}({self.n:,} reports)"
+        if self.ends is not None and not self.told.all():
+            told += f"\nhollow: cannot be told apart from noise;{break_or_space}the line ends at the upper bound"
+        return told
+
+
+def chart_size(bars: int) -> tuple[float, float]:
+    """Width and height in inches of a chart with ``bars`` bars."""
+    return 8.0, 0.3 * bars + 1.4
+
+
+def _add_shares(ax: Axes, n: int, ticks: int) -> None:
+    # A second scale at the top, in percent of the reports.
+    top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
+    top.set_xlabel("share of the reports", color=_FAINT)
+    top.xaxis.set_major_formatter("{x:g} %")
+    top.locator_params(axis="x", nbins=ticks)
+    top.tick_params(axis="x", colors=_FAINT, length=3)
+    top.spines[:].set_visible(False)
