@@ -113,6 +113,11 @@ class Measured:
             raise StateError("no variance, hence no interval")
         return self.variance
 
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every measured number, the square root of its variance. Raises if there is none."""
+        return np.sqrt(self.known_variance())
+
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         """The columns of numbers in tables of the measured items, by name."""
         columns: dict[str, npt.NDArray[Any]] = {self.quantity: self.values}
