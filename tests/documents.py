@@ -76,6 +76,19 @@ def honest_splits() -> list[Fields]:
     return [json.loads(scheme.to_json()) for scheme in made]
 
 
+def honest_normalizing() -> list[Fields]:
+    """Documents of schemes whose domains normalize, by one step and by several."""
+    made: list[plausibly.Scheme] = []
+    for epsilon in EPSILONS:
+        for steps in ("lower", "nfc,strip", "nfc,lower,strip"):
+            made.append(plausibly.make("DE", epsilon=epsilon, domain=["yes", "né"], other=True, normalize=steps))
+            made.append(plausibly.make("OLH", epsilon=epsilon, domain=plausibly.Keys(3, steps)))
+            strings = plausibly.Strings("a ", 2, other=True, normalize=steps)
+            keyed = plausibly.make("OLH", epsilon=epsilon, domain=plausibly.Keys())
+            made.append(plausibly.make("PEM", oracle=keyed, start=1, step=1, domain=strings))
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
 # --- mutations ------------------------------------------------------------------------------------------------------
 
 NUMBERS = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32, 64, 255, 256, 257)

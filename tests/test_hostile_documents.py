@@ -23,7 +23,7 @@ import pytest
 
 import naive_client as naive
 import trusting
-from documents import honest, honest_splits, mutations, stated_epsilon, values_of
+from documents import honest, honest_normalizing, honest_splits, mutations, stated_epsilon, values_of
 from faults.planting import Edit
 from plausibly import device
 from plausibly.core.enumeration import one_of_each_group, output_law, private_paths, worst_ratio
@@ -180,6 +180,12 @@ def test_searches_that_split_their_users_keep_the_epsilon_that_they_state() -> N
     check(split_texts(), counts=(51, 0))
 
 
+@pytest.mark.full
+def test_domains_that_normalize_keep_the_epsilon_that_they_state() -> None:
+    asked = list(dict.fromkeys(islice(mutations(18, honest_normalizing()), 600)))
+    check(asked, counts=(41, 0))
+
+
 @pytest.mark.slow
 def test_what_the_clients_accept_keeps_the_epsilon_that_it_states_among_many() -> None:
     check(texts(MANY, seed=16), counts=(4_350, 91))
@@ -268,8 +274,8 @@ JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "keys may state a size": (
         (
-            "return { items: WORD, total: true, hashSeed, encode };",
-            'return { items: fields.whole("size", 2n, 1n << 32n), total: true, hashSeed, encode };',
+            "return { items: WORD, total: true, hashSeed, steps, encode };",
+            'return { items: fields.whole("size", 2n, 1n << 32n), total: true, hashSeed, steps, encode };',
         ),
         ('!["integers", "labels"].includes(this.domain.type)', "false"),
         ("value >= 0n && value < items ? value : refuse(", "true ? value : refuse("),

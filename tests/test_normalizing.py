@@ -146,8 +146,8 @@ def test_spaces_are_what_python_or_javascript_strips() -> None:
         [{"steps": ["strip"], "texts": [f"{chr(p)}a{chr(p)}" for p in range(0xD800)] + ["\ufeffa\ufeff"]}]
     )
     stripped = [chr(point) for point, text in enumerate(json.loads(told)) if text == "a"]
-    assert set(device._SPACES) == python | {"\ufeff"} == {*stripped[:-1], "\ufeff"}
-    assert sorted(device._SPACES) == [chr(point) for point in naive.SPACES]
+    assert set(device.SPACES) == python | {"\ufeff"} == {*stripped[:-1], "\ufeff"}
+    assert sorted(device.SPACES) == [chr(point) for point in naive.SPACES]
 
 
 def test_the_tables_have_no_code_point_that_unicode_has_added_since() -> None:
@@ -222,6 +222,14 @@ def test_what_is_normalized_stays_as_it_is(text: str, steps: list[str]) -> None:
 def test_a_text_of_old_characters_is_normalized_as_by_python(text: str) -> None:
     old = text.replace("\u0897", "")
     assert device.normalized(old, ["nfc"]) == unicodedata.normalize("NFC", old)
+
+
+def test_plain_texts_never_meet_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Millions of values: a call for each of them would cost more than everything else.
+    monkeypatch.delattr(device, "normalized")
+    assert normalized_texts([" Dog\x1f", "CAT", ""], ALL) == ["dog", "cat", ""]
+    with pytest.raises(AttributeError):
+        normalized_texts(["dog", "né"], ALL)
 
 
 def test_a_hostile_label_takes_no_quadratic_time() -> None:

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from .catalog import CATALOG, from_json, make
     from .certify import Certificate, audit, audit_statistically
     from .core.accumulator import Accumulator
+    from .core.changes import Changes, changes
     from .core.codec import decode_reports, encode_reports
+    from .core.combining import combine
+    from .core.derived import Derived, Shares
     from .core.domain import Integers, Keys, Labels, Strings
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
@@ -25,7 +28,10 @@ _HOME = {
     "catalog": ("CATALOG", "from_json", "make"),
     "certify": ("Certificate", "audit", "audit_statistically"),
     "core.accumulator": ("Accumulator",),
+    "core.changes": ("Changes", "changes"),
     "core.codec": ("decode_reports", "encode_reports"),
+    "core.combining": ("combine",),
+    "core.derived": ("Derived", "Shares"),
     "core.domain": ("Integers", "Keys", "Labels", "Strings"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
@@ -52,6 +58,8 @@ __all__ = [
     "Above",
     "Accumulator",
     "Certificate",
+    "Changes",
+    "Derived",
     "DomainError",
     "Estimates",
     "HeavyHitters",
@@ -66,11 +74,14 @@ __all__ = [
     "Scheme",
     "SecureRandom",
     "SeededRandom",
+    "Shares",
     "StateError",
     "Strings",
     "Within",
     "audit",
     "audit_statistically",
+    "changes",
+    "combine",
     "decode_reports",
     "encode_reports",
     "from_json",

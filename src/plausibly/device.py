@@ -399,11 +399,11 @@ class Oracle:
 NORMALIZING = ("nfc", "lower", "strip")
 """The steps of normalizing a text, in the order in which they are done."""
 
-# The code points that strip removes from both ends: those that Python or JavaScript strips, and no others.
-_SPACES = (
+SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+"""The code points that strip removes from both ends: those that Python or JavaScript strips, and no others."""
 
 # The code points from U+0300 on that NFC works on in Unicode 14.0, with others of that version between them. Unicode
 # guarantees them the same NFC in all later versions. Every other one stays as it is, and keeps its neighbours apart.
@@ -476,17 +476,17 @@ def normalized(text: str, steps: Sequence[str]) -> str:
         text = text.translate(_LOWER)
         # A small letter and its accent may have a code point of their own where the capital has none.
         text = _composed(text) if "nfc" in steps else text
-    return text.strip(_SPACES) if "strip" in steps else text
+    return text.strip(SPACES) if "strip" in steps else text
 
 
 def shortened(text: str, length: int, steps: Sequence[str]) -> str:
     """The first ``length`` characters of a normalized text, normalized."""
     # The cut may leave a space at the end. A part of a text in NFC is in NFC.
-    return text[:length].rstrip(_SPACES) if "strip" in steps else text[:length]
+    return text[:length].rstrip(SPACES) if "strip" in steps else text[:length]
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else re.sub(_RUN, _composed_run, text)
+    return text if text.isascii() or max(text) < "\u0300" else re.sub(_RUN, _composed_run, text)
 
 
 def _composed_run(found: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .core.grouped import Grouped, schemes_of, weights_of
     from .core.grouped_accumulator import GroupedAccumulator
     from .core.history import decoding
-    from .core.laws import Decoder, Estimator, VarianceLaw, pure, support_of_both, thinned
+    from .core.laws import Cells, Codes, Decoder, Estimator, Scores, VarianceLaw, pure, support_of_both, thinned
     from .core.parts import Digit, Part, PartDecoder, PartEvidence, scaled_up
     from .core.probability import WORD, floor_exp, keep_threshold
     from .core.randomness import Draws, Layout
@@ -45,7 +45,17 @@ _HOME = {
     "core.grouped": ("Grouped", "schemes_of", "weights_of"),
     "core.grouped_accumulator": ("GroupedAccumulator",),
     "core.history": ("decoding",),
-    "core.laws": ("Decoder", "Estimator", "VarianceLaw", "pure", "support_of_both", "thinned"),
+    "core.laws": (
+        "Cells",
+        "Codes",
+        "Decoder",
+        "Estimator",
+        "Scores",
+        "VarianceLaw",
+        "pure",
+        "support_of_both",
+        "thinned",
+    ),
     "core.parts": ("Digit", "Part", "PartDecoder", "PartEvidence", "scaled_up"),
     "core.probability": ("WORD", "floor_exp", "keep_threshold"),
     "core.randomness": ("Draws", "Layout"),
@@ -68,6 +78,8 @@ _ELSEWHERE = {"register_step": "register"}
 __all__ = [
     "WORD",
     "Accumulator",
+    "Cells",
+    "Codes",
     "Component",
     "Cost",
     "Decoder",
@@ -87,6 +99,7 @@ __all__ = [
     "PartEvidence",
     "Reports",
     "Scheme",
+    "Scores",
     "VarianceLaw",
     "decoding",
     "device",

@@ -34,12 +34,13 @@ PYTHON_ONLY = {
     "kernels": "a module that is built or imported wrongly",
     "experiments/loading.py": "about files of Python that the reader has written",
     "experiments/__init__.py": "a module's attributes",
+    "core/combining.py": "no command combines estimates",
     "extend.py": "a module's attributes",
     "__init__.py": "a module's attributes",
 }
 """Modules whose messages are for people at a Python prompt, with the reason."""
 PYTHON_METHODS = {"to_frame() needs", "plot() needs", "plot_tree() needs", "result() returns", "decode_reports reads"}
-PYTHON_METHODS |= {"to_csv", "to_polars", "_repr_html_"}
+PYTHON_METHODS |= {"before top()", "tally.estimate(estimates.items)"}
 """Methods without a command, in messages that only their callers can get."""
 SPEAKS = {"Words", "refuse", "refused", "_refused", "refuse_asked", "damaged"}
 """Functions that make messages, besides the errors themselves."""
@@ -219,6 +220,10 @@ search search.tally --level 0.1 --no-level                            | expected
 search search.tally --out x.doc                                       | did you mean '.csv'? valid: .csv
 search search.tally --explain xyz                                     | expected characters of the alphabet
 search search.tally --tree a.csv                                      | valid: .png, .svg
+changes a.tally a.tally                                               | expected reports that are not in a.tally
+changes a.tally empty.tally                                           | add some with plausibly collect
+changes a.tally b.tally --level 7                                     | --level: expected a number strictly between
+changes a.tally b.tally --out x.doc                                   | valid: .csv
 sample visits.csv                                                     | choose another name
 compare NO                                                            | unknown scheme 'NO'
 compare OLH --column x                                                | --column needs --values FILE

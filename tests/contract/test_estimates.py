@@ -359,13 +359,14 @@ def test_without_variance_there_is_no_interval_but_a_table() -> None:
     bare = replace(some(), variance=None, history=(Applied("norm-sub"),))
     with pytest.raises(StateError, match="no variance, hence no interval, after norm-sub"):
         bare.interval()
-    assert list(bare.to_frame().columns) == ["item", "estimate"]
+    assert list(bare.to_frame().columns) == ["item", "estimate", "share"]
     assert bare.top(2).variance is None
 
 
 def test_a_table_has_estimates_errors_and_intervals() -> None:
     frame = some().to_frame(level=0.5)
-    assert list(frame.columns) == ["item", "estimate", "standard_error", "low", "high"]
+    assert list(frame.columns) == ["item", "estimate", "standard_error", "low", "high", "share"]
+    assert frame["share"].tolist() == (some().values / 13).tolist()
     assert frame["item"].tolist() == ["a", "b", "c", "d"]
     assert frame["standard_error"].tolist() == [2.0, 2.0, 3.0, 1.0]
     low, high = some().interval(0.5)

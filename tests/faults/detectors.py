@@ -28,11 +28,13 @@ from contract.entries import ORACLES
 from plausibly import SecureRandom, SeededRandom, device, kernels
 from plausibly.core import codec
 from plausibly.core import scheme as scheme_module
+from plausibly.core.domain.normalizing import normalized_texts
 from plausibly.core.enumeration import public_outcomes
 from plausibly.core.laws import Estimator
 from plausibly.core.probability import within_exp
 from plausibly.core.randomness import Layout
 from plausibly.oracles import HM
+from vectors import normalized
 
 
 @dataclass(frozen=True)
@@ -559,6 +561,36 @@ def _domains() -> Iterator[str]:
 
 
 domains = Detector("items outside the domain are refused", _domains)
+
+
+def _normalizing() -> Iterator[str]:
+    vectors = json.loads(normalized.PATH.read_text(encoding="utf-8"))
+    for entry in vectors["texts"]:
+        if device.normalized(entry["text"], entry["steps"]) != entry["normalized"]:
+            yield "a text is normalized otherwise on a device"
+        if normalized_texts([entry["text"]], entry["steps"]) != [entry["normalized"]]:
+            yield "a text is normalized otherwise in bulk"
+    strings = plausibly.Strings("abcd ", 3, normalize="lower,strip")
+    client = trusting.load(_search_of(strings).to_json())
+    for text in ("ab cd", "Ab", " ab", "a b", "ab  \u3000 cd"):
+        if strings.number(strings.encode([text])[0]) != client.encode(text):
+            yield "a cut text has other symbols in bulk"
+        if " " in (strings.named([text])[0][-1:], strings.named(strings.named([text]))[0][-1:]):
+            yield "a cut text ends in a space"
+    keyed = plausibly.make("OLH", epsilon=1, domain=plausibly.Keys(normalize="lower"))
+    if keyed.accumulator().estimate(items=["Dog"]).items.tolist() != ["dog"]:
+        yield "an answer has a name that nobody reports"
+    for entry in vectors["broken"]:
+        text = json.dumps(entry["fields"])
+        yield from _accepted(f"{entry['why']} on a device", [lambda t=text: trusting.load(t)])
+        yield from _accepted(f"{entry['why']} on a server", [lambda t=text: plausibly.from_json(t)])
+
+
+def _search_of(strings: plausibly.Strings) -> plausibly.Scheme:
+    return plausibly.make("PEM", oracle=plausibly.make("OLH", epsilon=1, domain=plausibly.Keys()), domain=strings)
+
+
+normalizing = Detector("spellings become equal, the same on devices and in bulk", _normalizing)
 
 
 def _identity() -> Iterator[str]:

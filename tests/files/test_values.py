@@ -159,7 +159,7 @@ def test_what_the_domain_refuses_is_named_by_its_line(domain: Domain, content: s
         ("a.dat", {}, "the name does not show the format"),
         ("a", {}, "the name does not show the format"),
         ("a.gz", {}, "the name does not show the format"),
-        ("a.xlsx", {}, "the name does not show the format"),
+        ("a.xlsx", {}, "got a spreadsheet; save the sheet as CSV, or run libreoffice --headless --convert-to csv"),
         ("a.csv", {"format": "cvs"}, "did you mean 'csv'?"),
         ("a.csv", {"missing": "drop"}, "missing: expected"),
         ("a.csv", {"delimiter": ""}, "delimiter: expected one character"),

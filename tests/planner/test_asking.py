@@ -38,7 +38,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": None, "target": 0.01}, r"target: expected a plausibly.Within or plausibly.Above, got float"),
     ({"limits": {"memory": 5}}, r"limits: expected plausibly.Limits, got dict"),
     ({"skew": -1}, "skew: expected the exponent"),
-    ({"skew": "even"}, 'skew: expected .* or worst'),
+    ({"skew": "even"}, "skew: expected .* or worst"),
     ({"skew": float("nan")}, "skew: expected"),
     ({"hash_seed": -1}, "hash_seed: expected 0"),
 ]

@@ -15,6 +15,7 @@ from plausibly import SeededRandom
 from plausibly.core.enumeration import mixture, output_law, public_outcomes
 from plausibly.core.laws import VarianceLaw
 from plausibly.sketches.combining import median_quantile
+from supports import supports
 
 PURE = ("DE", "SUE", "OUE", "OLH", "HM", "SS", "TLH", "AGR")
 ENUMERABLE = ("DE", "SUE", "OUE", "SS", "HM", "AGR")
@@ -44,22 +45,6 @@ def test_count_mean_over_a_pure_oracle_is_pure_with_more_support(name, rows, wid
     assert law.per_pair == law.per_fellow == 0
 
 
-def _supports(scheme):
-    # By holder's item: the law of the set of items that a report supports.
-    client, laws = scheme.randomizer, []
-    publics = public_outcomes(client, 20_000)
-    for item in range(scheme.size):
-        law = mixture([output_law(client, item, public) for public in publics])
-        records = np.frombuffer(b"".join(law.weights), dtype=scheme.report_dtype)
-        sets = []
-        for record in records:
-            tally = scheme.accumulator()
-            tally.add(np.array([record]))
-            sets.append(tally.scores())
-        laws.append((np.array(sets), [Fraction(weight, law.denominator) for weight in law.weights.values()]))
-    return laws
-
-
 def _both(laws, holder, a, b) -> Fraction:
     sets, weights = laws[holder]
     return sum((w for s, w in zip(sets, weights, strict=True) if s[a] and s[b]), Fraction(0))
@@ -75,7 +60,7 @@ def _average_of_others(laws, pairs) -> Fraction:
 def test_the_covariance_of_two_items_is_the_stated_one(name):
     # Four items are a whole space of AGR, over all of which its reports are in like position.
     scheme = plausibly.make(name, epsilon=1, domain_size=4)
-    laws, own = _supports(scheme), scheme.estimator()
+    laws, own = supports(scheme), scheme.estimator()
     per_report, per_holder = own.law.covariance
     p, q = own.offset + 1 / own.scale, own.offset
     pairs = list(permutations(range(4), 2))
@@ -91,7 +76,7 @@ def test_items_of_toeplitz_hashing_are_nearly_uncorrelated(size):
     scheme = plausibly.make("TLH", epsilon=1, domain_size=size)
     q = scheme.estimator().offset
     opposite = [(a, (a + size // 2) % size) for a in range(size)]
-    correlation = (_average_of_others(_supports(scheme), opposite) - q * q) / (q * (1 - q))
+    correlation = (_average_of_others(supports(scheme), opposite) - q * q) / (q * (1 - q))
     assert abs(correlation) < Fraction(1, size)
 
 

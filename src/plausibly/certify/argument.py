@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "13f5b2ba18a2ab23b347424cdf0869c82ba54b53d812e571a296307827bff8f9"
+PROVED = "cca0c026f66d55a4cac81efcbf2ddc44072bd8d514bdb05deed0d2f0413bb3d5"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""

@@ -7,7 +7,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bytes
+from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import Cells, Codes, choose_estimator
+from .laws import Cells, Codes, Decoder, Estimator, choose_estimator
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -167,8 +168,18 @@ class Accumulator(ABC):
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        arrangement = self.scheme.answers.arrangement
-        return Estimates(names, values, variance, len(self), complete, estimator.history, arrangement=arrangement)
+        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
+        return Estimates(names, values, variance, len(self), complete, history, arrangement=arrangement, basis=basis)
+
+    def _basis(self, estimator: Decoder) -> Basis:
+        # Other decoders have laws for planning, which do not say all about their estimates.
+        law = estimator.law if isinstance(estimator, Estimator) else None
+        return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
+
+    @cached_property
+    def _identity(self) -> object:
+        # Estimates from the same reports are not independent.
+        return object()
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""

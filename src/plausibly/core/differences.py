@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from .wording import decimal, visible
+from .wording import visible
 
 _MOST = 4
 """Maximum number of differences to name."""
@@ -24,7 +24,7 @@ def difference(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     for path, words in sorted(_differences(expected, got), key=lambda each: len(each[0])):
         # A part that differs just as the whole does is not worth another word.
         found.setdefault(f"{path[-1]} {words}", f"{' '.join(path)} {words}")
-    named = list(found.values())
+    named = [found[each] for each in found]
     more = f"; {len(named) - _MOST} more" if len(named) > _MOST else ""
     return "; ".join(named[:_MOST]) + more
 
@@ -64,5 +64,15 @@ def _value(value: Any) -> str:
     text = visible(value)
     whole, _, part = text.partition("/")
     if whole.isdecimal() and part.isdecimal():
-        return decimal(Fraction(text))
+        return _decimal(Fraction(text))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _decimal(number: Fraction) -> str:
+    # In whole numbers: no function with floats may be reached from a client by its name.
+    places = 12
+    scaled = number * 10**places
+    if scaled.denominator != 1:
+        return str(number)
+    digits = str(scaled.numerator).zfill(places + 1)
+    return f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +11,13 @@ import numpy.typing as npt
 
 from .arrangement import Arrangement
 from .bar_chart import BarChart, chart_size
+from .basis import Basis
+from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
+from .domain import object_array
 from .errors import ParameterError, StateError
 from .history import Applied, History, Kind, history_text, selection
+from .laws import of_sum
+from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
 from .wording import count_text, interval_texts, label_of, plural, shown
@@ -21,7 +25,6 @@ from .words import Setting, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,28 +34,27 @@ _SHOWN, _BARS, _ORDERED = 10, 20, 31
 """Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
 MOST_BARS = 60
 """Largest number of bars in a chart."""
+_AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
+class Estimates(Measured):
     """Unbiased counts of items, each with its variance.
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
-    the steps that produced the estimates.
+    the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
+
+    Estimates of the same items from different crowds are added, subtracted and divided: ``monday + tuesday`` has the
+    counts of both crowds together, ``tuesday - monday`` the differences of the counts, ``tuesday / monday`` their
+    ratios (approximate); ``tuesday.shares() - monday.shares()`` compares crowds of different sizes.
     """
 
-    items: npt.NDArray[Any]
-    values: Floats
-    variance: Floats | None
     n: int
     complete: bool
     history: History = ()
     selection: Selection | None = None
     arrangement: Arrangement = _PLAIN
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
@@ -80,6 +82,80 @@ class Estimates:
             raise StateError("fractions of zero reports are undefined")
         return self.values / self.n
 
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every estimate, the square root of its variance. Raises if there is none."""
+        if self.variance is None:
+            raise StateError(f"no variance, hence no standard error, after {history_text(self.history)}")
+        return np.sqrt(self.variance)
+
+    def shares(self, of: Whose = "crowd") -> Shares:
+        """The estimates as shares of the reports, with variances, to be compared with those of another crowd.
+
+        ``of="population"``: the shares in the population of which the crowd is a random sample. The values are the
+        same, and the variances include that of the sample.
+        """
+        return shares_of(self, self.n, of)
+
+    def total(self, items: Iterable[Any] | None = None) -> Row:
+        """The estimated number of users who have any of the given items, by default of all, as one row.
+
+        Its variance includes the covariances of the items. Raises if the scheme has no law for them.
+        """
+        some = self if items is None else self.taken(self._places_of(items))
+        if self.selected:
+            raise StateError("expected items chosen beforehand, got selected ones; add up the estimates before top()")
+        if self.basis.law is None or self.variance is None:
+            after = f" after {history_text(self.history)}" if self.history else ""
+            raise StateError(f"no law has the variance of sums{after}")
+        value = float(some.values.sum())
+        variance = self.basis.law.of_total(len(some)).at(self.n, min(max(value, 0.0), self.n))
+        name = f"total of {plural(len(some), 'item')}"
+        summed = replace(some, items=object_array([name]), values=np.array([value]), complete=False)
+        return Row(replace(summed, variance=np.array([max(variance, 0.0)]), basis=self.basis.changed))
+
+    def _places_of(self, items: Iterable[Any]) -> npt.NDArray[np.intp]:
+        places = [self.place(item) for item in items]
+        if len(set(places)) != len(places) or not places:
+            raise ParameterError("items: expected at least one item, each once, got none or the same item twice")
+        return np.array(places, dtype=np.intp)
+
+    def __add__(self, other: object) -> Estimates:
+        """Counts in both crowds together, from different reports; variances add up."""
+        if not isinstance(other, Estimates):
+            return NotImplemented
+        other = aligned_with(self, other)
+        variance = None
+        if self.variance is not None and other.variance is not None:
+            shared = self.shared_with(other.basis), other.shared_with(self.basis)
+            variance = of_sum((self.variance, other.variance), shared)
+        complete, history = self.complete and other.complete, (*self.history, *other.history)
+        values, basis = self.values + other.values, self.basis | other.basis
+        given = self.items, values, variance, self.n + other.n, complete, history, None, self.arrangement
+        return Estimates(*given, basis=basis)
+
+    def __sub__(self, other: object) -> Derived:
+        """Differences of the counts in two crowds, with their variances."""
+        return difference(self, other) if isinstance(other, Estimates) else NotImplemented
+
+    def __truediv__(self, other: object) -> Derived:
+        """Ratios of the counts in two crowds, with approximate variances."""
+        return ratio(self, other) if isinstance(other, Estimates) else NotImplemented
+
+    def shared_with(self, other: Basis) -> Floats:
+        return self.basis.shared_error(other, self.known_variance(), self.values, self.n)
+
+    @property
+    def selected(self) -> bool:
+        return self.selection is not None
+
+    def taken(self, places: npt.NDArray[np.intp]) -> Estimates:
+        variance = None if self.variance is None else self.variance[places]
+        chosen = None if self.selection is None else self.selection.take(places)
+        complete, basis = self.complete and len(places) == len(self), self.basis
+        given = self.items[places], self.values[places], variance, self.n, complete, self.history, chosen
+        return Estimates(*given, self.arrangement, basis=basis)
+
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
 
@@ -87,16 +163,15 @@ class Estimates:
         account: they contain the truth as often as they say among the items selected, and an item that is not
         ``significant`` has an upper bound only, from 0. ``plain``: intervals for items chosen beforehand.
         """
-        if not isinstance(level, Real) or not 0 < level < 1:
-            raise ParameterError(
-                Words(Setting("level"), f": expected a number strictly between 0 and 1, got {shown(level)}")
-            )
+        share, variance = expect_level(level), self.known_variance()
+        if self.selection is not None and not plain:
+            return self.selection.interval(self.values, np.sqrt(variance), share)
+        return normal_interval(self.values, variance, share)
+
+    def known_variance(self) -> Floats:
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
-        if self.selection is not None and not plain:
-            return self.selection.interval(self.values, np.sqrt(self.variance), float(level))
-        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
-        return self.values - half, self.values + half
+        return self.variance
 
     @property
     def significant(self) -> npt.NDArray[np.bool_] | None:
@@ -144,9 +219,8 @@ class Estimates:
         variance = None if self.variance is None else self.variance[order]
         complete = self.complete and len(order) == len(self)
         history, selected = (*self.history, *steps), self._selection_of(order, spared)
-        return Estimates(
-            self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
-        )
+        given = self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
+        return Estimates(*given, basis=self.basis)
 
     def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
@@ -170,21 +244,33 @@ class Estimates:
         values, variance = apply(name, self.values, self.n, self.variance, **options)
         if self.selection is not None and variance is not None:
             raise StateError(f"{name} changes estimates whose items are already selected; apply it before that")
-        return replace(self, values=values, variance=variance, history=(*self.history, applied))
+        history = (*self.history, applied)
+        return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
 
-    def to_frame(self, level: float = 0.95) -> DataFrame:
-        """The estimates as a pandas DataFrame; with a variance, also the standard error and the interval."""
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise ImportError("to_frame() needs pandas: pip install pandas") from error
-        columns: dict[str, Any] = {"item": self.items, "estimate": self.values}
-        if self.variance is not None:
-            low, high = self.interval(level)
-            columns |= {"standard_error": np.sqrt(self.variance), "low": low, "high": high}
-        if self.selection is not None:
+    def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
+        columns = super().columns(level)
+        columns["share"] = self.fractions if self.n else np.full(len(self), np.nan)
+        if self.significant is not None:
             columns["significant"] = self.significant
-        return DataFrame(columns)
+        return columns
+
+    def shown_rows(self) -> Estimates:
+        return self.arranged(self.usual_number)
+
+    @property
+    def hollow(self) -> npt.NDArray[np.bool_]:
+        return super().hollow if self.significant is None else ~self.significant
+
+    @property
+    def title(self) -> str:
+        steps = "".join(f", {step}" for step in self.history)
+        return f"{plural(len(self), 'item')} from {plural(self.n, 'report')}{steps}"
+
+    def remarks(self) -> list[str]:
+        return [_AT_MOST] * bool(self.shown_rows().hollow.any())
+
+    def written(self, value: float) -> str:
+        return count_text(value, 0 if self.n >= 1000 else 1)
 
     def plot(
         self,

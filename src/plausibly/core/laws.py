@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -21,6 +21,9 @@ Scores = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
 
+CLEAR = 4.0
+"""Number of standard errors by which the denominator of a ratio must differ from 0."""
+
 
 @dataclass(frozen=True)
 class VarianceLaw:
@@ -30,7 +33,7 @@ class VarianceLaw:
     than x (F2 - f^2 - n + f pairs), ``per_pair`` for each pair of users of any items but x, and ``per_fellow`` for
     each pair of holders of x (docs/adr/0003-variance-laws.md, docs/adr/0009-sketches.md).
     ``covariance`` is that of the estimates of two items, per report and per holder of either, if the other users are
-    spread evenly over the items.
+    spread evenly over the items; with ``joint``, whatever items the other users have.
     A scheme whose variance depends on more, such as on the other users' items, extends this class: ``exact`` and ``at``
     take a further keyword, and ``averaged``, ``beyond_average`` and ``context_of`` provide the rest
     (docs/adr/0020-histories-and-laws.md).
@@ -42,6 +45,7 @@ class VarianceLaw:
     per_pair: Fraction = Fraction(0)
     per_fellow: Fraction = Fraction(0)
     covariance: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    joint: bool = False
 
     def exact(self, n: int, f: int, *, f2: int | None = None) -> Fraction:
         """The variance by this law as a rational number."""
@@ -86,9 +90,30 @@ class VarianceLaw:
         return ""
 
     @property
+    def hashed(self) -> bool:
+        """Whether the variance law has terms of public hash functions."""
+        return bool(self.collision or self.per_pair or self.per_fellow)
+
+    @property
     def of_coins(self) -> VarianceLaw:
         """The variance law without the terms of public hash functions."""
         return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))
+
+    def of_total(self, items: int) -> VarianceLaw:
+        """The variance law of the sum of the estimates of some different items; f counts the holders of any of them.
+
+        Raises if the covariance of two items depends on more than their holders.
+        """
+        if self.hashed or not self.joint:
+            raise StateError(
+                "the variance of a sum needs the covariance of every two items, and this scheme has no law for it; "
+                "collect with one that has, such as OUE or OLH"
+            )
+        shared, per_holder = self.covariance
+        return VarianceLaw(
+            items * self.per_report + items * (items - 1) * shared,
+            self.per_holder + 2 * (items - 1) * per_holder,
+        )
 
     def _known(self, f2: Any) -> Any:
         if f2 is None and self.collision:
@@ -158,6 +183,36 @@ def thinned(law: VarianceLaw, share: Fraction) -> VarianceLaw:
     )
 
 
+def of_sum(variances: Sequence[Floats], shared: Sequence[Floats]) -> Floats:
+    """The variance law of a sum or difference of estimates from different reports, at most.
+
+    Their coins are independent. ``shared``: the part of each variance that comes from public hash functions which all
+    of them may use; these errors may be equal, and their standard errors add up.
+    """
+    apart = sum((own - part for own, part in zip(variances, shared, strict=True)), np.zeros(()))
+    together: Floats = sum((np.sqrt(part) for part in shared), np.zeros(()))
+    return np.asarray(apart + together**2, dtype=np.float64)
+
+
+def of_ratio(one: Floats, other: Floats, variances: tuple[Floats, Floats], shared: tuple[Floats, Floats]) -> Floats:
+    """The variance law of the ratio of two estimates by the delta method, an approximation.
+
+    It is infinite if the denominator is not clearly different from 0: at least four standard errors away from it.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = 1 / other, one / other**2
+        scaled = [slope**2 * own for slope, own in zip(slopes, variances, strict=True)]
+        parts = [slope**2 * part for slope, part in zip(slopes, shared, strict=True)]
+        variance = of_sum(scaled, parts)
+    return np.where(other > CLEAR * np.sqrt(variances[1]), variance, np.inf)
+
+
+def of_sample(shares: Floats, n: int) -> Floats:
+    """The variance law of the shares of items in a random sample of n users, around those of the population."""
+    held = np.clip(shares, 0.0, 1.0)
+    return np.asarray(held * (1 - held) / n)
+
+
 class Decoder(Protocol):
     """A method to turn the evidence of an accumulator into estimates; ``n`` counts its reports, by channel if any."""
 
@@ -175,7 +230,7 @@ class Decoder(Protocol):
         """The exact integers that the decoder's law turns into estimates."""
         ...
 
-    def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None, /) -> tuple[Floats, Floats | None]:
         """Estimates from scores or other evidence (codes None: of all items), with variances by the law if known."""
         ...
 
@@ -227,17 +282,19 @@ def pure(
     both: tuple[Fraction, Fraction] | None = None,
     collision: Fraction = Fraction(0),
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
+    joint: bool = False,
 ) -> Estimator:
     """Estimator and variance law of a pure protocol: users support their own item with probability p, others with q.
 
     ``both``: the probabilities that a report supports its user's item and a given other item, and that it supports
-    two given other items; by default the products p*q and q*q.
+    two given other items; by default the products p*q and q*q. ``joint``: these are the probabilities for any items,
+    not only on average over the items of the other users.
     """
     gap = p - q
     own, others = both or (p * q, q * q)
     per_report = (others - q * q) / gap**2
     covariance = per_report, (own - p * q) / gap**2 - per_report
-    law = VarianceLaw(q * (1 - q) / gap**2, (1 - p - q) / gap, collision=collision, covariance=covariance)
+    law = VarianceLaw(q * (1 - q) / gap**2, (1 - p - q) / gap, collision=collision, covariance=covariance, joint=joint)
     return Estimator(1 / gap, q, law, scores, context)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -47,12 +47,46 @@ def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator
         while pending:
             yield _first(pending)
     finally:
-        # Also reached when a chunk raises or the wait is interrupted: no chunk of this call may keep running.
-        for future in pending:
-            future.cancel()
-        for future in pending:
-            if not future.cancelled():
-                future.exception()
+        _end(pending)
+
+
+def in_order(tasks: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """The results of tasks that run in parallel, in order; only a few are alive at a time.
+
+    An error in making the tasks is raised after the results of all tasks before it, as if each had run at once.
+    """
+    threads = thread_count()
+    if threads <= 1:
+        yield from (task() for task in tasks)
+        return
+    pool, rest = _shared_pool(), iter(tasks)
+    pending: deque[Future[T]] = deque()
+    failure: Exception | None = None
+    try:
+        while failure is None:
+            try:
+                pending.append(pool.submit(next(rest)))
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+            if len(pending) > threads:
+                yield _first(pending)
+        while pending:
+            yield _first(pending)
+        if failure is not None:
+            raise failure
+    finally:
+        _end(pending)
+
+
+def _end(pending: deque[Future[T]]) -> None:
+    # Also reached when a task raises or the wait is interrupted: no task of the call may keep running.
+    for future in pending:
+        future.cancel()
+    for future in pending:
+        if not future.cancelled():
+            future.exception()
 
 
 def _first(pending: deque[Future[T]]) -> T:

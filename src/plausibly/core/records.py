@@ -25,6 +25,20 @@ def unsigned(count: int) -> str:
     return f"<u{device.field_bytes(count)}"
 
 
+def records_in_column(reports: object, record: np.dtype[np.void]) -> object:
+    """The records in a column of bytes of pyarrow or Polars, such as that of a report file; anything else unchanged."""
+    given: Any = reports
+    if hasattr(given, "dictionary_encode"):  # of pyarrow
+        given = given.to_pylist()
+    elif hasattr(given, "to_arrow") and hasattr(given, "to_list"):  # of Polars
+        given = given.to_list()
+    else:
+        return reports
+    if any(type(each) is not bytes or len(each) != record.itemsize for each in given):
+        raise ReportError(f"reports: expected a column of records of {record.itemsize} bytes, got other values")
+    return np.frombuffer(b"".join(given), dtype=record)
+
+
 def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:
     """The fields of the records in order, as writable views."""
     return tuple(reports[name] for name in reports.dtype.names or ())

@@ -23,7 +23,7 @@ from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAc
 from .arguments import from_decimal, whole_number
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform_seconds
 from .differences import difference
-from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, expect_domain
+from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, encode_column, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
 from .laws import Cells, Decoder, Estimator, law_of
@@ -31,7 +31,7 @@ from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
-from .records import RefusedReportsError, refuse_cells
+from .records import RefusedReportsError, records_in_column, refuse_cells
 from .records import Reports as Reports  # schemes take both from here
 from .support import Support
 from .wording import in_json, nearest, shown
@@ -223,10 +223,11 @@ class Scheme(ABC):
         """One randomized report of the scheme for each item.
 
         This is for simulation, or for a gateway that users already trust with the raw values; on a user's own
-        device use ``device.py``. ``first_report`` continues a seeded call: the reports are those that the same
-        call would have made from that position on.
+        device use ``device.py``. Items are a list, a NumPy array, or a column of pyarrow, Polars or pandas.
+        ``first_report`` continues a seeded call: the reports are those that the same call would have made from that
+        position on.
         """
-        return self.privatize_encoded(self.domain.encode(items), rng, first_report=first_report)
+        return self.privatize_encoded(encode_column(self.domain, items), rng, first_report=first_report)
 
     def privatize_encoded(self, values: Encoded, rng: RandomLike | None = None, *, first_report: int = 0) -> Reports:
         """One randomized report of the scheme for each item that the domain has already encoded."""
@@ -352,6 +353,7 @@ class Scheme(ABC):
     def expect_records(self, reports: object) -> Reports:
         """The reports as a contiguous array of this scheme's records; their contents are not checked."""
         expected = self.report_dtype
+        reports = records_in_column(reports, expected)
         if not isinstance(reports, np.ndarray):
             hint = ""
             if isinstance(reports, bytes | bytearray | memoryview):
@@ -384,6 +386,13 @@ class Scheme(ABC):
     def shares_hashes(cls) -> bool:
         """Whether the scheme's clients share public hash functions, which ``hash_seed`` chooses."""
         return any(field.name == "hash_seed" for field in fields(cls))
+
+    @property
+    def hash_seeds(self) -> frozenset[int]:
+        """Seeds of the scheme's public hash functions that all users share, also in its components."""
+        seed = getattr(self, "hash_seed", None)
+        own: frozenset[int] = frozenset() if seed is None else frozenset([seed])
+        return own.union(*(part.scheme.hash_seeds for part in self.components))
 
     @classmethod
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:

@@ -72,7 +72,7 @@ class Unary(Scheme):
         fold_bitmaps(cells, reports)
 
     def estimator(self) -> Estimator:
-        return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores)
+        return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores, joint=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]

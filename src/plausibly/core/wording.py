@@ -8,13 +8,19 @@ from difflib import get_close_matches
 from fractions import Fraction
 from itertools import accumulate, takewhile
 from math import ceil
+from typing import Any
 
 from .characters import pieces, with_names
 
 _LONGEST = 60
 _WIDEST = 40
+_PLACES = 13
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
+"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
+a reader can remove the one that is added."""
 
 
 def shown(parameter: object) -> str:
@@ -96,14 +102,28 @@ def _fitting(parts: Sequence[str], width: int, *, backwards: bool = False) -> st
     return "".join(taken[::-1] if backwards else taken)
 
 
+def safe_cell(item: Any) -> Any:
+    """The wording of an item in a CSV file, with an apostrophe if a spreadsheet might run the item as a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
+    ("'=1+1", "''quoted'", 'a=b', -5)
+    """
+    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
+
+
 def decimal(number: Fraction) -> str:
     """The wording of a number: as a decimal if that is exact, otherwise as a fraction.
 
     >>> decimal(Fraction(1, 2)), decimal(Fraction(1, 3))
     ('0.5', '1/3')
     """
-    text = f"{float(number):.12g}"
-    return text if Fraction(text) == number else str(number)
+    # Without floating point: messages about a scheme are made on the way of a value, too.
+    places = next((places for places in range(_PLACES) if 10**places % number.denominator == 0), None)
+    if places is None:
+        return str(number)
+    digits = str(abs(number.numerator) * 10**places // number.denominator).zfill(places + 1)
+    point = len(digits) - places
+    return "-" * (number < 0) + digits[:point] + f".{digits[point:]}" * (places > 0)
 
 
 def count_text(value: float, digits: int = 0) -> str:

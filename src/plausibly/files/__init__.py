@@ -2,6 +2,7 @@
 
 from ..core.skipped import Skipped
 from .authentication import Key, KeyNeededError
+from .batches import Glue
 from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
@@ -12,6 +13,7 @@ from .values import Values, values
 __all__ = [
     "Collected",
     "DamagedError",
+    "Glue",
     "Key",
     "KeyNeededError",
     "LocalFile",

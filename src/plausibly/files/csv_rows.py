@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 
 from ..core.errors import ParameterError
@@ -12,6 +13,52 @@ from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
 from .text import LONGEST_LINE, LONGEST_VALUE, Text
 
 _USUAL = ",;\t|"
+
+Block = tuple[int, bytes]
+"""The number of the first line, and complete lines."""
+
+
+class EndlessError(Exception):
+    """A row of a CSV file is longer than any row may be."""
+
+
+class BlockLines:
+    """The lines of consecutive blocks one by one, with their line ends."""
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks = blocks
+        self._first, self._text, self._lines = 1, "", io.StringIO()
+        self._taken = self._begun = 0
+        """Number of characters in the blocks taken so far, and when the last row ended."""
+
+    def __iter__(self) -> Iterator[str]:
+        for first, content in self._blocks:
+            self._first, self._text = first, content.decode()
+            self._taken += len(self._text)
+            # Unlike splitlines, this splits at LF only.
+            self._lines = io.StringIO(self._text, newline="\n")
+            yield from iter(self._lines.readline, "")
+            if self._taken - self._begun > LONGEST_LINE:
+                raise EndlessError
+
+    def row_ended(self) -> None:
+        """Note that a row ends with the last line taken from the blocks."""
+        self._begun = self._taken
+
+    def at_block_end(self) -> bool:
+        """Whether the last line taken is the last line of its block."""
+        return self._lines.tell() == len(self._text)
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line after the last one taken from the blocks."""
+        return self._first + self._text.count("\n", 0, self._lines.tell())
+
+    def rest(self) -> Iterator[Block]:
+        """The blocks that are left, beginning with the lines that are left of the current one."""
+        if not self.at_block_end():
+            yield self.next_line, self._text[self._lines.tell() :].encode()
+        yield from self._blocks
 
 
 class CsvRows:
@@ -42,69 +89,78 @@ class CsvRows:
         # The limit holds for all readers of the process, so it is raised and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
         self.text = Text(source)
+        self.delimiter = delimiter or usual
         self._guess = delimiter is None
-        self._before = self._begun = 0
-        """The line on which the last row ended, and the number of characters read until then."""
-        self._delimiter = delimiter or usual
-        self._reader = csv.reader(self._lines(), strict=True, delimiter=self._delimiter)
-        first = self._next()
+        self.width: int | None = None
+        """Number of fields of every row, once the first one has been read."""
+        lines = BlockLines(iter(self.text))
+        _, first = next(self.rows(1, lines), (1, []))
         if not first:
             expected = "the names of the columns" if header else "a value"
             raise self.text.refused(f"expected {expected}, got an empty line", 1)
         self.places = self._by_name(first, columns) if header else self._by_number(first, columns)
-        self._width = len(first)
-        self._first = None if header else first
+        self.width = len(first)
+        self.first = None if header else first
+        """The first row, if it is not the header."""
+        self.next_line = lines.next_line
+        """The line after the first row."""
+        self.blocks = lines.rest()
+        """Blocks of lines after the first row, each with the number of its first line; they can be read once."""
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """The rows of the CSV file as pairs of line and fields, once."""
-        text, reader, width, empty, before = self.text, self._reader, self._width, 0, self._before
-        if self._first is not None:
-            yield 1, self._first
+        if self.first is not None:
+            yield 1, self.first
+        empty = 0
+        for line, row in self.rows(self.next_line, BlockLines(self.blocks)):
+            if row:
+                if empty:
+                    for each in range(empty, line):
+                        yield each, [""]
+                    empty = 0
+                yield line, row
+            else:
+                empty = empty or line
+
+    def rows(self, first: int, lines: BlockLines) -> Iterator[tuple[int, list[str]]]:
+        """The rows in consecutive lines of the CSV file, from line ``first`` on: pairs of line and fields.
+
+        An empty line has no fields; it is left out of a file of several columns.
+        """
+        reader = csv.reader(lines, strict=True, delimiter=self.delimiter)
+        width, base, before = self.width, first - 1, first - 1
         try:
             for row in reader:
-                line, self._begun = before + 1, text.given
-                before = self._before = reader.line_num
-                if len(row) == width:
-                    if empty:
-                        for each in range(empty, line):
-                            yield each, [""]
-                        empty = 0
+                line, before = before + 1, base + reader.line_num
+                lines.row_ended()
+                if len(row) == width or width is None:
                     yield line, row
                 elif row:
-                    raise text.refused(f"expected {plural(width, 'field')} as in the first line, got {len(row)}", line)
+                    raise self.text.refused(
+                        f"expected {plural(width, 'field')} as in the first line, got {len(row)}", line
+                    )
                 elif width == 1:
-                    empty = empty or line
+                    yield line, row
         except csv.Error as error:
-            raise self._unreadable(error) from None
+            raise self._unreadable(error, before + 1) from None
+        except EndlessError:
+            raise self.text.refused("the row does not end; is a quotation mark left open?", before + 1) from None
 
-    def _lines(self) -> Iterator[str]:
-        for line in self.text.lines():
-            yield line
-            if self.text.given - self._begun > LONGEST_LINE:
-                raise self._refused("the row does not end; is a quotation mark left open?")
-
-    def _next(self) -> list[str]:
-        try:
-            first = next(self._reader, [])
-        except csv.Error as error:
-            raise self._unreadable(error) from None
-        self._before, self._begun = self._reader.line_num, self.text.given
-        return first
-
-    def _refused(self, why: str) -> ValuesError:
-        return self.text.refused(why, self._before + 1)
-
-    def _unreadable(self, error: csv.Error) -> ValuesError:
+    def _unreadable(self, error: csv.Error, line: int) -> ValuesError:
         # Python's message is matched but not shown: it might quote a field.
         words = str(error)
         if "unexpected end" in words:
-            return self._refused("a quotation mark is never closed")
+            return self.text.refused("a quotation mark is never closed", line)
         if "field larger" in words:
-            return self._refused(f"a field has more than {LONGEST_VALUE:,} characters; is a quotation mark left open?")
+            return self.text.refused(
+                f"a field has more than {LONGEST_VALUE:,} characters; is a quotation mark left open?", line
+            )
         if "new-line character" in words:
-            return self._refused("not CSV: the line contains a carriage return (CR); lines must end with LF or CR LF")
-        return self._refused(
-            "not CSV: a misplaced quotation mark; quote the whole field, and double the quotation marks inside"
+            return self.text.refused(
+                "not CSV: the line contains a carriage return (CR); lines must end with LF or CR LF", line
+            )
+        return self.text.refused(
+            "not CSV: a misplaced quotation mark; quote the whole field, and double the quotation marks inside", line
         )
 
     def _by_name(self, header: list[str], columns: Sequence[str] | None) -> list[int]:
@@ -116,7 +172,7 @@ class CsvRows:
                 raise self.text.refused(Words(f"expected one column, got {len(header)}; ", CHOOSE_ONE), 1)
             if hint:
                 raise self.text.refused(
-                    Words("one column", hint, ", otherwise ", Setting("delimiter", self._delimiter)), 1
+                    Words("one column", hint, ", otherwise ", Setting("delimiter", self.delimiter)), 1
                 )
         for name in missing:
             chosen = columns is not None and len(columns) == 1  # otherwise the names are fixed

@@ -1,74 +1,207 @@
-"""Values of NDJSON files: one JSON object, text or number per line. Messages name the line and never show a value."""
+"""Values of NDJSON files: one JSON object, text or number per line. Messages name the line and never show a value.
+
+Arrow reads ordinary blocks, those of which it is certain that Python's reader finds the same values in the same lines;
+every other block, and every error, is left to Python (docs/adr/0028-reading.md).
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..core.arguments import expect_few_brackets
+from ..core.domain import Column
+from ..core.domain.columns import arrow_column
+from ..core.parallel import in_order
 from ..core.wording import shown
 from ..core.words import Words
+from .batches import Batch, Glue, SeparatorError, arrow_is_installed
 from .sources import CHOOSE_ONE, almost_named
-from .text import Text
+from .text import Text, has_short_lines
 
 _MOST_BRACKETS = 2**20
 """Maximum number of brackets in a line: an empty list takes 50 times the memory of its text."""
+_FEW_BRACKETS = 500
+"""Number of brackets that Python's reader can certainly nest."""
+_DIGITS = 4000
+"""Number of digits that Python certainly reads as a number; it refuses some more, because they take long."""
+_LONG_NUMBER = re.compile(rb"[0-9]{%d}" % _DIGITS)
+_LARGEST = 1 << 26
+"""A number of bytes that no block has: Arrow does not divide it again."""
 _KINDS = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
 
 
-class _TwiceError(ValueError):
-    pass
+class _Repeating(dict[str, Any]):
+    """An object with fields that occur more than once."""
+
+    repeated: frozenset[str]
 
 
-def json_values(text: Text, column: str | None) -> Iterator[tuple[list[int], list[str | int | None]]]:
-    """The values of a field in JSON lines, in batches with their line numbers; None if null, NaN or absent.
+class JsonColumn:
+    """The values of a field in JSON lines, or of several fields that are glued, in batches; None if null or absent.
 
     Without a name, all lines are texts or numbers, or objects with the only field of the first object.
     """
-    quick, strict = json.JSONDecoder().raw_decode, json.JSONDecoder(object_pairs_hook=_object).raw_decode
-    name = "" if column is None else f'"{column}"'
-    plain: bool | None = None if column is None else False
-    for first, block in text:
+
+    def __init__(self, text: Text, fields: Sequence[str] | None, glue: Glue | None = None) -> None:
+        self._text, self._glue = text, glue
+        self._fields: list[str] = [] if fields is None else list(fields)
+        """The fields to read; none if every line is a text or a number."""
+        self._decided = fields is not None
+        self._quick = json.JSONDecoder().raw_decode
+        self._strict = json.JSONDecoder(object_pairs_hook=_object).raw_decode
+
+    def __iter__(self) -> Iterator[Batch]:
+        blocks = ((first, content) for first, content in self._text if self._decide(first, content))
+        if arrow_is_installed():
+            yield from in_order(self._tasks(blocks))
+        else:
+            yield from (self._by_lines(first, content) for first, content in blocks)
+
+    def _tasks(self, blocks: Iterator[tuple[int, bytes]]) -> Iterator[partial[Batch]]:
+        by_arrow = None
+        for first, content in blocks:
+            if not self._fields:
+                yield partial(_unchanged, self._by_lines(first, content))
+                continue
+            by_arrow = by_arrow or _Arrow(self._fields, self._glue)
+            yield partial(self._batch, by_arrow, first, content)
+
+    def _batch(self, by_arrow: _Arrow, first: int, content: bytes) -> Batch:
+        found = by_arrow.column(content)
+        if found is None:
+            return self._by_lines(first, content)
+        batch = Batch(range(first, first + len(found)), found)
+        if None in found.distinct:
+            # Python tells null from a field that is absent because its name is misspelt.
+            lines = content.split(b"\n")
+            missing = found.rows_with([value is None for value in found.distinct])
+            for row in np.flatnonzero(missing).tolist():
+                self._value(lines[row].decode().strip(" \t\r"), first + row)
+        return batch
+
+    def _by_lines(self, first: int, content: bytes) -> Batch:
         places: list[int] = []
         found: list[str | int | None] = []
-        for line, written in enumerate(block.removesuffix("\n").split("\n"), first):
+        for line, written in enumerate(content.decode().removesuffix("\n").split("\n"), first):
             written = written.strip(" \t\r")
-            if not written:
-                continue
-            try:
-                expect_few_brackets(written, _MOST_BRACKETS)
-                # Checking for duplicate fields is slow. A line that contains the name only once needs no check.
-                once = name and written.count(name) == 1 and "\\" not in written
-                value, end = quick(written) if once else strict(written)
-                if end != len(written):
-                    raise ValueError
-            except _TwiceError:
-                raise text.refused("a field occurs twice", line) from None
-            except (ValueError, RecursionError):
-                raise text.refused("not JSON; expected one complete object per line", line) from None
-            if plain is None:
-                plain = not isinstance(value, dict)
-                column = None if plain else _only(text, value, line)
-                name = "" if column is None else f'"{column}"'
-            if not plain:
-                value = _field(text, value, str(column), line)
-            if not isinstance(value, str):
-                value = _number(text, value, line)
-            places.append(line)
-            found.append(value)
+            if written:
+                places.append(line)
+                found.append(self._value(written, line))
         # Only an escape can produce half of a surrogate pair.
-        if "\\u" in block:
-            _refuse_halves(text, places, found)
-        yield places, found
+        if b"\\u" in content:
+            _refuse_halves(self._text, places, found)
+        return Batch(places, Column(found))
+
+    def _decide(self, first: int, content: bytes) -> bool:
+        # The first line that is not empty decides what every line is.
+        for line, written in enumerate(content.decode().split("\n"), first) if not self._decided else ():
+            written = written.strip(" \t\r")
+            if written:
+                value = self._parsed(written, line)
+                self._fields = [_only(self._text, value, line)] if isinstance(value, dict) else []
+                self._decided = True
+                break
+        return self._decided
+
+    def _parsed(self, written: str, line: int) -> Any:
+        try:
+            expect_few_brackets(written, _MOST_BRACKETS)
+            # Looking for fields that occur twice is slow. A line that contains the names only once needs it not.
+            once = self._fields and "\\" not in written and all(written.count(f'"{f}"') == 1 for f in self._fields)
+            value, end = self._quick(written) if once else self._strict(written)
+            if end != len(written):
+                raise ValueError
+        except (ValueError, RecursionError):
+            raise self._text.refused("not JSON; expected one complete object per line", line) from None
+        return value
+
+    def _value(self, written: str, line: int) -> str | int | None:
+        value = self._parsed(written, line)
+        if not self._fields:
+            return _text_or_number(self._text, value, line)
+        found = [_text_or_number(self._text, _field(self._text, value, name, line), line) for name in self._fields]
+        if self._glue is None:
+            return found[0]
+        try:
+            return self._glue.value(found)
+        except SeparatorError:
+            raise self._text.refused(self._glue.refusal, line) from None
+
+
+class _Arrow:
+    """Arrow's JSON reader, for ordinary blocks of one file."""
+
+    def __init__(self, fields: Sequence[str], glue: Glue | None) -> None:
+        import pyarrow
+        from pyarrow import json as arrow_json
+
+        self._arrow, self._json, self._glue = pyarrow, arrow_json, glue
+        self._read = arrow_json.ReadOptions(use_threads=False, block_size=_LARGEST)
+        self._kinds = [
+            arrow_json.ParseOptions(
+                explicit_schema=pyarrow.schema([(name, kind) for name in fields]), unexpected_field_behavior="ignore"
+            )
+            for kind in (pyarrow.string(), pyarrow.int64())
+        ]
+
+    def column(self, content: bytes) -> Column | None:
+        """The values of a block, or None if it is not ordinary."""
+        lines = content.count(b"\n") + (not content.endswith(b"\n"))
+        if not _is_ordinary(content, lines):
+            return None
+        for kind in self._kinds:
+            try:
+                table = self._json.read_json(
+                    self._arrow.BufferReader(content), read_options=self._read, parse_options=kind
+                )
+            except self._arrow.ArrowInvalid:
+                continue
+            columns = [arrow_column(column.chunks, str(column.type)) for column in table.columns]
+            try:
+                found = columns[0] if self._glue is None else self._glue.column(columns)
+            except SeparatorError:
+                return None
+            return found if len(found) == lines else None
+        return None
+
+
+def _is_ordinary(content: bytes, lines: int) -> bool:
+    # One object per line: at each line end, an object has ended and the next one begins.
+    end = b"}\r\n" if content.endswith(b"}\r\n") else b"}\n"
+    if not content.startswith(b"{") or not content.endswith((end, b"}")) or content.count(end + b"{") != lines - 1:
+        return False
+    brackets = content.count(b"{") + content.count(b"[")
+    if brackets - lines > _FEW_BRACKETS and (brackets > _MOST_BRACKETS or _most_in_a_line(content) > _FEW_BRACKETS):
+        return False
+    return has_short_lines(content, _DIGITS) or _LONG_NUMBER.search(content) is None
+
+
+def _most_in_a_line(content: bytes) -> int:
+    block = np.frombuffer(content, dtype=np.uint8)
+    brackets = np.flatnonzero((block == ord("{")) | (block == ord("[")))
+    ends = np.searchsorted(brackets, np.flatnonzero(block == ord("\n")))
+    return int(np.diff(np.concatenate([[0], ends, [len(brackets)]])).max())
+
+
+def _unchanged(batch: Batch) -> Batch:
+    return batch
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _TwiceError
-    return found
+    if len(found) == len(pairs):
+        return found
+    names = [name for name, _ in pairs]
+    repeating = _Repeating(found)
+    repeating.repeated = frozenset(name for name in found if names.count(name) > 1)
+    return repeating
 
 
 def _only(text: Text, value: dict[str, Any], line: int) -> str:
@@ -82,16 +215,21 @@ def _field(text: Text, value: object, column: str, line: int) -> object:
         # A list in the first line is most likely the whole file.
         hint = "; write one object per line, not a list of objects" if isinstance(value, list) else ""
         raise text.refused(f"expected a JSON object, got {_KINDS.get(type(value), 'a text or number')}{hint}", line)
+    if isinstance(value, _Repeating) and column in value.repeated:
+        raise text.refused("a field occurs twice", line)
     if column not in value and almost_named(column, list(value)):
         raise text.refused(Words(f"no field {shown(column)}", almost_named(column, list(value))), line)
     return value.get(column)
 
 
-def _number(text: Text, value: object, line: int) -> int | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _text_or_number(text: Text, value: object, line: int) -> str | int | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and math.isnan(value):
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise text.refused(f"expected a text or a whole number, got {_KINDS[type(value)]}", line)
+        kind = dict if isinstance(value, dict) else type(value)
+        raise text.refused(f"expected a text or a whole number, got {_KINDS[kind]}", line)
     return value
 
 

@@ -7,20 +7,24 @@ and batches have few enough rows to stay small.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..core.domain import Column
 from ..core.errors import ParameterError
 from ..core.wording import shown
 from ..core.words import Words
+from .batches import Batch, Glue, SeparatorError
 from .parquet_footer import FooterError, check_footer
 from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
 from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
 from .thrift import ThriftError
 
 _ROWS = 1 << 15
+_STEP = 1 << 14
+"""Number of rows in a batch of glued columns."""
 _BUFFER = 1 << 20
 _MOST_FOOTER = 1 << 23
 """Maximum size of the metadata in bytes: about 60,000 column chunks with their statistics."""
@@ -153,15 +157,19 @@ class ParquetColumn:
             found += pages
         return found
 
-    def __iter__(self) -> Iterator[tuple[list[int], list[Any]]]:
-        """Batches of the Parquet column: pairs of row numbers and values."""
+    def __iter__(self) -> Iterator[Batch]:
+        """Batches of the Parquet column, with row numbers from 1."""
         done = 0
         try:
             rows, groups = self._rows_at_once(), self._groups()
             for batch in self._file.iter_batches(rows, row_groups=groups, columns=[self._name]):
-                values = self._values(batch.column(batch.schema.names.index(self._name)), done)
-                for first, last in _cuts(values):
-                    yield list(range(done + first + 1, done + last + 1)), values[first:last]
+                column = self._values(batch.column(batch.schema.names.index(self._name)), done)
+                if _has_little_text(column):
+                    yield Batch(range(done + 1, done + len(column) + 1), column)
+                else:
+                    values = column.listed()
+                    for first, last in _cuts(values):
+                        yield Batch(range(done + first + 1, done + last + 1), Column(values[first:last]))
                 done += len(batch)
         except (ValuesError, MemoryError):  # ArrowMemoryError is a MemoryError, and no sign of damage
             raise
@@ -174,11 +182,10 @@ class ParquetColumn:
         finally:
             self._file.close()
 
-    def _values(self, column: Any, done: int) -> list[Any]:
+    def _values(self, column: Any, done: int) -> Column:
         try:
             if not self._arrow.types.is_dictionary(column.type):
-                values: list[Any] = column.to_pylist()
-                return values
+                return Column(column.to_pylist())
             return self._looked_up(column)
         except UnicodeDecodeError:
             for place, each in enumerate(column, done + 1):
@@ -188,16 +195,16 @@ class ParquetColumn:
                     raise self._source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
             raise
 
-    def _looked_up(self, column: Any) -> list[Any]:
+    def _looked_up(self, column: Any) -> Column:
         if column.null_count == len(column):
-            return [None] * len(column)
+            return Column([None] * len(column))
         # Look up only the entries that this batch uses: the dictionary may be larger than the batch.
         distinct, places = np.unique(column.indices.fill_null(column.indices.drop_null()[0]), return_inverse=True)
         words = column.dictionary.take(self._arrow.array(distinct)).to_pylist()
-        values = [words[place] for place in places.tolist()]
-        for place in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)) if column.null_count else ():
-            values[place] = None
-        return values
+        if column.null_count:
+            places[np.asarray(column.is_null().to_pylist(), dtype=np.bool_)] = len(words)
+            words.append(None)
+        return Column(words, places)
 
     def _found(self, names: list[str], column: str | None) -> int:
         if column is None:
@@ -224,6 +231,49 @@ class ParquetColumn:
     def _refused(self, why: str) -> ValuesError:
         self._file.close()
         return self._source.refused(why)
+
+
+class GluedColumns:
+    """Several columns of a Parquet file as one, in batches with row numbers from 1."""
+
+    def __init__(self, source: Source, glue: Glue, *, binary: bool) -> None:
+        self._source, self._glue = source, glue
+        self._columns = [ParquetColumn(source, name, binary=binary) for name in glue.columns]
+        self.rows = self._columns[0].rows
+
+    def __iter__(self) -> Iterator[Batch]:
+        for batches in zip(*(_in_steps(column) for column in self._columns), strict=True):
+            parts = [batch.column for batch in batches]
+            try:
+                yield Batch(batches[0].places, self._glue.column(parts))
+            except SeparatorError:
+                wrong = [
+                    part.rows_with([self._glue.separator in str(item) for item in part.distinct]) for part in parts
+                ]
+                row = batches[0].places[int(np.argmax(np.any(wrong, axis=0)))]
+                raise self._source.refused(self._glue.refusal, f"row {row}") from None
+
+
+def _in_steps(batches: Iterable[Batch]) -> Iterator[Batch]:
+    # Batches of ``_STEP`` rows, so that those of several columns fit together.
+    values: list[Any] = []
+    first = 1
+    for batch in batches:
+        values += batch.column.listed()
+        while len(values) >= _STEP:
+            yield Batch(range(first, first + _STEP), Column(values[:_STEP]))
+            values, first = values[_STEP:], first + _STEP
+    if values:
+        yield Batch(range(first, first + len(values)), Column(values))
+
+
+def parquet_values(
+    source: Source, columns: Sequence[str] | None, glue: Glue | None, *, binary: bool
+) -> ParquetColumn | GluedColumns:
+    """The values of a column of a Parquet file, or of several that are glued, in batches."""
+    if glue is None:
+        return ParquetColumn(source, None if columns is None else columns[0], binary=binary)
+    return GluedColumns(source, glue, binary=False)
 
 
 def _refuse_large(page: Page) -> None:
@@ -254,11 +304,20 @@ def _most_together(pages: Sequence[Page], rows: int) -> int:
     return most
 
 
+def _has_little_text(column: Column) -> bool:
+    lengths = np.array([_length(value) for value in column.distinct], dtype=np.int64)
+    return int((lengths if column.index is None else lengths[column.index]).sum()) <= _MOST_TEXT
+
+
+def _length(value: Any) -> int:
+    return 0 if value is None or isinstance(value, int) else len(value)
+
+
 def _cuts(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
     # Ranges of a batch that have few enough characters, since long values may be repeated.
     first = length = 0
     for place, value in enumerate(values):
-        length += 0 if value is None or isinstance(value, int) else len(value)
+        length += _length(value)
         if length > _MOST_TEXT:
             yield first, place + 1
             first, length = place + 1, 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.domain import Domain
+from ..core.domain import Domain, encode_column
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from .authentication import Key
@@ -48,7 +48,7 @@ def privatize_values(
         for chunk in values:
             source = None if seed is None else SeededRandom(seed)
             with chunk.located():
-                codes = domain.encode(chunk.values)
+                codes = encode_column(domain, chunk.column)
                 reports = scheme.privatize_encoded(codes, source, first_report=done)
             writer.write(reports)
             done += len(reports)

@@ -12,7 +12,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from ..core.domain import Column
 from ..core.words import Setting, Words
+from .batches import Batch
 from .sources import Source, ValuesError
 
 LONGEST_VALUE = 1 << 20
@@ -22,6 +24,8 @@ LONGEST_LINE = 1 << 24
 MOST_AT_ONCE = 1 << 16
 """Maximum number of missing values in a batch: a run of empty lines might not fit into memory."""
 _BLOCK = 1 << 20
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8."""
 _GZIP = b"\x1f\x8b"
 _CR_ALONE = "the line contains a carriage return (CR); lines must end with LF or CR LF"
 # Other kinds of files by their first bytes, with which no ordinary UTF-8 text begins.
@@ -42,54 +46,49 @@ class Text:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.blocks = self.given = 0
-        """Number of blocks, and of characters, read so far."""
+        self._line = 1
+        """The line where the bytes that are read next begin or go on."""
 
     def refused(self, why: str, line: int) -> ValuesError:
         """A `ValuesError` that names the line of the text."""
         return self.source.refused(why, f"line {line}")
 
-    def __iter__(self) -> Iterator[tuple[int, str]]:
-        """Blocks of complete lines of text, each with the number of its first line. Refuse an empty file."""
-        first = 1
-        for content in self._cut():
-            if first == 1:
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Blocks of complete lines of text, each with the number of its first line. Refuse an empty file.
+
+        A block is valid UTF-8 and contains neither a NUL byte nor a byte order mark at the beginning of the file.
+        """
+        empty = True
+        for first, content in self._cut():
+            if empty:
                 self._refuse_other_files(content)
-            text = self._decoded(content, first)
-            self.blocks += 1
-            self.given += len(text)
-            if text:
-                yield first, text
-            first += content.count(b"\n")
-        if not self.blocks:
+            self._refuse_bytes(content, first)
+            begun = content.removeprefix(MARK) if empty else content
+            empty = False
+            if begun:
+                yield first, begun
+        if empty:
             raise self.refused("expected values, got an empty file", 1)
 
-    def lines(self) -> Iterator[str]:
-        """The lines of the text one by one, with their line ends."""
-        for _, text in self:
-            # Unlike splitlines, this splits at LF only.
-            yield from io.StringIO(text, newline="\n")
-
-    def _cut(self) -> Iterator[bytes]:
+    def _cut(self) -> Iterator[tuple[int, bytes]]:
         # Blocks that end at the end of a line, except the last.
-        line, length = 1, 0
+        length = 0
         pieces: list[bytes] = []
         for block in self._read():
             end = block.rfind(b"\n") + 1
             if end:
-                yield b"".join([*pieces, block[:end]])
-                line += block.count(b"\n")
+                first, self._line = self._line, self._line + block.count(b"\n")
+                yield first, b"".join([*pieces, block[:end]])
                 pieces, length = [], 0
             pieces.append(block[end:])
             length += len(block) - end
             if length > LONGEST_LINE:
                 why = _CR_ALONE if b"\r" in pieces[0] else f"the line has more than {LONGEST_LINE:,} bytes"
-                raise self.refused(why, line)
+                raise self.refused(why, self._line)
         if length:
-            yield b"".join(pieces)
+            yield self._line, b"".join(pieces)
 
     def _read(self) -> Iterator[bytes]:
-        lines = 1
         with self.source.opened() as file:
             counted: Any = _Counted(file, self.source)
             stream = io.BufferedReader(counted, _BLOCK)
@@ -98,11 +97,10 @@ class Text:
                 content: Any = gzip.GzipFile(fileobj=stream) if packed else stream
                 while block := content.read(_BLOCK):
                     yield block
-                    lines += block.count(b"\n")
             except (EOFError, gzip.BadGzipFile, zlib.error):
-                raise self.refused("the gzip data are cut off or damaged", lines) from None
+                raise self.refused("the gzip data are cut off or damaged", self._line) from None
             except OSError as error:
-                raise self.refused(error.strerror or "cannot be read", lines) from None
+                raise self.refused(error.strerror or "cannot be read", self._line) from None
 
     def _refuse_other_files(self, content: bytes) -> None:
         for beginning, what in _OTHERS.items():
@@ -111,16 +109,17 @@ class Text:
         if content[1:4:2] == b"\0\0" or content[:4:2] == b"\0\0":
             raise self.refused("text in UTF-16; save it as UTF-8", 1)
 
-    def _decoded(self, content: bytes, first: int) -> str:
+    def _refuse_bytes(self, content: bytes, first: int) -> None:
         place = content.find(b"\0")
         if place >= 0:
             raise self.refused("expected text, got a NUL byte", first + content.count(b"\n", 0, place))
+        if content.isascii():
+            return
         try:
-            text = content.decode()
+            content.decode()
         except UnicodeDecodeError as error:
             line = first + content.count(b"\n", 0, error.start)
             raise self.refused("expected text in UTF-8, got other bytes; save the file as UTF-8", line) from None
-        return text.removeprefix("\ufeff") if first == 1 else text
 
 
 class _Counted(io.RawIOBase):
@@ -140,13 +139,20 @@ class _Counted(io.RawIOBase):
         return len(content)
 
 
-def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
-    """The lines of a text in batches: their numbers, and the lines without line ends, None for an empty line.
+def has_short_lines(content: bytes, longest: int) -> bool:
+    """Whether it is certain, and quickly seen, that no line of a block has more than ``longest`` bytes."""
+    step = longest // 2
+    return all(content.find(b"\n", at, at + step) >= 0 for at in range(0, len(content) - step, step))
+
+
+def plain_lines(text: Text) -> Iterator[Batch]:
+    """The lines of a text in batches, without line ends, None for an empty line.
 
     Empty lines at the end of the file are ignored.
     """
     empty = 0  # the first of the empty lines before this block
-    for first, block in text:
+    for first, content in text:
+        block = content.decode()
         found: list[str | None] = list(block.removesuffix("\n").split("\n"))
         if "\r" in block:
             found = [line.removesuffix("\r") if line else line for line in found]
@@ -159,9 +165,9 @@ def plain_lines(text: Text) -> Iterator[tuple[list[int], list[str | None]]]:
         start = empty or first
         if end:
             for before in range(start, first, MOST_AT_ONCE):
-                numbers = list(range(before, min(before + MOST_AT_ONCE, first)))
-                yield numbers, [None] * len(numbers)
-            yield list(range(first, first + end)), [line or None for line in found[:end]]
+                numbers = range(before, min(before + MOST_AT_ONCE, first))
+                yield Batch(numbers, Column([None] * len(numbers)))
+            yield Batch(range(first, first + end), Column([line or None for line in found[:end]]))
             empty = first + end if end < len(found) else 0
         else:
             empty = start

@@ -5,19 +5,25 @@ Errors name the line, or the row of a Parquet file. No message shows a value or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from ..core.domain import Domain, Keys
+import numpy as np
+
+from ..core.domain import Column, Domain, Keys
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import nearest, shown
 from ..core.words import Setting, Words
+from .batches import Batch, Glue
+from .csv_column import CsvColumn
 from .csv_rows import CsvRows
-from .json_lines import json_values
-from .parquet_column import ParquetColumn
+from .json_lines import JsonColumn
+from .parquet_column import parquet_values
 from .sources import Source, ValuesError
 from .text import LONGEST_VALUE, Text, plain_lines
 
@@ -31,28 +37,37 @@ _SUFFIXES = {
     ".txt": "lines",
     ".parquet": "parquet",
 }
-_ROWS = 1 << 18
-"""Maximum number of CSV rows in a chunk; a block of text may have more, and a run of empty lines has no limit."""
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
-Batch = tuple[list[int], list[Any]]
-"""Line or row numbers, and the values in them: None for a missing value."""
+Readable = str | Path | BinaryIO
+"""The path of a file, or a stream of bytes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chunk:
     """Some users' values as items of the domain, and the line or row of each."""
 
-    values: list[Any]
-    places: list[int]
+    column: Column
+    places: Sequence[int]
     _source: Source
     _unit: str
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.places)
+
+    @property
+    def values(self) -> list[Any]:
+        """The value of each user in the chunk."""
+        return self.column.listed()
 
     def refused(self, why: str, position: int) -> ValuesError:
         """A `ValuesError` that names the file and line of the value at this position."""
         return self._source.refused(why, f"{self._unit} {self.places[position]}")
+
+    def refuse_any(self, wrong: Sequence[bool], why: str) -> None:
+        """Raise a `ValuesError` about the first user with one of the distinct values that are wrong, if any."""
+        if any(wrong):
+            raise self.refused(why, int(np.argmax(self.column.rows_with(wrong))))
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -66,130 +81,182 @@ class Chunk:
             raise self.refused(error.reason, error.position) from None
 
 
-class Values:
-    """The values of a source in chunks, which can be iterated over once. Made by ``values``."""
+@dataclass(frozen=True, eq=False, repr=False)
+class _Reading:
+    """A file of values that is being read."""
 
-    def __init__(
-        self, source: Source, batches: Iterable[Batch], *, unit: str, domain: Domain, skip: bool, head: int = 0
-    ) -> None:
-        self._source, self._batches, self._head = source, batches, head
-        self._unit, self._domain, self._skip = unit, domain, skip
+    source: Source
+    batches: Iterable[Batch]
+    unit: str
+    head: int
+
+    @property
+    def rows(self) -> int | None:
+        return getattr(self.batches, "rows", None)
+
+
+class Values:
+    """The values of one or more sources in chunks, which can be iterated over once. Made by ``values``."""
+
+    def __init__(self, first: _Reading, rest: Iterable[_Reading], *, sizes: list[int], domain: Domain, skip: bool):
+        self._reading, self._rest, self._sizes = first, rest, sizes
+        self._domain, self._skip = domain, skip
         self._kind: type | None = None
-        self.name, self.path = source.name, source.path
+        self.name = first.source.name if len(sizes) < 2 else f"{len(sizes):,} files"
+        self.path = first.source.path if len(sizes) < 2 else None
         self.taken = 0
         """Number of values read so far."""
         self.skipped = 0
         """Number of missing values skipped so far."""
+        self._read = self._taken_before = 0
+        """Size of the files read to their end, and number of values in them."""
 
     @property
     def expected(self) -> int | None:
-        """Estimated total number of values in the file; None if it is unknown."""
-        if isinstance(self._batches, ParquetColumn):
-            return self._batches.rows
-        if not self._source.size or not self._source.read:
-            return None
-        return max(self.taken, self.taken * self._source.size // self._source.read)
+        """Estimated total number of values; None if it is unknown."""
+        source, rows = self._reading.source, self._reading.rows
+        if len(self._sizes) < 2:
+            if rows is not None:
+                return rows
+            read, size = source.read, source.size or 0
+        else:
+            done = self.taken - self._taken_before
+            own = source.read if rows is None else done * (source.size or 0) // max(1, rows)
+            read, size = self._read + own, sum(self._sizes)
+        return max(self.taken, self.taken * size // read) if size and read else None
 
     def __iter__(self) -> Iterator[Chunk]:
-        """Chunks of users' values, in the order of the file."""
-        last = self._head
-        for places, found in self._batches:
-            last = places[-1] if places else last
-            chunk = self._present(Chunk(found, places, self._source, self._unit))
-            if chunk.values:
+        """Chunks of users' values, in the order of the files."""
+        yield from self._chunks()
+        for place, reading in enumerate(self._rest, 1):
+            self._reading, self._read = reading, sum(self._sizes[:place])
+            yield from self._chunks()
+
+    def _chunks(self) -> Iterator[Chunk]:
+        reading, last = self._reading, self._reading.head
+        self._kind, self._taken_before, skipped = None, self.taken, self.skipped
+        for batch in reading.batches:
+            last = batch.places[-1] if len(batch) else last
+            chunk = self._present(Chunk(batch.column, batch.places, reading.source, reading.unit))
+            if len(chunk):
                 self.taken += len(chunk)
                 yield self._converted(self._alike(chunk))
-        if not self.taken:
-            if self.skipped:
-                why = f"expected values, got the end of the file; all {self.skipped:,} values are missing"
-                raise self._source.refused(why, f"{self._unit} {last}")
-            raise self._source.refused("expected values, got the end of the file", f"{self._unit} {last + 1}")
+        if self.taken == self._taken_before:
+            why, skipped = "expected values, got the end of the file", self.skipped - skipped
+            if skipped:
+                why += f"; all {skipped:,} values are missing"
+            raise reading.source.refused(why, f"{reading.unit} {last + (not skipped)}")
 
     def _present(self, chunk: Chunk) -> Chunk:
-        if None not in chunk.values:
+        column = chunk.column
+        if None not in column.distinct:
             return chunk
+        absent = [value is None for value in column.distinct]
         if not self._skip:
-            raise chunk.refused(
-                Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip")),
-                chunk.values.index(None),
-            )
-        kept = [place for place, value in enumerate(chunk.values) if value is not None]
-        self.skipped += len(chunk) - len(kept)
-        return self._with([chunk.values[place] for place in kept], [chunk.places[place] for place in kept])
+            why = Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip"))
+            chunk.refuse_any(absent, why)
+        gone = column.rows_with(absent)
+        self.skipped += int(gone.sum())
+        places = np.asarray(chunk.places)[~gone].tolist()
+        return replace(chunk, column=column.without(column.distinct.index(None), gone), places=places)
 
     def _alike(self, chunk: Chunk) -> Chunk:
         # All values have one type: a number among texts is a mistake, and would be another item.
-        self._kind = self._kind or type(chunk.values[0])
-        if set(map(type, chunk.values)) != {self._kind}:
-            position = [type(value) is self._kind for value in chunk.values].index(False)
-            expected, got = ("a text", "a number") if self._kind is str else ("a number", "a text")
-            raise chunk.refused(f"expected {expected} as in the rows before, got {got}", position)
-        if self._kind is not int and max(map(len, chunk.values)) > LONGEST_VALUE:
-            position = [len(value) > LONGEST_VALUE for value in chunk.values].index(True)
-            raise chunk.refused(f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one", position)
+        distinct = chunk.column.distinct
+        self._kind = kind = self._kind or type(distinct[0])
+        if set(map(type, distinct)) != {kind}:
+            expected, got = ("a text", "a number") if kind is str else ("a number", "a text")
+            wrong = [type(value) is not kind for value in distinct]
+            chunk.refuse_any(wrong, f"expected {expected} as in the rows before, got {got}")
+        if kind is not int and max(map(len, distinct)) > LONGEST_VALUE:
+            why = f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one"
+            chunk.refuse_any([len(value) > LONGEST_VALUE for value in distinct], why)
         return chunk
 
     def _converted(self, chunk: Chunk) -> Chunk:
         if self._kind is not str and self._kind is self._domain.item_type:
             return chunk
         # A number becomes its text, as in a CSV file, which does not distinguish numbers from texts.
-        texts = list(map(str, chunk.values)) if self._kind is int else chunk.values
+        texts = [str(value) for value in chunk.column.distinct] if self._kind is int else chunk.column.distinct
+        column = Column(texts, chunk.column.index)
+        try:
+            return replace(chunk, column=Column(self._domain.parse(texts), column.index))
+        except DomainError:
+            pass
+        # The position is that among all values.
         with chunk.located():
-            return self._with(self._domain.parse(texts), chunk.places)
-
-    def _with(self, values: list[Any], places: list[int]) -> Chunk:
-        return Chunk(values, places, self._source, self._unit)
+            return replace(chunk, column=Column(self._domain.parse(column.listed())))
 
 
 def values(
-    source: str | Path | BinaryIO,
+    source: Readable | Sequence[str | Path],
     *,
     domain: Domain | None = None,
     column: str | None = None,
+    glue: Glue | None = None,
     format: str | None = None,
     missing: Literal["refuse", "skip"] = "refuse",
     delimiter: str | None = None,
     header: bool = True,
 ) -> Values:
-    """The values of a file or stream in chunks, as items of the domain, or as texts without a domain.
+    """The values of a file, of several files or of a stream in chunks, as items of the domain; without one, as texts.
 
     The suffix determines the format unless ``format`` is given: csv, tsv, ndjson, lines (one value per line) or
     parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
-    omitted if there is only one column. An empty field or line, null, NaN and an absent field are missing values,
-    refused or skipped; an empty text in NDJSON or Parquet is a value. Values are never stripped or changed.
+    omitted if there is only one column. ``glue`` joins several columns into one. An empty field or line, null, NaN and
+    an absent field are missing values, refused or skipped; an empty text in NDJSON or Parquet is a value. Values are
+    neither stripped nor changed; the domain may normalize them when it encodes them.
     """
-    given = Source(source)
-    kind = _format(given, format)
     if missing not in ("refuse", "skip"):
         raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
+    if glue is not None and column is not None:
+        raise ParameterError(Words("expected ", Setting("column"), " or ", Setting("glue"), ", got both"))
+    several = isinstance(source, Sequence) and not isinstance(source, str)
+    sources: list[Any] = list(source) if several else [source]  # type: ignore[arg-type]
+    if not sources:
+        raise ParameterError("expected at least one file of values, got none")
+    taken = Keys() if domain is None else domain  # any text
+    columns = (None if column is None else [column]) if glue is None else list(glue.columns)
+    opened = partial(
+        _reading, domain=taken, columns=columns, glue=glue, format=format, delimiter=delimiter, header=header
+    )
+    sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
+    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=missing == "skip")
+
+
+def _reading(
+    source: Readable,
+    *,
+    domain: Domain,
+    columns: list[str] | None,
+    glue: Glue | None,
+    format: str | None,
+    delimiter: str | None,
+    header: bool,
+) -> _Reading:
+    given = Source(source)
+    kind = _format(given, format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
         raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))
-    if kind == "lines" and column is not None:
+    if kind == "lines" and columns is not None:
         raise ParameterError(
             Words(
-                Setting("column"),
+                Setting("column" if glue is None else "glue"),
                 ": a file with one value per line has no columns; leave it out, or pass ",
                 Setting("format", "csv"),
                 " if it has",
             )
         )
-    taken = Keys() if domain is None else domain  # any text
-    batches: Iterable[Batch]
     if kind == "parquet":
-        batches = ParquetColumn(given, column, binary=taken.item_type is bytes)
-    elif kind == "ndjson":
-        batches = json_values(Text(given), column)
-    elif kind == "lines":
-        batches = plain_lines(Text(given))
-    else:
-        columns = None if column is None else [column]
-        usual = "\t" if kind == "tsv" else ","
-        batches = _csv_values(CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header))
-    unit = "row" if kind == "parquet" else "line"
-    return Values(
-        given, batches, unit=unit, domain=taken, skip=missing == "skip", head=int(kind in ("csv", "tsv") and header)
-    )
+        return _Reading(given, parquet_values(given, columns, glue, binary=domain.item_type is bytes), "row", 0)
+    if kind == "ndjson":
+        return _Reading(given, JsonColumn(Text(given), columns, glue), "line", 0)
+    if kind == "lines":
+        return _Reading(given, plain_lines(Text(given)), "line", 0)
+    usual = "\t" if kind == "tsv" else ","
+    rows = CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header)
+    return _Reading(given, CsvColumn(rows, glue), "line", int(header))
 
 
 def _format(source: Source, given: str | None) -> str:
@@ -202,6 +269,11 @@ def _format(source: Source, given: str | None) -> str:
     suffixes = [suffix.lower() for suffix in source.path.suffixes]
     if suffixes[-1:] == [".gz"]:
         suffixes.pop()
+    if suffixes[-1:] and suffixes[-1] in _SPREADSHEETS:
+        raise ParameterError(
+            f"{source.name}: expected a file of values, got a spreadsheet; save the sheet as CSV, or run "
+            + shlex.join(["libreoffice", "--headless", "--convert-to", "csv", source.name])
+        )
     found = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     if found is None:
         raise ParameterError(
@@ -212,18 +284,3 @@ def _format(source: Source, given: str | None) -> str:
             )
         )
     return found
-
-
-def _csv_values(rows: CsvRows) -> Iterator[Batch]:
-    # One chunk per block of text: neither many short values nor a few long ones take much memory.
-    (place,), text = rows.places, rows.text
-    places: list[int] = []
-    found: list[str | None] = []
-    block = text.blocks
-    for line, row in rows:
-        if text.blocks != block or len(places) == _ROWS:
-            yield places, found
-            places, found, block = [], [], text.blocks
-        places.append(line)
-        found.append(row[place] or None)
-    yield places, found

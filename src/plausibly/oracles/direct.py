@@ -80,7 +80,7 @@ class DE(Scheme):
 
     def estimator(self) -> Estimator:
         p = Fraction(self.keep, WORD)
-        return pure(p, (1 - p) / (self.size - 1), self._scores, both=(Fraction(0), Fraction(0)))
+        return pure(p, (1 - p) / (self.size - 1), self._scores, both=(Fraction(0), Fraction(0)), joint=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]

@@ -140,7 +140,7 @@ class HM(Scheme, TakesSigns):
         _expect_decoder(decoder)
         if decoder == "paper":
             return self._average_of_signs()
-        return pure(Fraction(self.keep, WORD), Fraction(1, self.g), self._supports)
+        return pure(Fraction(self.keep, WORD), Fraction(1, self.g), self._supports, joint=True)
 
     def _average_of_signs(self) -> Estimator:
         law = VarianceLaw(1 / (self.t * self._rho**2), (self.t - 1) / (self.t * self._rho) - 1)

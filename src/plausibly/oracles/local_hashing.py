@@ -51,7 +51,8 @@ class LocalHashing(HashedScheme):
         cells += kernels.support_counts(reports["seed"], reports["hash"], self.size, self.split, self.g)
 
     def estimator(self) -> Estimator:
-        return pure(self.p, Fraction(1, self.g), self._scores)
+        # The hash family is three-wise uniform (docs/adr/0006-hash-family.md).
+        return pure(self.p, Fraction(1, self.g), self._scores, joint=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         if codes is None:

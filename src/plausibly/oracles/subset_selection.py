@@ -117,7 +117,8 @@ class SS(Scheme):
 
     def estimator(self) -> Estimator:
         p = Fraction(self.keep, WORD)
-        return pure(p, (self.w - p) / (self.size - 1), self._scores, both=support_of_both(p, self.w, self.size))
+        both = support_of_both(p, self.w, self.size)
+        return pure(p, (self.w - p) / (self.size - 1), self._scores, both=both, joint=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]

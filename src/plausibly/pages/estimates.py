@@ -17,14 +17,10 @@ import numpy.typing as npt
 
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
-from ..core.wording import nearest, shown
+from ..core.wording import nearest, safe_cell, shown
 from .answer_page import answer_page
 from .answers import Answer, plain_items
 from .charts import chart, save_chart, tree_chart
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20", "'")
-"""First characters that make a spreadsheet read a cell as a formula, narrow and full-width; and the apostrophe, so that
-a reader can remove the one that is added."""
 
 
 def write_estimates(path: str | Path, answer: Answer) -> None:
@@ -56,15 +52,6 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
 
 
 _YES = {True: "true", False: "false"}
-
-
-def safe_cell(item: Any) -> Any:
-    """The item for a CSV file of estimates, with an apostrophe if a spreadsheet might run the item as a formula.
-
-    >>> safe_cell("=1+1"), safe_cell("'quoted'"), safe_cell("a=b"), safe_cell(-5)
-    ("'=1+1", "''quoted'", 'a=b', -5)
-    """
-    return f"'{item}" if isinstance(item, str) and item.startswith(_FORMULA) else item
 
 
 def _write_csv(answer: Answer, path: Path) -> None:

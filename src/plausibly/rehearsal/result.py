@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.scheme import Scheme
-from ..core.wording import percent
-from ..pages.estimates import safe_cell
+from ..core.wording import percent, safe_cell
 from .truth import Truth
 
 Floats = npt.NDArray[np.float64]

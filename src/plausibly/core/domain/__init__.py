@@ -1,6 +1,7 @@
 """Domains: the possible values of a user, and their codes for schemes; one file for each kind."""
 
 from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Domain, Encoded, Facts, Items, Listable
+from .columns import Column, encode_column
 from .integers import Integers
 from .items import listed, object_array, refuse
 from .keys import Keys
@@ -17,6 +18,7 @@ __all__ = [
     "OTHER",
     "OTHER_CHARACTER",
     "TAKE_OTHERS",
+    "Column",
     "Domain",
     "Encoded",
     "Facts",
@@ -28,6 +30,7 @@ __all__ = [
     "Strings",
     "as_domain",
     "domain_from_dict",
+    "encode_column",
     "expect_domain",
     "is_domain_kind",
     "listed",

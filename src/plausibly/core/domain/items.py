@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,10 +20,11 @@ def listed(items: object) -> list[Any]:
         return as_list
     if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
         raise DomainError(Words("items: expected a sequence of items, got one ", kind_of(items)))
-    # Iterating over a table of pandas would give the names of its columns.
-    if getattr(items, "ndim", 1) != 1:
+    # Iterating over a table of pandas would give the names of its columns, over one of Polars the columns.
+    if getattr(items, "ndim", 1) != 1 or hasattr(items, "columns"):
         raise DomainError(Words("items: expected one dimension, got ", kind_of(items), "; choose a column"))
-    return list(items)
+    # Iterating over a column of pyarrow would give its own kind of scalars.
+    return list(items.to_pylist() if hasattr(items, "to_pylist") else items)
 
 
 def object_array(items: Iterable[Any]) -> npt.NDArray[Any]:
@@ -42,7 +44,12 @@ def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def type_name(item: object) -> Part:
     """The type of an item, for messages."""
-    return "a missing value" if item is None else Kind(type(item))
+    return "a missing value" if is_missing(item) else Kind(type(item))
+
+
+def is_missing(item: object) -> bool:
+    """Whether an item stands for a missing value: None, NaN, or the NA and NaT of pandas."""
+    return item is None or type(item).__name__ in ("NAType", "NaTType") or (isinstance(item, Real) and item != item)
 
 
 def refuse(

@@ -146,11 +146,14 @@ class Strings(Normalizing):
         return rows
 
     def _shortened(self, texts: list[str]) -> list[str]:
-        # Only where the cut may leave a space at the end.
+        # Only where the cut leaves a space at the end; the others are cut later, all at once.
         length, steps = self.length, self.normalize
         if self.long == "refuse" or "strip" not in steps or max(map(len, texts)) <= length:
             return texts
-        return [device.shortened(text, length, steps) if len(text) > length else text for text in texts]
+        return [
+            device.shortened(text, length, steps) if len(text) > length and text[length - 1] in device.SPACES else text
+            for text in texts
+        ]
 
     def _encode_texts(self, texts: list[Any], rows: Rows, first: int) -> None:
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))

@@ -1,0 +1,89 @@
+"""What changed from one crowd to another: shares of items, with a level for all items together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .derived import Derived, Shares, Whose
+from .errors import ParameterError
+from .estimates import Estimates, Floats
+from .measured import expect_level
+from .wording import plural
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes:
+    """Shares of items before and after, their differences, and which of them changed.
+
+    The intervals of all differences contain the truth at once with probability ``level``. An item is ``changed`` if its
+    interval does not contain 0: the chance that any item without a change is called changed is at most 1 - level.
+    """
+
+    before: Shares
+    after: Shares
+    difference: Derived
+    level: float
+
+    def __len__(self) -> int:
+        return len(self.difference)
+
+    @property
+    def items(self) -> npt.NDArray[Any]:
+        """The items whose shares are compared for changes."""
+        return self.difference.items
+
+    @cached_property
+    def interval(self) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the intervals of the changes, which hold for all items together."""
+        return self.difference.interval(self.level, together=True)
+
+    @cached_property
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """Mask of the items with changes that noise does not explain."""
+        low, high = self.interval
+        return np.asarray((low > 0) | (high < 0))
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Places of the items: those with changes first, then by the size of the difference in standard errors."""
+        errors = np.sqrt(self.difference.known_variance())
+        sizes = np.abs(self.difference.values) / np.where(errors > 0, errors, 1.0)
+        return np.lexsort((-sizes, ~self.changed))
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of numbers of the changes, by name; shares are fractions."""
+        low, high = self.interval
+        return {
+            "before": self.before.values,
+            "after": self.after.values,
+            "difference": self.difference.values,
+            "standard_error": np.sqrt(self.difference.known_variance()),
+            "low": low,
+            "high": high,
+            "changed": self.changed,
+        }
+
+    def __repr__(self) -> str:
+        number = int(self.changed.sum())
+        return (
+            f"<changes of {plural(len(self), 'item')}: {number:,} changed, at a joint level of {100 * self.level:g} %>"
+        )
+
+
+def changes(before: Estimates, after: Estimates, *, level: float = 0.95, same_users: bool = False) -> Changes:
+    """What changed between two collections: differences of shares, with intervals that hold for all items together.
+
+    Each crowd is taken for a random sample of its population, so that a difference that two samples of one population
+    show by chance is no change. ``same_users``: the same users reported both times, and only the noise is random.
+    """
+    if not (isinstance(before, Estimates) and isinstance(after, Estimates)):
+        raise ParameterError("changes: expected two Estimates, got something else")
+    whose: Whose = "crowd" if same_users else "population"
+    one, other = before.shares(whose), after.shares(whose)
+    difference = other.aligned(one.items) - one
+    return Changes(one, other.aligned(one.items), difference, expect_level(level))

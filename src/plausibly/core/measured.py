@@ -1,0 +1,274 @@
+"""Numbers of items with their variances: look them up, list them, and turn them into tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .atomic import replacing
+from .basis import Basis
+from .errors import DomainError, ParameterError, StateError
+from .notebook import Bar, html_table
+from .wording import label_of, plural, safe_cell, shown, visible
+from .words import Setting, Words
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from polars import DataFrame as PolarsFrame
+
+Floats = npt.NDArray[np.float64]
+
+
+class MissingItemError(DomainError, KeyError):
+    """An item that was looked up is not among the estimates."""
+
+    __str__ = Exception.__str__  # that of KeyError would quote the message
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured:
+    """Numbers of items, each with its variance; ``variance`` is None if none is known."""
+
+    items: npt.NDArray[Any]
+    values: Floats
+    variance: Floats | None
+    basis: Basis = field(default=Basis(), kw_only=True)
+
+    @property
+    def quantity(self) -> str:
+        """The name of a measured number, and of its column in tables."""
+        return "estimate"
+
+    @property
+    def quantities(self) -> str:
+        """What the measured numbers are, in the plural."""
+        return "counts"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Row]:
+        return (Row(self.taken(np.array([place]))) for place in range(len(self)))
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._places
+
+    def __getitem__(self, item: Any) -> Row:
+        """The number of one item with its interval, by the item itself: ``estimates["dog"]``."""
+        return Row(self.taken(np.array([self.place(item)])))
+
+    def place(self, item: Any) -> int:
+        """The place of an item among the measured ones. Raises if it is not one of them."""
+        try:
+            return self._places[item]
+        except (KeyError, TypeError):
+            raise MissingItemError(f"expected one of the {len(self):,} items of these estimates, got another") from None
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        # The first place of each item; an item may have been asked for twice.
+        return {item: place for place, item in reversed(list(enumerate(self.items.tolist())))}
+
+    def taken(self, places: npt.NDArray[np.intp]) -> Self:
+        """The measured numbers of some items, by their places; they do not count as selected for being large."""
+        raise NotImplementedError
+
+    def aligned(self, items: npt.NDArray[Any]) -> Self:
+        """The measured numbers in the order of the given items. Raises unless they are of exactly these items."""
+        wanted = items.tolist()
+        if wanted == self.items.tolist():
+            return self
+        if len(wanted) != len(self) or self._places.keys() != set(wanted):
+            raise ParameterError(
+                f"expected estimates of the same items, got {len(wanted):,} and {len(self):,} that are not; "
+                "estimate the items of one from the other tally: tally.estimate(estimates.items)"
+            )
+        return self.taken(np.array([self._places[item] for item in wanted], dtype=np.intp))
+
+    def shared_with(self, other: Basis) -> Floats:
+        """The part of the variance that the measured numbers may share with others on the given basis: all or none."""
+        return self.basis.changed.shared_error(other, self.known_variance())
+
+    @property
+    def selected(self) -> bool:
+        """Whether the measured items were selected for large estimates."""
+        return False
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the confidence interval of every measured number, not clipped."""
+        return normal_interval(self.values, self.known_variance(), expect_level(level))
+
+    def known_variance(self) -> Floats:
+        """The variance of the measured numbers. Raises if there is none."""
+        if self.variance is None:
+            raise StateError("no variance, hence no interval")
+        return self.variance
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every measured number, the square root of its variance. Raises if there is none."""
+        return np.sqrt(self.known_variance())
+
+    def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
+        """The columns of numbers in tables of the measured items, by name."""
+        columns: dict[str, npt.NDArray[Any]] = {self.quantity: self.values}
+        if self.variance is not None:
+            low, high = self.interval(level)
+            columns |= {"standard_error": np.sqrt(self.variance), "low": low, "high": high}
+        return columns
+
+    def to_dict(self, level: float = 0.95) -> dict[Any, dict[str, Any]]:
+        """The table as a dictionary: item to name of the column to number."""
+        columns = self.columns(level)
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return {item: dict(zip(columns, row, strict=True)) for item, row in zip(self.items.tolist(), rows, strict=True)}
+
+    def to_frame(self, level: float = 0.95) -> DataFrame:
+        """The table as a pandas DataFrame: the items, their numbers, standard errors and intervals."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError("to_frame() needs pandas: pip install pandas") from error
+        return DataFrame({"item": self.items, **self.columns(level)})
+
+    def to_polars(self, level: float = 0.95) -> PolarsFrame:
+        """The table as a Polars DataFrame, like ``to_frame``."""
+        try:
+            from polars import DataFrame
+        except ImportError as error:
+            raise ImportError("to_polars() needs polars: pip install polars") from error
+        return DataFrame({"item": self.items.tolist(), **self.columns(level)})
+
+    def to_csv(self, path: str | Path | None = None, level: float = 0.95) -> str | None:
+        """Write the table to a CSV file that is safe to open in a spreadsheet; without a path, return its text."""
+        columns, text = self.columns(level), io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(["item", *columns])
+        numbers = zip(*(column.tolist() for column in columns.values()), strict=True)
+        for item, row in zip(self.items.tolist(), numbers, strict=True):
+            name = item.hex() if isinstance(item, bytes) else item
+            writer.writerow([safe_cell(name), *(str(each).lower() if isinstance(each, bool) else each for each in row)])
+        if path is None:
+            return text.getvalue()
+        with replacing(Path(path)) as unfinished:
+            unfinished.write_text(text.getvalue(), encoding="utf-8", newline="")
+        return None
+
+    def _repr_html_(self) -> str:
+        # For notebooks: the largest numbers with bars and intervals.
+        seen = self.shown_rows()
+        columns, texts = ["item", self.quantity], [[self.written(value)] for value in seen.values.tolist()]
+        ends: list[Any] = [None] * len(seen)
+        if seen.variance is not None:
+            columns.append("95 % interval")
+            ends = list(zip(*(side.tolist() for side in seen.interval()), strict=True))
+        bars = []
+        for item, text, value, pair, hollow in zip(
+            seen.items.tolist(), texts, seen.values.tolist(), ends, seen.hollow.tolist(), strict=True
+        ):
+            if pair is not None:
+                low, high = map(self.written, pair)
+                text.append(f"at most {high}" if hollow else f"[{low}, {high}]")
+            bars.append(Bar(visible(item), text, value, pair, hollow))
+        more = [f"… and {len(self) - len(seen):,} more"] * (len(seen) < len(self))
+        return html_table(self.title, columns, bars, [*more, *self.remarks()])
+
+    @property
+    def title(self) -> str:
+        """The heading of the measured numbers in a notebook."""
+        return f"{self.quantity} of {plural(len(self), 'item')}"
+
+    def remarks(self) -> list[str]:
+        """Sentences below the measured numbers in a notebook."""
+        return []
+
+    def written(self, value: float) -> str:
+        """The text of one measured number."""
+        return f"{value:,.4g}"
+
+    def shown_rows(self) -> Measured:
+        """The measured numbers that a notebook shows, largest first."""
+        return self.taken(np.argsort(-np.abs(np.nan_to_num(self.values)), kind="stable")[:SHOWN])
+
+    @property
+    def hollow(self) -> npt.NDArray[np.bool_]:
+        """Mask of measured items that cannot be told apart from noise, and have an upper bound only."""
+        return np.zeros(len(self), dtype=np.bool_)
+
+
+SHOWN = 20
+"""Number of rows in a notebook."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Row:
+    """One item with its number; ``float(row)`` is the number."""
+
+    only: Measured
+
+    @property
+    def item(self) -> Any:
+        """The item of the row."""
+        return self.only.items.tolist()[0]
+
+    @property
+    def value(self) -> float:
+        """The number of the row's item."""
+        return float(self.only.values[0])
+
+    @property
+    def variance(self) -> float | None:
+        """The variance of the row's number; None if none is known."""
+        return None if self.only.variance is None else float(self.only.variance[0])
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the row's number; None if none is known."""
+        return None if self.variance is None else self.variance**0.5
+
+    @property
+    def share(self) -> float:
+        """The row's number as a share of the reports. Raises if it is neither a count nor a share."""
+        columns = self.only.columns()
+        if "share" not in columns:
+            raise StateError(f"expected a count, got a {self.only.quantity}, which has no share")
+        return float(columns["share"][0])
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Lower and upper end of the confidence interval of the row's number."""
+        low, high = self.only.interval(level)
+        return float(low[0]), float(high[0])
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        name = f"{label_of(self.item) or '(empty)'}: {self.only.written(self.value)}"
+        if self.variance is None:
+            return f"<{name}>"
+        low, high = map(self.only.written, self.interval())
+        return f"<{name}, at most {high}>" if self.only.hollow[0] else f"<{name} [{low}, {high}]>"
+
+
+def expect_level(level: Any) -> float:
+    """The confidence level of measured numbers. Raises unless it is strictly between 0 and 1."""
+    if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]  # compared as it is: it may be huge
+        expected = f": expected a number strictly between 0 and 1, got {shown(level)}"
+        raise ParameterError(Words(Setting("level"), expected))
+    return float(level)
+
+
+def normal_interval(values: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
+    """Ends of intervals around measured numbers by the normal law; ``level`` for each of them."""
+    half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variance)
+    return values - half, values + half
