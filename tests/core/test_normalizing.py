@@ -44,11 +44,11 @@ def test_the_order_is_fixed_whatever_order_was_typed(typed: object, steps: tuple
         ("", "unknown step ''"),
         ("NFC", "unknown step 'NFC'"),
         ("nfc,nfc", "each step once"),
-        ("nfc,truncate", "cut at their length anyway"),
-        (3, "expected names of steps"),
-        ([1], "expected names of steps"),
-        ({"nfc"}, "expected names of steps"),
-        (None, "expected names of steps"),
+        ("nfc,truncate", "strings are cut at their length anyway"),
+        (3, "expected steps such as nfc,lower,strip"),
+        ([1], "expected steps such as nfc,lower,strip"),
+        ({"nfc"}, "expected steps such as nfc,lower,strip"),
+        (None, "expected steps such as nfc,lower,strip"),
     ],
 )
 def test_other_steps_are_refused(typed: object, why: str) -> None:
