@@ -1328,7 +1328,7 @@ ESTIMATOR = [
         "the difference of two estimates of one tally has the variance of two crowds",
         Edit("core.basis:Basis.expect_apart", "self.reports & other.reports", "False"),
         by=detect.computing,
-        sees="accepted: the same reports twice",
+        sees="the same reports twice is accepted",
     ),
     fault(
         "each-item-by-itself",
@@ -1342,7 +1342,7 @@ ESTIMATOR = [
         "a question about an unlisted text is answered with the count of all others",
         Edit("core.domain.labels:Labels.ask", "item not in self._index", "False"),
         by=detect.computing,
-        sees="accepted: an unlisted item as a question",
+        sees="an unlisted item as a question is accepted",
     ),
 ]
 

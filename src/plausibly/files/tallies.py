@@ -179,7 +179,7 @@ class Collected:
         except KeyNeededError:
             raise KeyNeededError(path) from None
         except PlausiblyError as error:
-            raise StateError(f"{path}: {error}") from None
+            raise StateError(Words(f"{path}: ", error.words)) from None
         except OSError as error:
             raise StateError(f"{path}: {error.strerror}") from None
 

@@ -17,7 +17,7 @@ from ..core.bar_chart import chart_size
 from ..core.changes import Changes
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import MOST_BARS
-from ..core.wording import label_of, nearest, plural, safe_cell, visible
+from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
 from .answers import Source
 from .charts import save_chart, svg_of
 from .html import Html, document, picture, tag
@@ -136,7 +136,7 @@ def check_changes_name(path: str | Path) -> Path:
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in _WRITERS:
-        raise ParameterError(f"{path}: unknown suffix {ending!r}; {nearest(ending, _WRITERS)}")
+        raise ParameterError(f"{path}: unknown suffix {shown(ending)}; {nearest(ending, _WRITERS)}")
     folder_of(path)
     if ending in (".html", ".png", ".svg") and find_spec("matplotlib") is None:
         raise StateError(f"{path}: needs matplotlib: pip install matplotlib")
