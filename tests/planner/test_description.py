@@ -257,7 +257,7 @@ def test_devices_refuse_by_default_exactly_what_is_said_to_be_refused(domain: An
         (Labels(("a", "b"), other=True), 'every other text is reported as the item "other"'),
         (Labels(tuple("abcdefgh")), "8 labels: a, b, c, d, e, …"),
         (Labels(("a", "b")), "(plan --other, or other=True in Python, takes them as one more item)"),
-        (Labels(("a\x1b[31m", "b")), "2 labels: a\\x1b[31m, b"),
+        (Labels(("a\x1b[31m", "b")), "2 labels: a‹escape›[31m, b"),
         (Keys(), "any text, as a 64-bit hash"),
         (Strings("ab", 7), "cut after 7 characters"),
         (Strings("ab", 7), "(plan --other, or other=True in Python, takes them)"),

@@ -121,15 +121,10 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
         f"{PAPER} recommend the prefix extending method (PEM) over a Count-Min sketch. It still beats the other "
         "published searches; TRELLIS, which weighs all prefixes of a string together, beats it and comes close to an "
         "exhaustive search.",
-        f"To be found, a string of {length} characters needs as much evidence as it takes to name it: "
-        f"{text * length:.0f} nats"
-        + (
-            f" if it is like a word, {random * length:.0f} if it is random, which takes {percent(unlikely)} of users."
-            if text < random
-            else "."
-        ),
-        "Shorter strings and strings of a dictionary need less. "
-        f"Among {aim.limits.candidates:,} candidates known beforehand (Keys()), {percent(light)} of users are enough.",
+        f"This share is for a string of {length} characters"
+        + (f" that looks like a word; a random one takes {percent(unlikely)} of users. " if text < random else ". ")
+        + "Shorter strings and strings of a dictionary need fewer.",
+        f"Among {aim.limits.candidates:,} candidates that you can name, {percent(light)} of users are enough.",
         f"The search looks for the {LOOKED_FOR} most common strings: tally.search(k={LOOKED_FOR}, level=0.05).",
         "If you can ask fresh users in several rounds, plausibly.ROUNDS asks each time about the surviving prefixes.",
         "ε is for one report of a user; several reports add up.",
