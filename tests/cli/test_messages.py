@@ -40,7 +40,7 @@ PYTHON_ONLY = {
 }
 """Modules whose messages are for people at a Python prompt, with the reason."""
 PYTHON_METHODS = {"to_frame() needs", "plot() needs", "plot_tree() needs", "result() returns", "decode_reports reads"}
-PYTHON_METHODS |= {"before top()", "tally.estimate(estimates.items)"}
+PYTHON_METHODS |= {"to_polars() needs", "before top()", "tally.estimate(estimates.items)"}
 """Methods without a command, in messages that only their callers can get."""
 SPEAKS = {"Words", "refuse", "refused", "_refused", "refuse_asked", "damaged"}
 """Functions that make messages, besides the errors themselves."""
