@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test-fast test test-slow sanitize fuzz bench docs check format lock clean
+.PHONY: help demo test-fast test test-slow sanitize fuzz bench docs check format lock test-oldest wheels emulator clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -11,6 +11,8 @@ PY     := $(VENV)/bin/python
 KERNEL := src/plausibly/kernels/native.c src/plausibly/kernels/c/*.h src/plausibly/kernels/sources.py
 SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
+TOOLS  := $(VENV)/wheels
+OLDEST := $(VENV)/oldest
 # The demo's extras. In a variable, because a comma would end an argument of $(call).
 SHOWN  := plots,files
 
@@ -35,7 +37,7 @@ endif
 
 help:  ## Show this list
 	@echo 'plausibly: frequency estimation under local differential privacy'; echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it: a histogram emerges from noise
 	@$(VENV)/bin/plausibly demo
@@ -48,6 +50,12 @@ test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pas
 
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
 	@$(PYTEST) -m slow
+
+# Without the tests of documentation and tools, which need more than the package. Warnings are no errors: old libraries
+# call each other in ways that newer ones deprecate.
+test-oldest: $(OLDEST)/.installed  ## Run the quick tests with the lowest versions of all dependencies
+	@PYTHONHASHSEED=0 $(OLDEST)/bin/python -m pytest -q -n $(JOBS) --dist worksteal -m 'not slow and not full' \
+	    -p no:cacheprovider -o filterwarnings=default --disable-warnings $(wildcard tests/*/)
 
 sanitize: $(VENV)/.dev  ## Run the kernels under AddressSanitizer and UBSan: on arbitrary bytes, then their tests
 	@$(PY) tests/kernels/fuzz/sanitize.py
@@ -87,13 +95,22 @@ lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, a
 	@rm -rf $(VENV)/lock
 	@$(PY) -m venv --without-pip $(VENV)/lock
 	@$(PY) -m pip --python $(VENV)/lock/bin/python install -qq --disable-pip-version-check uv
-	@for name in build dev; do \
-	    echo 'setuptools>=77' | $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	@for name in build dev wheels; do \
+	    printf '%s\n' 'setuptools>=77' $$(test $$name != wheels || echo auditwheel ziglang) | $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	        --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
-	        $$(test $$name = build || echo pyproject.toml --extra dev) - --output-file $(LOCKS)/$$name.lock || exit 1; \
+	        $$(test $$name != dev || echo pyproject.toml --extra dev) - --output-file $(LOCKS)/$$name.lock || exit 1; \
 	done
 	@rm -rf $(VENV)/lock
-	@echo '· $(LOCKS)/build.lock and $(LOCKS)/dev.lock; `make check test` shows whether they work'
+	@echo '· $(LOCKS)/*.lock; `make check test wheels` shows whether they work'
+
+# ONLY=manylinux_2_17_x86_64 builds one of them.
+wheels: $(TOOLS)/.installed  ## Build the source archive and the wheels of all platforms, and test those that run here
+	@$(PY) -m release.wheels --tools $(TOOLS) $(if $(ONLY),--only $(ONLY))
+	@echo '· dist/tested.txt says how each was tested'
+
+emulator:  ## Install qemu-user (Debian, Ubuntu), with which `make wheels` tests the wheel for aarch64
+	@$(if $(filter 0,$(shell id -u)),,sudo) apt-get update -qq
+	@$(if $(filter 0,$(shell id -u)),,sudo) apt-get install -y -qq qemu-user
 
 clean:  ## Remove everything that make created, including .venv
 	@rm -rf $(VENV) build dist docs/_build src/plausibly.egg-info $(SHARED)
@@ -133,13 +150,13 @@ $(VENV)/.python:
 	@touch $@
 
 # No build isolation: setuptools is already here, and a download less is one thing less that can fail.
-$(VENV)/.demo: pyproject.toml setup.py | $(VENV)/.python
+$(VENV)/.demo: pyproject.toml setup.py src/plausibly/version.py | $(VENV)/.python
 	$(say) 'installing plausibly, matplotlib and pyarrow'
 	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[$(SHOWN)]')
 	@touch $@
 
 # First the tools from the lock, then the package, whose dependencies are installed by then.
-$(VENV)/.dev: pyproject.toml setup.py $(LOCKS)/dev.lock | $(VENV)/.python
+$(VENV)/.dev: pyproject.toml setup.py src/plausibly/version.py $(LOCKS)/dev.lock | $(VENV)/.python
 	$(say) 'installing plausibly and the developer tools'
 	@$(call locked,dev,--no-build-isolation --editable '.[dev]')
 	$(call with-kernels,$(PIP) --no-deps --no-build-isolation --editable .)
@@ -153,6 +170,26 @@ $(PEERS)/.installed: bench/peers.txt | $(VENV)/.python
 	@$(PY) -m venv --without-pip $(PEERS)
 	@$(PY) -m pip --python $(PEERS)/bin/python install -qq --disable-pip-version-check --retries 1 --timeout 20 \
 	    --requirement bench/peers.txt || { rm -rf $(PEERS); exit 1; }
+	@touch $@
+
+# Editable, because tests read files of the repository. The kernels are those of .venv.
+$(OLDEST)/.installed: pyproject.toml setup.py src/plausibly/version.py $(wildcard $(KERNEL)) | $(VENV)/.python $(VENV)/.kernels
+	$(say) 'installing the lowest versions of all dependencies'
+	@rm -rf $(OLDEST)
+	@$(PY) -m venv --without-pip $(OLDEST)
+	@$(PY) -m pip --python $(OLDEST)/bin/python install -qq --disable-pip-version-check \
+	    'setuptools>=77' pytest pytest-xdist hypothesis $$($(PY) -m release.oldest)
+	@$(PY) -m pip --python $(OLDEST)/bin/python install -qq --disable-pip-version-check \
+	    --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Zig unpacks to 400 MB: in an environment of its own, for those who make a release.
+$(TOOLS)/.installed: $(LOCKS)/wheels.lock | $(VENV)/.python
+	$(say) 'installing the cross compiler (400 MB, once)'
+	@rm -rf $(TOOLS)
+	@$(PY) -m venv --without-pip $(TOOLS)
+	@$(PY) -m pip --python $(TOOLS)/bin/python install -qq --disable-pip-version-check \
+	    --require-hashes --requirement $(LOCKS)/wheels.lock
 	@touch $@
 
 # The target is a stamp, not the library: without a compiler there is no library, and we should not try every time.

@@ -1,8 +1,8 @@
-"""Build the C kernels as a plain shared library beside the loader; everything else is in pyproject.toml.
+"""Build the C kernels as a plain shared library beside the loader; nearly everything else is in pyproject.toml.
 
 The library does not use Python's C interface (it is loaded with ctypes), so one wheel serves every Python version:
 `py3-none-<platform>`. Without a working compiler the build continues, the wheel is `py3-none-any`, and the package
-computes the same numbers with NumPy.
+computes the same numbers with NumPy. The same sources and the same compiler give the same bytes.
 """
 
 import os
@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -21,6 +22,11 @@ from setuptools.errors import CompileError
 KERNELS = Path("src/plausibly/kernels")
 # Run instead of imported: importing the package needs NumPy, which the build must not require.
 SOURCES = runpy.run_path(str(KERNELS / "sources.py"))
+
+# Files in a wheel have neither the date nor the permissions of the day on which somebody built it. The date is the
+# earliest that a zip file can have.
+os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800")
+os.umask(0o022)
 
 # -O3 is explicit because the kernels are several times slower under -O2 (gcc 12).
 FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-Wall"]
@@ -67,9 +73,13 @@ def compile_library(source: Path, target: Path) -> None:
     try:
         digest = SOURCES["digest"](source.parent)
         flags = [*FLAGS, *understood(compiler()), f'-DPLAUSIBLY_DIGEST="{digest}"']
-        command = [*compiler(), *flags, "-o", str(target), str(source)]
-        print(shlex.join(command), flush=True)
-        subprocess.run(command, check=True)
+        # In a folder of its own: a linker for Windows writes more than the library.
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder) / target.name
+            command = [*compiler(), *flags, "-o", str(made), str(source)]
+            print(shlex.join(command), flush=True)
+            subprocess.run(command, check=True)
+            shutil.copy(made, target)
     except (OSError, subprocess.CalledProcessError) as error:
         raise CompileError(str(error)) from error
 
@@ -102,7 +112,22 @@ class PortableWheel(bdist_wheel):
         return "py3", "none", "any"
 
 
+def index_metadata() -> dict[str, object]:
+    """The README for a package index and the links beside it."""
+    page = runpy.run_path("release/index_page.py")
+    where = {
+        "repository": tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["tool"]["plausibly"]["repository"],
+        "version": runpy.run_path("src/plausibly/version.py")["__version__"],
+    }
+    return {
+        "long_description": page["index_page"](Path("README.md").read_text("utf-8"), **where),
+        "long_description_content_type": "text/markdown",
+        "project_urls": page["project_urls"](**where),
+    }
+
+
 setup(
+    **index_metadata(),
     ext_modules=[
         # Optional: setuptools turns a CompileError into a warning.
         Extension(

@@ -17,7 +17,7 @@ from .remote import whole_job
 Results = dict[str, Any]
 Line = list[tuple[float, float]]
 
-INK, FAINT, GRID, PALE, BAD = "#1b2a41", "#8d99ae", "#e3e6ec", "#6fb3be", "#d1495b"
+INK, FAINT, GRID = "#1b2a41", "#8d99ae", "#e3e6ec"
 COLOURS = {"plausibly": "#00798c", "pure-ldp": "#d1495b", "multi-freq-ldpy": "#e09f3e"}
 MARKS = {"plausibly": "o", "pure-ldp": "s", "multi-freq-ldpy": "D"}
 STYLE = {
@@ -45,23 +45,27 @@ class Picture:
 def draw(results: Results, folder: Path) -> list[Picture]:
     """Draw all pictures for which there are results."""
     plan = results["plan"]
-    setting = f"n = {plan['whole_n']:,}, d = {plan['whole_d']:,}, ε = 3"
-    threads = f"{results['machine']['threads']} threads"
+    threads = f"plausibly on {results['machine']['threads']} threads"
     drawings: list[tuple[Picture, Callable[[Results], Figure]]] = [
-        (Picture("whole-job.png", f"Seconds of a whole job ({setting}; ours on {threads})"), _whole_job),
+        (
+            Picture(
+                "whole-job.png",
+                f"From values to estimates: {plan['whole_n']:,} users, {plan['whole_d']:,} items, ε = 3 ({threads})",
+            ),
+            _whole_job,
+        ),
         (Picture("limits.png", "Speed of the kernels as a share of the machine's limit, on one thread"), _limits),
         (
-            Picture("scaling-n.png", f"Seconds of a whole job by number of users (d = {plan['whole_d']:,})"),
+            Picture("scaling-n.png", f"From values to estimates, by number of users ({plan['whole_d']:,} items)"),
             _by_n,
         ),
         (
-            Picture("scaling-d.png", f"Seconds of a whole job by domain size (n = {plan['curve_users']:,})"),
+            Picture("scaling-d.png", f"From values to estimates, by number of items ({plan['curve_users']:,} users)"),
             _by_d,
         ),
         (
             Picture(
-                "sketches.png",
-                f"Seconds of a whole sketch job (n = {plan['sketch_n']:,}, ε = 3; ours on {threads})",
+                "sketches.png", f"Sketches, from values to estimates: {plan['sketch_n']:,} users, ε = 3 ({threads})"
             ),
             _sketches,
         ),
@@ -69,43 +73,39 @@ def draw(results: Results, folder: Path) -> list[Picture]:
     with mpl.rc_context(STYLE):
         for picture, drawing in drawings:
             figure = drawing(results)
-            figure.suptitle(picture.caption, fontweight="bold", fontsize=12)
+            figure.suptitle(picture.caption, fontweight="bold", fontsize=10)
             figure.savefig(folder / picture.file, dpi=150)
     return [picture for picture, _ in drawings]
 
 
 def _whole_job(results: Results) -> Figure:
-    rows = [{**row, "name": row["oracle"]} for row in results["whole"]]
-    bounds = {goal["claim"]: goal["bound"] for goal in results["goals"]}
-    return _side_by_side(rows, bounds)
+    return _side_by_side([{**row, "name": row["oracle"]} for row in results["whole"]])
 
 
 def _sketches(results: Results) -> Figure:
-    return _side_by_side(results["sketch_races"], {})
+    return _side_by_side(results["sketch_races"])
 
 
-def _side_by_side(rows: list[Results], bounds: dict[str, float]) -> Figure:
+def _side_by_side(rows: list[Results]) -> Figure:
     rows = sorted(rows, key=_slowest, reverse=True)
-    figure = Figure(figsize=(8.6, 0.5 * len(rows) + 1.6), layout="constrained")
+    figure = Figure(figsize=(7.2, 0.45 * len(rows) + 1.5), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         axes.plot([row["seconds"], _slowest(row)], [place, place], color=GRID, lw=3, zorder=1)
         for library, peer in row["peers"].items():
             axes.plot(peer["seconds"], place, MARKS[library], color=COLOURS[library], ms=7, zorder=3)
             _label(axes, (peer["seconds"], place), f"{peer['ratio']:,.0f}×", library)
-            if bound := bounds.get(f"{row['name']} against {library}"):
-                axes.plot(peer["seconds"] / bound, place, "|", color=INK, ms=13, mew=1.6, zorder=2)
         axes.plot(row["seconds"], place, MARKS["plausibly"], color=COLOURS["plausibly"], ms=8, zorder=4)
-    axes.set(xscale="log", xlabel="seconds; labels: multiples of our time", ylim=(len(rows) - 0.3, -0.8))
+    axes.set(xscale="log", ylim=(len(rows) - 0.3, -0.8))
+    axes.set_xlabel("seconds, each gridline ten times the one before; labels: multiples of plausibly's time")
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+    axes.xaxis.set_major_formatter("{x:,g}")
     axes.grid(axis="x", color=GRID, lw=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     there = [name for name in COLOURS if name == "plausibly" or any(name in row["peers"] for row in rows)]
     for name in there:
         axes.plot([], [], MARKS[name], color=COLOURS[name], label=name, ms=7)
-    if bounds and len(there) > 1:
-        axes.plot([], [], "|", color=INK, label="goal for plausibly", ms=10, mew=1.6)
     axes.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
 
@@ -122,30 +122,22 @@ def _label(axes: Axes, place: tuple[float, float], words: str, library: str) -> 
 
 
 def _limits(results: Results) -> Figure:
-    bounds = {goal["claim"].split(" by ")[0]: goal["bound"] for goal in results["goals"] if " by " in goal["claim"]}
+    clients = {f"{name} client": row["share"] for name, row in results["clients"].items()}
     bars = {"OUE server": results["unary_server"]["server_share"]}
-    bars |= {f"{name} client": row["share"] for name, row in results["clients"].items()}
-    figure = Figure(figsize=(8.6, 0.34 * len(bars) + 1.5), layout="constrained")
+    bars |= dict(sorted(clients.items(), key=lambda bar: -bar[1]))
+    figure = Figure(figsize=(7.2, 0.34 * len(bars) + 1.4), layout="constrained")
     axes = figure.subplots()
-    for place, (name, share) in enumerate(bars.items()):
-        bound = bounds.get(name)
-        colour = PALE if bound is None else COLOURS["plausibly"] if share >= bound else BAD
-        axes.barh(place, share, color=colour, height=0.7)
+    for place, share in enumerate(bars.values()):
+        axes.barh(place, share, color=COLOURS["plausibly"], height=0.7)
         axes.annotate(f"{share:.2f}", (0, place), xytext=(6, 0), textcoords="offset points", va="center").set(
             color="white", fontweight="bold"
         )
-        if bound:
-            axes.plot([bound, bound], [place - 0.44, place + 0.44], color=INK, lw=2.2)
-    axes.plot([], [], color=INK, lw=2.2, label="goal")
-    for label, colour in {"reached": COLOURS["plausibly"], "missed": BAD, "no goal set": PALE}.items():
-        axes.barh([0], [0], color=colour, label=label)
     axes.set_yticks(range(len(bars)), list(bars))
     axes.set(xlim=(0, max(1.0, *bars.values())), ylim=(len(bars) - 0.4, -0.6))
     axes.set_xlabel("share of the limit: DRAM read for the server, AES-256-CTR keystream for the clients")
     axes.grid(axis="x", color=GRID, lw=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
-    axes.legend(frameon=False, loc="lower right")
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -266,3 +267,14 @@ def test_reading_is_measured_against_pyarrow_with_the_same_files(tmp_path: Path)
         costs = reading.measured(kind, tmp_path, rounds=1)
         assert costs.keys() == {"pyarrow", "plausibly"}
         assert all(each.seconds > 0.01 and each.megabytes > 20 for each in costs.values())
+
+
+def test_pictures_show_results_and_no_goals() -> None:
+    from bench import figures
+
+    results = json.loads((ROOT / "bench" / "results" / "results.json").read_text(encoding="utf-8"))
+    for drawing in (figures._whole_job, figures._limits, figures._sketches):
+        figure = drawing(results)
+        texts = [text.get_text() for text in figure.findobj(lambda each: hasattr(each, "get_text"))]  # type: ignore
+        assert len(texts) > 10
+        assert not [text for text in texts if re.search("goal|missed|reached|ours", text)], drawing.__name__

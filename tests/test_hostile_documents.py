@@ -274,8 +274,8 @@ JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "keys may state a size": (
         (
-            "return { items: WORD, total: true, hashSeed, encode };",
-            'return { items: fields.whole("size", 2n, 1n << 32n), total: true, hashSeed, encode };',
+            "return { items: WORD, total: true, hashSeed, steps, encode };",
+            'return { items: fields.whole("size", 2n, 1n << 32n), total: true, hashSeed, steps, encode };',
         ),
         ('!["integers", "labels"].includes(this.domain.type)', "false"),
         ("value >= 0n && value < items ? value : refuse(", "true ? value : refuse("),

@@ -6,14 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+from release.oldest import USED, oldest
 
 ROOT = Path(__file__).resolve().parent.parent
-DEPENDENCIES: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-OLDEST = [requirement.replace(">=", "==") for requirement in DEPENDENCIES]
 
 # Every scheme through every layer; the last line says which kernels did it.
 SMOKE = """
@@ -42,14 +40,36 @@ print(kernels.active)
 """
 
 
-def install(folder: Path, requirements: list[str], **environment: str) -> str:
-    """Which kernels are active after a clean installation into a fresh environment."""
+# A collection on the command line, with a file of every kind that needs an extra.
+COMMANDS = """
+--help
+plan --help
+sample visits.csv --users 20000 --sites sites.txt
+plan --labels sites.txt --other --users 20000 --epsilon 3 --save scheme.json
+privatize visits.csv --column site --scheme scheme.json --out reports.parquet
+collect reports.parquet --out visits.tally
+estimate visits.tally --top 5 --out chart.png
+estimate visits.tally --top 5 --out page.html
+estimate visits.tally --top 5 --out table.parquet
+show scheme.json
+audit OLH:epsilon=1,domain_size=8
+doctor --quick
+"""
+
+
+def install(folder: Path, extras: str, requirements: list[str], **environment: str) -> Path:
+    """The Python of a fresh environment with a clean installation of this tree."""
     ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "libplausibly.so", "__pycache__")
     shutil.copytree(ROOT, folder / "source", ignore=ignored)
     python = folder / "venv" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-    command = [str(python), "-m", "pip", "install", "--quiet", str(folder / "source"), *requirements]
+    command = [str(python), "-m", "pip", "install", "--quiet", f"{folder / 'source'}{extras}", *requirements]
     subprocess.run(command, check=True, env={**os.environ, **environment})
+    return python
+
+
+def active_kernels(python: Path, folder: Path) -> str:
+    """The kernels that ran every scheme in this environment."""
     # -I: nothing of this checkout or of the user's own packages may help.
     smoke = subprocess.run([str(python), "-I", "-c", SMOKE], check=True, capture_output=True, text=True, cwd=folder)
     # The paper is not installed, and the command says where it is.
@@ -61,11 +81,16 @@ def install(folder: Path, requirements: list[str], **environment: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("requirements", [[], OLDEST], ids=["newest", "oldest"])
+@pytest.mark.parametrize("requirements", [[], oldest()], ids=["newest", "oldest"])
 def test_clean_installation_works_with(requirements: list[str], tmp_path: Path) -> None:
-    assert install(tmp_path, requirements) == "c"
+    python = install(tmp_path, f"[{','.join(USED)}]", requirements)
+    assert active_kernels(python, tmp_path) == "c"
+    for line in COMMANDS.strip().splitlines():
+        command = [str(python), "-I", "-m", "plausibly", *line.split()]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, f"plausibly {line}\n{done.stdout}{done.stderr}"
 
 
 @pytest.mark.slow
 def test_installation_without_a_compiler_falls_back_to_numpy(tmp_path: Path) -> None:
-    assert install(tmp_path, [], CC="/bin/false") == "numpy"
+    assert active_kernels(install(tmp_path, "", [], CC="/bin/false"), tmp_path) == "numpy"

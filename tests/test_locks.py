@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[1]
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 
 
-def test_both_locks_are_there() -> None:
-    assert [lock.name for lock in LOCKS] == ["build.lock", "dev.lock"]
+def test_all_locks_are_there() -> None:
+    assert [lock.name for lock in LOCKS] == ["build.lock", "dev.lock", "wheels.lock"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)

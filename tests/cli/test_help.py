@@ -17,6 +17,7 @@ LONG = {"demo", "reproduce", "compare"}
 """Whose examples take longer than a test may; their own tests run smaller ones."""
 ORDER = (
     *("doctor", "sample", "plan", "show", "audit", "simulate", "privatize", "collect", "merge", "estimate", "search"),
+    "changes",
     *sorted(LONG),
 )
 MORE = """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
@@ -71,7 +72,7 @@ def test_examples_run_as_they_stand(tmp_path: Path) -> None:
             assert "[exit code" not in printed, printed
     made = {path.name for path in tmp_path.iterdir()}
     assert {"scheme.json", "visits.csv", "reports.parquet", "visits.tally", "all.tally"} <= made
-    assert {"chart.png", "found.html"} <= made
+    assert {"chart.png", "found.html", "changes.html"} <= made
 
 
 @pytest.mark.slow

@@ -143,7 +143,7 @@ def test_an_alphabet_may_have_ranges_and_take_other_characters() -> None:
 
 
 REFUSED = "Devices refuse this scheme unless told otherwise: it has no item for other values. --other adds one"
-LARGE = "Devices refuse ε above 8 unless max_epsilon= or fingerprint= says otherwise."
+LARGE = "Devices refuse ε above 8 unless the application allows it, or knows the scheme by its fingerprint."
 
 
 @in_turn("domain", ["--label a --label b", "--alphabet abc --length 4"])

@@ -260,7 +260,7 @@ def test_a_scheme_that_does_not_normalize_is_helped_and_stays_the_same(tmp_path:
     ("steps", "scheme", "message"),
     [
         ("nfc", "normalizing", "--normalize: the scheme normalizes by lower,strip; leave the option out"),
-        ("casefold", "plain", "normalize: unknown step 'casefold'"),
+        ("casefold", "plain", "--normalize: unknown step 'casefold'"),
         ("lower", "OLH:epsilon=1,domain_size=9", "normalize: expected a domain of texts"),
     ],
 )

@@ -153,7 +153,7 @@ def test_groups_within_groups_are_refused() -> None:
 
 def test_parts_need_an_oracle_with_room() -> None:
     small = plausibly.make("DE", epsilon=1, domain_size=2)
-    with pytest.raises(ParameterError, match="oracles: expected a scheme with domain_size= at least the 3 of digit 0"):
+    with pytest.raises(ParameterError, match="expected a scheme with a domain_size of at least the 3 of digit 0"):
         plausibly.make("DIGITS", oracles=[small, small], domain_size=9)
     with pytest.raises(ParameterError, match="oracles: expected a list of schemes, got one with str in it"):
         plausibly.make("DIGITS", oracles=["DE", "DE"], domain_size=9)

@@ -80,7 +80,7 @@ def test_estimates_without_a_law_have_no_variance() -> None:
 
 
 def test_who_needs_a_law_says_that_there_is_none() -> None:
-    said = r"this decoder has no variance in closed form; simulate\(\) shows how far its estimates scatter"
+    said = r"this decoder has no variance in closed form; a simulation shows how far its estimates scatter"
     with pytest.raises(StateError, match=said):
         lawless().variance(100)
     with pytest.raises(StateError, match=said):

@@ -113,7 +113,7 @@ def test_every_oracle_and_sketch_works_on_it(name: str) -> None:
 
 def test_a_search_refuses_it_and_says_what_it_works_on() -> None:
     oracle = make("OLH", epsilon=1, domain=plausibly.Keys())
-    with pytest.raises(ParameterError, match=r"PEM works on Strings\(\.\.\.\), got Hours"):
+    with pytest.raises(ParameterError, match="PEM works on strings, got Hours"):
         make("PEM", oracle=oracle, domain=DOMAIN)
 
 
@@ -124,7 +124,7 @@ def test_fields_that_are_not_its_parameters_are_refused() -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    with pytest.raises(ParameterError, match="kinds: 'hours' is taken by Hours"):
+    with pytest.raises(ParameterError, match="kinds: 'hours' is taken by another kind of domain"):
         register_domain(type("Days", (Hours,), {}))
     register_domain(Hours)
     with pytest.raises(ParameterError, match="expected a subclass of Domain"):

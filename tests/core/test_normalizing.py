@@ -44,11 +44,11 @@ def test_the_order_is_fixed_whatever_order_was_typed(typed: object, steps: tuple
         ("", "unknown step ''"),
         ("NFC", "unknown step 'NFC'"),
         ("nfc,nfc", "each step once"),
-        ("nfc,truncate", "cut at their length anyway"),
-        (3, "expected names of steps"),
-        ([1], "expected names of steps"),
-        ({"nfc"}, "expected names of steps"),
-        (None, "expected names of steps"),
+        ("nfc,truncate", "strings are cut at their length anyway"),
+        (3, "expected steps such as nfc,lower,strip"),
+        ([1], "expected steps such as nfc,lower,strip"),
+        ({"nfc"}, "expected steps such as nfc,lower,strip"),
+        (None, "expected steps such as nfc,lower,strip"),
     ],
 )
 def test_other_steps_are_refused(typed: object, why: str) -> None:
@@ -102,7 +102,7 @@ def test_an_alphabet_has_only_characters_that_can_occur() -> None:
 def test_integers_have_nothing_to_normalize() -> None:
     with pytest.raises(ParameterError, match="expected a domain of texts, got a list of 5 items"):
         Integers(5).normalizing("lower")
-    with pytest.raises(ParameterError, match=r"normalize: goes with domain=\[labels\] only"):
+    with pytest.raises(ParameterError, match=r"normalize: goes with a domain of labels only"):
         plausibly.make("DE", epsilon=1, domain_size=5, normalize="lower")
 
 
@@ -189,7 +189,7 @@ def test_published_prefixes_are_taken_literally() -> None:
 
 def test_an_oracle_of_a_search_does_not_normalize() -> None:
     oracle = plausibly.make("OLH", epsilon=1, domain=Keys(normalize="lower"))
-    with pytest.raises(ParameterError, match=r"oracle: expected Keys\(\) without normalize="):
+    with pytest.raises(ParameterError, match=r"oracle: expected keys without normalize,"):
         plausibly.make("PEM", oracle=oracle, domain=Strings("ab", 3))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import plausibly
-from plausibly.demo.emerging import Known, emerging_estimates
+from plausibly.demo.emerging import Known, draw_emerging, emerging_estimates
 from plausibly.files import ReportFile, write_reports
 
 KNOWN = Known(["ant", "bee", "cow"], np.array([600, 300, 100]))
@@ -31,3 +33,18 @@ def test_intervals_that_hold_the_truth_are_counted() -> None:
     estimates = plausibly.Estimates(items, np.array([301.0, 900.0, 1.0]), np.array([4.0, 4.0, 4.0]), 1000, False)
     assert [KNOWN.count(item) for item in items] == [300, 600, 0]
     assert KNOWN.covered(estimates) == 2
+
+
+def test_the_picture_can_be_read_on_a_telephone(tmp_path: Path) -> None:
+    scheme = plausibly.make("OUE", epsilon=3, domain_size=50)
+    known = Known([str(i) for i in range(50)], np.arange(50, 0, -1) * 100)
+    counts = known.counts.tolist()
+    made = [scheme.simulate([c // part for c in counts], plausibly.SeededRandom(1)).estimate() for part in (20, 1)]
+    named = [replace(each, items=np.array(known.items, dtype=object)) for each in made]
+    draw_emerging(tmp_path / "x.svg", known, named, named[-1].top(5), ("listed", "found"))
+    text = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    width = float(re.findall(r'width="([\d.]+)pt"', text)[0])
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?: (?:\w+ )*([\d.]+)px", text)]
+    assert len(sizes) > 10
+    # On a telephone the picture is 350 pixels wide.
+    assert min(sizes) * 350 / width >= 7

@@ -270,7 +270,7 @@ def test_names_are_refused_before_anything_is_computed(tmp_path: Path, monkeypat
     with pytest.raises(ParameterError, match=r"unknown suffix '\.csv'"):
         check_name(tmp_path / "x.csv", pictures=True)
     monkeypatch.setattr(estimates, "find_spec", lambda name: None)
-    with pytest.raises(StateError, match=r"needs pyarrow, which comes with plausibly\[files\]"):
+    with pytest.raises(StateError, match=r"needs pyarrow: pip install pyarrow"):
         check_name(tmp_path / "x.parquet")
     with pytest.raises(ParameterError, match="level"):
         some(level=1.5)

@@ -17,7 +17,7 @@ from plausibly.planner.recommendation import expression
 OK: dict[str, Any] = {"domain": 100, "users": 1000, "epsilon": 1}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"domain": None}, r"domain: expected a number of items, .* got NoneType"),
-    ({"domain": "colour"}, r"domain: expected .* Keys\(\) for texts .* got str"),
+    ({"domain": "colour"}, r"domain: expected .* Keys for texts .* got str"),
     ({"domain": True}, "domain: .* got bool"),
     ({"domain": 1.5}, "domain: .* got float"),
     ({"domain": 1}, "domain: number of items: expected 2 to"),
@@ -35,10 +35,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": "a lot"}, "epsilon: expected a finite positive number"),
     ({"epsilon": 11}, "epsilon: expected at most the limit 10, got 11"),
     ({"epsilon": 3, "limits": Limits(epsilon="2.5")}, "epsilon: expected at most the limit 5/2"),
-    ({"epsilon": None, "target": 0.01}, r'target: expected plausibly.Within\("0.5 %"\) or .* got float'),
-    ({"limits": {"memory": 5}}, r"limits: expected plausibly.Limits\(...\), got dict"),
+    ({"epsilon": None, "target": 0.01}, r"target: expected a plausibly.Within or plausibly.Above, got float"),
+    ({"limits": {"memory": 5}}, r"limits: expected plausibly.Limits, got dict"),
     ({"skew": -1}, "skew: expected the exponent"),
-    ({"skew": "even"}, 'skew: expected .* or "worst"'),
+    ({"skew": "even"}, "skew: expected .* or worst"),
     ({"skew": float("nan")}, "skew: expected"),
     ({"hash_seed": -1}, "hash_seed: expected 0"),
 ]
@@ -56,14 +56,14 @@ def test_what_makes_no_sense_is_refused_and_says_what_would(change: dict[str, An
     [
         (lambda: Within(0), "share: expected a share between 0 and 1, got 0"),
         (lambda: Within(5), 'share: .* 5 percent are "5 %"'),
-        (lambda: Within("much"), 'share: expected a share such as 0.005 or "0.5 %"'),
+        (lambda: Within("much"), "share: expected a share such as 0.005 or 0.5%"),
         (lambda: Within("0.5 %", confidence=1), "confidence: expected a share"),
         (lambda: Within("0.5 %", frequency=-1), "frequency: expected a share"),
-        (lambda: Within("0.5 %", every=1), "every: expected True or False, got int"),  # type: ignore[arg-type]
+        (lambda: Within("0.5 %", every=1), "every: expected true or false, got int"),  # type: ignore[arg-type]
         (lambda: Above(True), "share: .* got bool"),
         (lambda: Above("120 %"), "share: expected a share between 0 and 1"),
         (lambda: Limits(report_bytes=0), "report_bytes: expected 1"),
-        (lambda: Limits(memory="a gig"), 'memory: expected bytes or a text such as "500 MB"'),
+        (lambda: Limits(memory="a gig"), "memory: expected bytes, or a size such as 500MB"),
         (lambda: Limits(memory=0), "memory: expected 1"),
         (lambda: Limits(candidates=0), "candidates: expected 1"),
         (lambda: Limits(epsilon=0), "epsilon: expected a positive"),

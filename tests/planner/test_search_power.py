@@ -95,8 +95,8 @@ def test_a_plan_says_what_a_search_finds() -> None:
     ):
         plan(strings, 1000, target=Above("0.1 %"))
     with pytest.raises(
-        plausibly.ParameterError, match=r"report_bytes: .* needs 6, more than 3; report_bytes=6 is enough"
+        plausibly.ParameterError, match=r"limits: .* needs 6, more than 3 bytes a report; report_bytes=6 is enough"
     ):
         plan(strings, 10**6, epsilon=3, limits=plausibly.Limits(report_bytes=3))
-    with pytest.raises(plausibly.ParameterError, match=r"memory: .* needs .* MB, more than 1 MB"):
+    with pytest.raises(plausibly.ParameterError, match=r"limits: .* needs .* MB of memory, more than 1 MB; memory="):
         plan(strings, 10**6, epsilon=3, limits=plausibly.Limits(memory="1 MB"))

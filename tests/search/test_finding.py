@@ -139,7 +139,7 @@ def test_given_strings_are_estimated_as_the_search_estimates_them(name: str) -> 
         ({"k": 0}, "k: expected"),
         ({"k": 1.5}, "k: expected"),
         ({"k": True}, "k: expected"),
-        ({"k": None}, "expected k= or threshold="),
+        ({"k": None}, "expected k or threshold"),
         ({"threshold": "10"}, "threshold: expected a count"),
         ({"threshold": True}, "threshold: expected a count"),
         ({"threshold": float("nan")}, "threshold: expected a count"),

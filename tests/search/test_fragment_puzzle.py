@@ -78,7 +78,7 @@ def test_split_users_send_one_report_each_with_all_of_the_budget(name: str) -> N
 @in_turn(
     ("wrong", "message"),
     [
-        ({"split": "none"}, "word_oracle: expected None"),
+        ({"split": "none"}, "word_oracle: expected nothing if split is none"),
         ({"word_oracle": None}, "word_oracle: expected a scheme"),
         ({"word_oracle": None, "split": "users"}, "word_oracle: expected a scheme"),
         ({"split": "both"}, "split: expected 'budget' or 'users' or 'none', got 'both'"),
@@ -153,5 +153,5 @@ def test_too_many_combinations_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     tally = scheme.simulate({"aaaa": 10}, plausibly.SeededRandom(1))
     assert len(tally.search(keep=11, threshold=-1e9, k=2)) == 2
     monkeypatch.setattr(fragments, "MOST_CANDIDATES", 1_000)
-    with pytest.raises(ParameterError, match="too many combinations; keep= fewer, or more hash_bits"):
+    with pytest.raises(ParameterError, match="to try; take a smaller keep, or a scheme with more hash_bits"):
         tally.search(keep=11)

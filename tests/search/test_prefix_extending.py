@@ -74,7 +74,7 @@ def test_weights_move_users_to_the_level_that_needs_them() -> None:
 def test_too_many_candidates_are_refused_before_they_are_made() -> None:
     scheme = search_for("PEM", Strings("abcdefghijklmnopqrstuvwxyz", 12), start=6, step=6)
     with pytest.raises(
-        ParameterError, match="extensions by 6 characters; take a smaller keep=, or a scheme with a smaller step"
+        ParameterError, match="extensions by 6 characters; take a smaller keep, or a scheme with a smaller step"
     ):
         scheme.accumulator().search()
 

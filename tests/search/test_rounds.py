@@ -227,7 +227,7 @@ def test_a_round_finds_the_same_in_a_restored_and_in_a_merged_tally() -> None:
     [
         ({"k": 0}, "k: expected"),
         ({"k": True}, "k: expected"),
-        ({"k": None}, "expected k= or threshold="),
+        ({"k": None}, "expected k or threshold"),
         ({"threshold": "10"}, "threshold: expected a count"),
         ({"level": 0}, "level: expected"),
         ({"level": True}, "level: expected"),
@@ -251,10 +251,10 @@ def test_choices_that_make_no_sense_are_refused(choices: dict[str, Any], message
         (lambda: one_round(("zz",), Strings(b"ab", 4)), "prefixes: expected bytes, or their hexadecimal digits"),
         (lambda: one_round(stem=6), "stem: expected 0 to 5"),
         (lambda: one_round(reach=2), "reach: expected 3 to 6"),
-        (lambda: one_round(oracle=oracle(75)), "domain_size= at least 76"),
+        (lambda: one_round(oracle=oracle(75)), "a domain_size of at least 76"),
         (
             lambda: one_round(oracle=plausibly.make("FLH", epsilon=1, domain=plausibly.Keys())),
-            "domain_size= at least 76",
+            "a domain_size of at least 76",
         ),
         (lambda: one_round(oracle=5), "oracle: expected a scheme"),
     ],

@@ -228,7 +228,7 @@ def test_there_is_no_variance_and_no_score() -> None:
     decoder = scheme.estimator(combine="peel")
     assert isinstance(decoder, PeelOfRows)
     assert decoder.law is None
-    with pytest.raises(StateError, match=r"peeling the rows has no variance in closed form; simulate\(\) shows"):
+    with pytest.raises(StateError, match=r"peeling the rows has no variance in closed form; a simulation shows"):
         law_of(decoder)
     with pytest.raises(StateError, match="no integer scores"):
         scheme.accumulator().scores([1], combine="peel")

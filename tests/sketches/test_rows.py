@@ -126,7 +126,7 @@ def test_signs_on_coefficients_are_written_only_where_they_are_used() -> None:
     ("oracle", "size", "signs", "said"),
     [
         ("HM", 8, "coefficient", "signs: unknown 'coefficient'; did you mean 'coefficients'"),
-        ("DE", 8, "coefficients", 'oracle: expected HM for signs="coefficients", got DE'),
+        ("DE", 8, "coefficients", "oracle: expected HM for signs on coefficients, got DE"),
         ("HM", 12, "coefficients", "oracle: expected a power of two up to 8388608 as domain_size"),
         ("HM", 2**24, "coefficients", "oracle: expected a power of two up to 8388608 as domain_size"),
     ],

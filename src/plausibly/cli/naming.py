@@ -7,11 +7,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from ..catalog import from_json, make
+from ..catalog import from_json
 from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.wording import shown
+from ..core.words import Words
 from ..files.contents import SUFFIXES, Contents, contents_of
+from ..making import make
 from .common import key_of
 
 
@@ -57,4 +59,4 @@ def _read_scheme(path: Path) -> Scheme:
     except UnicodeDecodeError:
         raise StateError(f"{path}: expected the JSON text of a scheme, got bytes that are not text") from None
     except PlausiblyError as error:
-        raise StateError(f"{path}: {error}") from None
+        raise StateError(Words(f"{path}: ", error.words)) from None

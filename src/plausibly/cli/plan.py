@@ -18,6 +18,7 @@ from ..planner import plan as planned
 from ..planner.recommendation import short_text
 from .common import echo_json, exit_on_error, messages, results
 from .options.plan import PlanOptions
+from .spelling import spelled
 
 
 def plan(request: PlanOptions) -> None:
@@ -65,9 +66,9 @@ def plan(request: PlanOptions) -> None:
             refuse_changing(request.save, text, overwrite=request.overwrite)
             _write(request.save, text)
     if request.as_json:
-        echo_json(found.to_dict())
+        echo_json(found.to_dict() | {"notes": [spelled(note, request) for note in found.notes]})
     else:
-        _print(found)
+        _print(found, request)
 
 
 def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:
@@ -140,7 +141,7 @@ def _skew(given: str) -> object:
         return given
 
 
-def _print(found: Plan) -> None:
+def _print(found: Plan, request: PlanOptions) -> None:
     console = results()
     console.print(f"[bold]{escape(found.verdict)}[/]\n", highlight=False)
     console.print(escape(short_text(found.scheme)), highlight=False, soft_wrap=True)
@@ -158,5 +159,5 @@ def _print(found: Plan) -> None:
     console.print(others, "", "[bold]In plain words[/]", sep="\n", highlight=False)
     words = Table.grid(padding=(0, 1))
     for note in found.notes:
-        words.add_row("  •", escape(note))
+        words.add_row("  •", escape(spelled(note, request)))
     console.print(words, highlight=False)

@@ -9,6 +9,7 @@ from ..planner.description import USERS, Description
 from .common import echo_json, exit_on_error, messages, results
 from .naming import scheme_or_file
 from .options.show import ShowOptions
+from .spelling import spelled
 
 
 def show(request: ShowOptions) -> None:
@@ -30,5 +31,5 @@ def show(request: ShowOptions) -> None:
         table.add_column(min_width=width)
         table.add_column(overflow="fold")  # never truncate a fingerprint
         for name, value in facts:
-            table.add_row(f"  {escape(name)}", escape(value))
+            table.add_row(f"  {escape(name)}", escape(spelled(value, request)))
         console.print(f"[bold]{heading}[/]", table, "", sep="\n", highlight=False)

@@ -10,6 +10,8 @@ from ..core.words import Kind, Part, Setting, Words
 
 _OPTIONS = {"allow_simulated": "simulated", "key": "key_file", "k": "top"}
 """Parameters of Python functions that are options of another name."""
+_TARGETS = ("within", "find")
+"""Options that give the target of a plan, which is one parameter in Python."""
 _TYPED: dict[object, str] = {"\t": "tab"}
 """Values that commands take under a name, because they are hard to type."""
 _KINDS: dict[type, str] = {str: "a text", bytes: "bytes", bool: "true or false", int: "an integer", float: "a fraction"}
@@ -25,12 +27,16 @@ def spelled(message: object, request: Any) -> str:
 
 def _part(part: Part, request: Any) -> str:
     if isinstance(part, Kind):
-        return _KINDS.get(part.type, "something else")
+        return _KINDS.get(part.type, str(getattr(part.type, "title", "something else")))  # domains have a title
     return _setting(part, request) if isinstance(part, Setting) else part
 
 
 def _setting(setting: Setting, request: Any) -> str:
     name, value = _OPTIONS.get(setting.name, setting.name), setting.value
+    if name == "target":
+        return "a target (--within or --find)"
+    if name == "share":
+        name = next((target for target in _TARGETS if getattr(request, target, None) is not None), name)
     if setting.of and type(request).__name__ != f"{setting.of.capitalize()}Options":
         return f"plausibly {setting.of} … {_option(name, value)}"
     if setting.of or name in {field.name for field in fields(request)}:

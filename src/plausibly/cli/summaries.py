@@ -30,6 +30,7 @@ SUMMARIES = {
     },
     "Learn": {
         "estimate": "Estimate how many users have each item, with confidence intervals.",
+        "changes": ("Show what changed between two tallies: the shares of all items, and which of them really differ."),
         "search": "Find the most common strings, with their counts and the certainty that users have them.",
     },
     "Research": {

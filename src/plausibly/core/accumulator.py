@@ -21,6 +21,7 @@ from .estimates import Estimates
 from .laws import Cells, Codes, Decoder, Estimator, choose_estimator
 from .memory import copied, unshared
 from .parallel import in_chunks
+from .words import Words, kind_of
 
 if TYPE_CHECKING:
     from .scheme import Reports, Scheme
@@ -150,7 +151,7 @@ class Accumulator(ABC):
     def merge(self, other: Accumulator) -> None:
         """Add all reports of another accumulator of the same scheme."""
         if not isinstance(other, Accumulator):
-            raise StateError(f"merge: expected an Accumulator, got {type(other).__name__}")
+            raise StateError(Words("merge: expected an Accumulator, got ", kind_of(other)))
         if other.scheme != self.scheme:
             raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
@@ -190,7 +191,7 @@ class Accumulator(ABC):
         domain = self.scheme.answers
         if items is None:
             if domain.size is None:
-                raise StateError(f"items: {type(domain).__name__}() cannot be listed; say which items to estimate")
+                raise StateError(f"items: {domain.title} cannot be listed; say which items to estimate")
             return None, domain.decode(np.arange(domain.size, dtype=np.uint64))
         return domain.ask(items)
 
@@ -227,6 +228,12 @@ class Accumulator(ABC):
         restored._check_room(count)
         restored.restore(count, payload)
         return restored
+
+    usual: ClassVar[tuple[str, ...]] = ("add", "merge", "estimate", "scores", "scheme", "to_bytes", "from_bytes")
+    """Names that completion suggests for an accumulator."""
+
+    def __dir__(self) -> list[str]:
+        return sorted(self.usual)
 
     def __copy__(self) -> Accumulator:
         """An independent accumulator with the same reports."""

@@ -6,14 +6,15 @@ import numpy as np
 
 from .errors import ParameterError, PlausiblyError
 from .wording import shown
+from .words import Setting, Words, kind_of
 
 
 def whole_number(name: str, number: object, least: int, most: int) -> int:
     """The argument as an int. Raises unless it is an integer within the bounds."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer):
-        raise ParameterError(f"{name}: expected an integer, got {type(number).__name__}")
+        raise ParameterError(Words(Setting(name), ": expected an integer, got ", kind_of(number)))
     if not least <= number <= most:
-        raise ParameterError(f"{name}: expected {least} to {most}, got {shown(int(number))}")
+        raise ParameterError(Words(Setting(name), f": expected {least} to {most}, got {shown(int(number))}"))
     return int(number)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
+from typing import Literal, overload
 
 import numpy as np
 
@@ -15,6 +16,18 @@ from .estimates import Estimates
 from .history import decoding
 from .laws import Floats, of_sample, of_sum
 from .wording import shown
+
+
+@overload
+def combine(
+    estimates: Sequence[Estimates], *, of: Literal["crowd"] = "crowd", weights: Sequence[float] | None = None
+) -> Estimates: ...
+
+
+@overload
+def combine(
+    estimates: Sequence[Estimates], *, of: Literal["population"], weights: Sequence[float] | None = None
+) -> Shares: ...
 
 
 def combine(

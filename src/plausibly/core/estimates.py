@@ -21,6 +21,7 @@ from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
 from .wording import count_text, interval_texts, label_of, plural, shown
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -242,7 +243,7 @@ class Estimates(Measured):
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
         values, variance = apply(name, self.values, self.n, self.variance, **options)
         if self.selection is not None and variance is not None:
-            raise StateError(f"{name} changes estimates whose items are already selected; apply it before top()")
+            raise StateError(f"{name} changes estimates whose items are already selected; apply it before that")
         history = (*self.history, applied)
         return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
 
@@ -321,5 +322,5 @@ def _numbers(values: Floats, digits: int) -> list[str]:
 def checked_k(k: object) -> int:
     """A number of estimates to select. Raises unless it is a positive integer."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
+        raise ParameterError(Words(Setting("k"), f": expected a positive integer, got {shown(k)}"))
     return int(k)

@@ -23,6 +23,7 @@ from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
 from .records import RefusedReportsError, refuse_beyond, refuse_reports, unsigned
 from .scheme import Component, Encoded, Reports, Scheme
+from .words import Words, kind_of
 
 MOST_SCHEMES = 2**8
 """Maximum number of schemes in a list of them."""
@@ -264,7 +265,7 @@ def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
         raise ParameterError(f"{name}: expected a list of 1 to {MOST_SCHEMES} schemes")
     for scheme in given:
         if not isinstance(scheme, Scheme):
-            raise ParameterError(f"{name}: expected a list of schemes, got one with {type(scheme).__name__} in it")
+            raise ParameterError(Words(f"{name}: expected a list of schemes, got one with ", kind_of(scheme), " in it"))
     return tuple(given)
 
 

@@ -117,7 +117,7 @@ class VarianceLaw:
 
     def _known(self, f2: Any) -> Any:
         if f2 is None and self.collision:
-            raise ParameterError("f2: this scheme's variance depends on the sum of squared counts; give f2=")
+            raise ParameterError("f2: this scheme's variance depends on the sum of squared counts; give f2")
         return 0 if f2 is None else f2
 
 
@@ -324,5 +324,5 @@ def law_of(decoder: Decoder) -> VarianceLaw:
     """The variance law of a decoder. Raises if it has none."""
     if decoder.law is None:
         subject = history_text(decoder.history) or "this decoder"
-        raise StateError(f"{subject} has no variance in closed form; simulate() shows how far its estimates scatter")
+        raise StateError(f"{subject} has no variance in closed form; a simulation shows how far its estimates scatter")
     return decoder.law

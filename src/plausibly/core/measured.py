@@ -20,6 +20,7 @@ from .basis import Basis
 from .errors import DomainError, ParameterError, StateError
 from .notebook import Bar, html_table
 from .wording import label_of, plural, safe_cell, shown, visible
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -112,6 +113,11 @@ class Measured:
         if self.variance is None:
             raise StateError("no variance, hence no interval")
         return self.variance
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of every measured number, the square root of its variance. Raises if there is none."""
+        return np.sqrt(self.known_variance())
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         """The columns of numbers in tables of the measured items, by name."""
@@ -257,7 +263,8 @@ class Row:
 def expect_level(level: Any) -> float:
     """The confidence level of measured numbers. Raises unless it is strictly between 0 and 1."""
     if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]  # compared as it is: it may be huge
-        raise ParameterError(f"level: expected a number strictly between 0 and 1, got {shown(level)}")
+        expected = f": expected a number strictly between 0 and 1, got {shown(level)}"
+        raise ParameterError(Words(Setting("level"), expected))
     return float(level)
 
 

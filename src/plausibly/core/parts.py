@@ -16,6 +16,7 @@ from .errors import ParameterError
 from .history import History
 from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator, thinned
 from .scheme import Encoded, Scheme
+from .words import Words, kind_of
 
 
 class Part(Protocol):
@@ -60,11 +61,11 @@ class Digit:
         whole_number("step", self.step, 1, 2**64 - 1)
         whole_number("base", self.base, 1, 2**64 - 1)
         if not isinstance(self.scheme, Scheme):
-            got = type(self.scheme).__name__
-            raise ParameterError(f"{self.role}: expected a scheme with domain_size={self.base}, got {got}")
+            expected = f"{self.role}: expected a scheme with a domain_size of {self.base}, got "
+            raise ParameterError(Words(expected, kind_of(self.scheme)))
         if (self.scheme.domain.cells or 0) < self.base:
             raise ParameterError(
-                f"{self.role}: expected a scheme with domain_size= at least the {self.base} of {self.label}"
+                f"{self.role}: expected a scheme with a domain_size of at least the {self.base} of {self.label}"
             )
 
     def items(self, values: Encoded) -> Encoded:

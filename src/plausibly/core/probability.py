@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from .errors import ParameterError
 from .wording import shown
+from .words import Setting, Words, kind_of
 
 WORD = 2**64
 """Number of values of one random word; every probability is an integer threshold over it."""
@@ -29,27 +30,29 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
     """The privacy parameter of exact probabilities: the rational number its decimal text denotes, 1/10 for 0.1."""
     exact = exact_fraction("epsilon", epsilon)
     if exact > _LARGEST_EPSILON:
-        raise ParameterError(f"epsilon: expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}")
+        raise ParameterError(Words(Setting("epsilon"), f": expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}"))
     return exact
 
 
 def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
     """A positive parameter of a probability as the rational number its decimal text denotes."""
     if isinstance(number, bool) or not isinstance(number, int | str | float | Fraction | Decimal):
-        raise ParameterError(f"{name}: expected a number or its decimal text, got {type(number).__name__}")
+        raise ParameterError(Words(Setting(name), ": expected a number or its decimal text, got ", kind_of(number)))
     # A short text can denote a number of a billion digits, which would take for ever.
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(number)) if isinstance(number, str | Decimal) else None
     digits = re.sub(r"[+_-]", "", power[1]) if power else ""
     if len(digits) > 4 or int(digits or 0) > 2000:
-        raise ParameterError(f"{name}: expected an exponent within 2000, got one beyond")
+        raise ParameterError(Words(Setting(name), ": expected an exponent within 2000, got one beyond"))
     try:
         exact = Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(f"{name}: expected a finite positive number, got {shown(number)}") from None
+        raise ParameterError(
+            Words(Setting(name), f": expected a finite positive number, got {shown(number)}")
+        ) from None
     if exact <= 0:
-        raise ParameterError(f"{name}: expected a positive number, got {shown(number)}")
+        raise ParameterError(Words(Setting(name), f": expected a positive number, got {shown(number)}"))
     if max(exact.numerator, exact.denominator).bit_length() > 4096:
-        raise ParameterError(f"{name}: expected a fraction of at most 4096 bits, got a longer one")
+        raise ParameterError(Words(Setting(name), ": expected a fraction of at most 4096 bits, got a longer one"))
     return exact
 
 

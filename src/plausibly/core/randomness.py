@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 
 from .arguments import whole_number
 from .errors import ParameterError
+from .words import Words, kind_of
 
 _BLOCK = 16
 _ZEROS = memoryview(bytes(1 << 18))
@@ -249,7 +250,7 @@ class SeededRandom:
 
     def __init__(self, seed: int, *, call: int = 0) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise ParameterError(f"seed: expected an integer, got {type(seed).__name__}")
+            raise ParameterError(Words("seed: expected an integer, got ", kind_of(seed)))
         if int(seed).bit_length() > 4096:
             raise ParameterError("seed: expected an integer of at most 4096 bits, got a longer one")
         self.seed = int(seed)
@@ -289,6 +290,6 @@ def open_stream(rng: RandomLike | None) -> Stream:
         return SecureRandom().stream()
     if not isinstance(rng, SecureRandom | SeededRandom):
         raise ParameterError(
-            f"rng: expected plausibly.SecureRandom or plausibly.SeededRandom, got {type(rng).__name__}"
+            Words("rng: expected plausibly.SecureRandom or plausibly.SeededRandom, got ", kind_of(rng))
         )
     return rng.stream()

@@ -34,7 +34,8 @@ from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_str
 from .records import RefusedReportsError, records_in_column, refuse_cells
 from .records import Reports as Reports  # schemes take both from here
 from .support import Support
-from .wording import nearest, shown
+from .wording import in_json, nearest, shown
+from .words import Words, kind_of
 
 FORMAT_VERSION = 1
 
@@ -59,6 +60,13 @@ EXAMPLE_DOMAINS: Mapping[str, Domain] = MappingProxyType(
 """A small domain of each kind, for examples."""
 EXAMPLE_SEED = 2**63 + 5
 """Hash seed of examples, large enough that JSON writes it as text: a browser would round the number."""
+
+
+_USUAL = (
+    *("name", "privatize", "accumulator", "simulate", "variance", "privacy_loss", "report_bits", "report_dtype"),
+    *("to_json", "fingerprint", "difference"),
+)
+"""Names that completion suggests for a scheme, besides its parameters."""
 
 
 class Component(NamedTuple):
@@ -179,7 +187,7 @@ class Scheme(ABC):
     def size(self) -> int:
         """Number of items of the scheme. Raises if the domain cannot be listed."""
         if self.domain.size is None:
-            raise ParameterError(f"{type(self.domain).__name__}() has no size")
+            raise ParameterError(f"{self.domain.title}: they cannot be counted, so the domain has no size")
         return self.domain.size
 
     @property
@@ -357,7 +365,7 @@ class Scheme(ABC):
             hint = ""
             if isinstance(reports, bytes | bytearray | memoryview):
                 hint = "; decode_reports reads a batch, numpy.frombuffer(bytes, scheme.report_dtype) bare records"
-            raise ReportError(f"reports: expected an array of {expected}, got {type(reports).__name__}{hint}")
+            raise ReportError(Words(f"reports: expected an array of {expected}, got ", kind_of(reports), hint))
         if reports.dtype != expected or reports.ndim != 1:
             raise ReportError(
                 f"reports: expected {self.name} records {expected}, got {reports.dtype} of {reports.ndim} dimensions"
@@ -531,9 +539,9 @@ class Scheme(ABC):
                 raise ParameterError(f"unknown field {shown(name)} of {cls.name}; {nearest(name, wanted)}")
         for name, value in wanted.items():
             if name not in given:
-                raise ParameterError(f"{name}: expected {value!r}, the field is missing")
+                raise ParameterError(f"{name}: expected {in_json(value)}, the field is missing")
             if given[name] != value or type(given[name]) is not type(value):
-                raise ParameterError(f"{name}: expected {shown(value)}, got {shown(given[name])}")
+                raise ParameterError(f"{name}: expected {in_json(value)}, got {in_json(given[name])}")
         return scheme
 
     def fingerprint(self) -> str:
@@ -568,6 +576,10 @@ class Scheme(ABC):
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in own}
         return own | {name: part._document() for name, part in given.items() if isinstance(part, Scheme)}
 
+    def __dir__(self) -> list[str]:
+        """The names that collectors and analysts need of a scheme, for completion; the others still work."""
+        return sorted({*_USUAL, *(field.name for field in fields(self))})
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scheme) and self.fingerprint() == other.fingerprint()
 
@@ -600,4 +612,4 @@ def required(kind: type[Scheme]) -> set[str]:
 def expect_scheme(given: object) -> None:
     """Raise unless this is a scheme."""
     if not isinstance(given, Scheme):
-        raise ParameterError(f"scheme: expected a Scheme, got {type(given).__name__}")
+        raise ParameterError(Words("scheme: expected a Scheme, got ", kind_of(given)))

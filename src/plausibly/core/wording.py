@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
@@ -29,10 +30,19 @@ def shown(parameter: object) -> str:
     ("'hash'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16...')
     """
     try:
-        text = repr(parameter)
+        text = f"'{visible(parameter)}'" if isinstance(parameter, str) else repr(parameter)
     except ValueError:  # Python does not write integers beyond 4300 digits
         return f"a very long {type(parameter).__name__}"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def in_json(value: object) -> str:
+    """The wording of a value of a JSON document in a message, shortened.
+
+    >>> in_json("1/2"), in_json(None)
+    ("'1/2'", 'null')
+    """
+    return shown(value) if isinstance(value, str) else shown(json.dumps(value, ensure_ascii=False))[1:-1]
 
 
 def nearest(given: object, valid: Iterable[str]) -> str:

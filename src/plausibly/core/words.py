@@ -59,6 +59,9 @@ class Words(str):
         made.parts = tuple(flat)
         return made
 
+    def __add__(self, more: str) -> Words:
+        return Words(self, more)
+
 
 def kind_of(value: object) -> Kind:
     """The type of a value, for a message that says which type was expected."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _INK, _FAINT, _TRUTH, _LISTED, _FOUND = "#1b2a41", "#8d99ae", "#d1495b", "#00798c", "#b8860b"
 _STYLE = {
-    "font.size": 9,
+    "font.size": 11,
     "axes.edgecolor": _FAINT,
     "text.color": _INK,
     "axes.labelcolor": _INK,
@@ -32,7 +32,7 @@ _STYLE = {
 }
 _BARS = 40
 """Number of sites in a histogram."""
-_ROWS = 10
+_ROWS = 7
 """Number of sites whose intervals are drawn."""
 
 
@@ -72,37 +72,27 @@ def emerging_estimates(file: ReportFile, sizes: Sequence[int]) -> list[Estimates
 def draw_emerging(
     path: Path, known: Known, emerging: Sequence[Estimates], found: Estimates, titles: tuple[str, str]
 ) -> None:
-    """Draw emerging histograms above; below, the intervals of listed and of found items beside the truth."""
+    """Draw emerging histograms above; below, the intervals of listed and of found items beside the truth.
+
+    The picture is six inches wide, with letters that can be read on a telephone, too.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(11, 7.4), layout="constrained")
-        parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.2))
+        figure = Figure(figsize=(6.2, 5.4), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.6))
         top, bottom = parts
         panels = np.atleast_1d(top.subplots(1, len(emerging), sharey=True))
         for axes, estimates in zip(panels, emerging, strict=True):
             _histogram(axes, known, estimates)
         panels[0].set_ylabel("share of users")
-        panels[-1].legend(frameon=False, loc="upper right")
-        top.suptitle("A histogram emerges from noise: every single report is deniable", fontsize=13, fontweight="bold")
-        left, right = bottom.subplots(1, 2, sharex=True)
-        listed = emerging[-1]
-        order = [list(listed.items).index(item) for item in known.items[:_ROWS]]
-        shown = [_part(listed, order), found.top(_ROWS)]
-        for axes, estimates, colour, title in zip((left, right), shown, (_LISTED, _FOUND), titles, strict=True):
-            _intervals(axes, known, estimates, colour, title)
-        _scale(left, min(float(estimates.values.min(initial=np.inf)) for estimates in shown))
+        panels[-1].legend(frameon=False, loc="upper right", handlelength=1)
+        top.suptitle("A histogram emerges from noise", fontweight="bold")
+        top.supxlabel(f"above: number of reports; bars: the {_BARS} most common sites", fontsize=9)
+        _intervals(bottom.subplots(), known, emerging[-1], found, titles)
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:], dpi=150)
-
-
-def _part(estimates: Estimates, order: Sequence[int]) -> Estimates:
-    assert estimates.variance is not None
-    places = np.asarray(order)
-    return Estimates(
-        estimates.items[places], estimates.values[places], estimates.variance[places], estimates.n, complete=False
-    )
+            figure.savefig(unfinished, format=path.suffix[1:], dpi=200)
 
 
 def _histogram(axes: Axes, known: Known, estimates: Estimates) -> None:
@@ -113,33 +103,41 @@ def _histogram(axes: Axes, known: Known, estimates: Estimates) -> None:
     axes.bar(rows, [of[item] for item in known.items[:_BARS]], width=0.85, color=_LISTED, label="estimate")
     axes.plot(rows, known.counts[:_BARS] / known.counts.sum(), color=_TRUTH, linewidth=1.6, label="truth")
     axes.axhline(0, color=_FAINT, linewidth=0.8)
-    axes.set_title(f"{estimates.n:,} reports")
-    axes.set_xlabel("site, by true rank")
+    axes.set_title(f"{estimates.n:,}")
+    axes.set_xticks([])
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def _intervals(axes: Axes, known: Known, estimates: Estimates, colour: str, title: str) -> None:
-    rows = np.arange(len(estimates))
-    low, high = estimates.interval(0.95)
-    truth = [known.count(item) for item in estimates.items]
-    axes.hlines(rows, low, high, color=colour, linewidth=6, alpha=0.4)
-    axes.plot(estimates.values, rows, "o", color=colour, markersize=4.5, label="estimate, 95 % interval")
-    axes.vlines(truth, rows - 0.38, rows + 0.38, color=_TRUTH, linewidth=2, label="truth")
-    axes.set_yticks(rows, list(estimates.items), parse_math=False)
-    axes.set_ylim(_ROWS - 0.4, -0.6)
-    axes.set_xlabel(f"users, out of {estimates.n:,}")
-    axes.set_title(title, fontweight="bold", loc="left")
-    axes.legend(frameon=False, loc="lower right")
+def _intervals(axes: Axes, known: Known, listed: Estimates, found: Estimates, titles: tuple[str, str]) -> None:
+    items = known.items[:_ROWS]
+    least = np.inf
+    for estimates, colour, title, shift in zip((listed, found), (_LISTED, _FOUND), titles, (-0.17, 0.17), strict=True):
+        places = {item: place for place, item in enumerate(estimates.items.tolist())}
+        there = [place for place, item in enumerate(items) if item in places]
+        taken = [places[items[place]] for place in there]
+        rows, values = np.array(there) + shift, estimates.values[taken]
+        low, high = (end[taken] for end in estimates.interval(0.95))
+        axes.hlines(rows, low, high, color=colour, linewidth=5, alpha=0.4)
+        axes.plot(values, rows, "o", color=colour, markersize=4.5, label=title)
+        least = min(least, float(values.min(initial=np.inf)))
+    every = np.arange(len(items))
+    axes.vlines(known.counts[:_ROWS], every - 0.4, every + 0.4, color=_TRUTH, linewidth=2, label="truth")
+    axes.set_yticks(every, list(items), parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(items) - 0.4, -0.6)
+    axes.set_xlabel(f"users, out of {listed.n:,}; bars: 95 % intervals")
+    axes.legend(frameon=False, loc="lower right", fontsize=9.5)
+    _scale(axes, least)
 
 
 def _scale(axes: Axes, least: float) -> None:
-    # Of both panels, which share it. On a log scale, so that intervals of rare and of common items are both visible;
-    # an interval that begins at zero or below goes to the left edge.
+    # On a log scale, so that intervals of rare and of common items are both visible; an interval that begins at zero or
+    # below goes to the left edge.
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-    if least > 0:
+    if 0 < least < np.inf:
         axes.set_xscale("log")
-        axes.set_xlim(left=least / 2)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.set_xlim(left=least / 1.6)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

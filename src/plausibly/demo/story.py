@@ -108,7 +108,7 @@ class Story:
         tally = Collected.read(self.folder / "found.tally").tally
         assert isinstance(tally, SearchTally)
         found = tally.search(k=_SHOWN, level=0.05)
-        titles = f"Asked about 1,000 listed sites, ε = {LISTED}", f"Found without a list, ε = {UNLISTED}"
+        titles = f"sites on a list, ε = {LISTED}", f"found without a list, ε = {UNLISTED}"
         for name in ("demo.png", "demo.svg"):
             draw_emerging(self.folder / name, self.known, emerging, found, titles)
         lines = tuple(self._lines(emerging[-1], found))
@@ -196,7 +196,7 @@ class Story:
 
 
 _STYLE = """
-.picture img.chart { width: 100%; }
+.picture img.chart { width: 100%; max-width: 46rem; min-width: 0; }
 td.figure { white-space: pre; }
 pre { overflow-x: auto; }
 """

@@ -128,7 +128,8 @@ def _addresses(file: Path) -> Iterator[str | None]:
                     whole = rest.endswith(b"\n") or len(rest) < _LONGEST
                 yield None
     except (OSError, EOFError, zlib.error) as error:
-        raise ParameterError(f"{file}: cannot be read ({type(error).__name__})") from None
+        why = getattr(error, "strerror", None) or "not compressed with gzip, or damaged"
+        raise ParameterError(f"{file}: cannot be read ({why})") from None
 
 
 def _address(line: bytes) -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import ParameterError, StateError
-from ..core.words import Setting, Words
+from ..core.words import Setting, Words, kind_of
 
 SHORTEST, LONGEST = 16, 4096
 """Minimum and maximum length of a key in bytes."""
@@ -33,7 +33,7 @@ class Key:
 
     def __post_init__(self) -> None:
         if not isinstance(self.secret, bytes):
-            raise ParameterError(f"key: expected bytes, got {type(self.secret).__name__}")
+            raise ParameterError(Words("key: expected bytes, got ", kind_of(self.secret)))
         if not SHORTEST <= len(self.secret) <= LONGEST:
             raise ParameterError(f"key: expected {SHORTEST} to {LONGEST} bytes, got {_length(self.secret)}; {_HOW}")
 

@@ -81,7 +81,10 @@ class CsvRows:
     ) -> None:
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
             raise ParameterError(
-                f"delimiter: expected one character, no quotation mark or line break, got {shown(delimiter)}"
+                Words(
+                    Setting("delimiter"),
+                    f": expected one character, no quotation mark or line break, got {shown(delimiter)}",
+                )
             )
         # The limit holds for all readers of the process, so it is raised and never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))

@@ -82,6 +82,11 @@ class Collected:
         """Whether this tally has all row groups of the other."""
         return all(not ranges_without(ranges, self.files.get(identity, ())) for identity, ranges in other.files.items())
 
+    def overlaps(self, other: Collected) -> bool:
+        """Whether both tallies have a row group in common, as far as their files are known."""
+        common = self.files.keys() & other.files.keys()
+        return any(ranges_without(self.files[each], other.files[each]) != self.files[each] for each in common)
+
     def to_bytes(self, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None) -> bytes:
         """The bytes of a tally file; ``complete=False`` marks a tally of a collection that is still running.
 
@@ -174,7 +179,7 @@ class Collected:
         except KeyNeededError:
             raise KeyNeededError(path) from None
         except PlausiblyError as error:
-            raise StateError(f"{path}: {error}") from None
+            raise StateError(Words(f"{path}: ", error.words)) from None
         except OSError as error:
             raise StateError(f"{path}: {error.strerror}") from None
 

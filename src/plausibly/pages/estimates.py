@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
-from ..core.wording import nearest, safe_cell
+from ..core.wording import nearest, safe_cell, shown
 from .answer_page import answer_page
 from .answers import Answer, plain_items
 from .charts import chart, save_chart, tree_chart
@@ -43,7 +43,7 @@ def check_name(path: str | Path, *, pictures: bool = False) -> Path:
     ending = path.suffix.lower()
     valid = [".png", ".svg"] if pictures else list(_WRITERS)
     if ending not in valid:
-        raise ParameterError(f"{path}: unknown suffix {ending!r}; {nearest(ending, valid)}")
+        raise ParameterError(f"{path}: unknown suffix {shown(ending)}; {nearest(ending, valid)}")
     folder_of(path)
     needed = _NEEDS.get(ending)
     if needed is not None and find_spec(needed) is None:

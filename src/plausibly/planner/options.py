@@ -13,6 +13,7 @@ from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
+from ..core.words import Setting, Words
 from .candidates import Kinds, hashed, oracles
 from .prediction import Prediction
 from .skew import Skew
@@ -117,17 +118,18 @@ class Aim:
         lean = [option for option in options if option.costs.state_bytes <= memory]
         if small and not lean:
             need = min(option.costs.state_bytes for option in small)
-            return f"limits: memory: no scheme fits in {memory:,} bytes of state; memory={need} is enough"
+            return Words(
+                f"limits: no scheme fits in {memory:,} bytes of state; ", Setting("memory", need), " is enough"
+            )
         if lean:
             # Some schemes fit the memory, so the reports are too long.
             option = min(lean, key=lambda o: (o.costs.report_bytes, o.measure))
             need = option.costs.report_bytes
             also = min((o.costs.state_bytes for o in small), default=None)
-            instead = f", or memory={also} with report_bytes={most}" if also is not None else ""
-            return (
-                f"limits: report_bytes: no scheme with {most}-byte reports fits in {memory:,} bytes of state; "
-                f"report_bytes={need} is enough ({option.scheme.name}){instead}"
-            )
+            fixes = Words(Setting("report_bytes", need), f" is enough ({option.scheme.name})")
+            if also is not None:
+                fixes += Words(", or ", Setting("memory", also), " with ", Setting("report_bytes", most))
+            return Words(f"limits: no scheme with {most}-byte reports fits in {memory:,} bytes of state; ", fixes)
         bytes_, state = (min(getattr(o.costs, name) for o in options) for name in ("report_bytes", "state_bytes"))
         return f"limits: no scheme fits; the smallest report has {bytes_} bytes, the smallest state {state:,}"
 

@@ -13,6 +13,7 @@ from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, shown
+from ..core.words import Setting, Words, kind_of
 from .devices import device_notes
 from .options import Aim, Option, cheapest
 from .prediction import smallest_found
@@ -51,19 +52,19 @@ def plan(
     real = as_domain(domain)
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
-        raise ParameterError(f"limits: expected plausibly.Limits(...), got {type(limits).__name__}")
+        raise ParameterError(Words("limits: expected plausibly.Limits, got ", kind_of(limits)))
     if target is not None and not isinstance(target, Within | Above):
-        raise ParameterError(
-            f'target: expected plausibly.Within("0.5 %") or plausibly.Above("0.1 %"), got {type(target).__name__}'
-        )
+        raise ParameterError(Words("target: expected a plausibly.Within or plausibly.Above, got ", kind_of(target)))
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
-        got = " and ".join(given) or "none of them"
-        raise ParameterError(f"expected two of users, epsilon and target, which determine the third, got {got}")
+        got = [word for name in given for word in (" and ", Setting(name))][1:] or ["none of them"]
+        wanted = (Setting("users"), ", ", Setting("epsilon"), " and ", Setting("target"))
+        raise ParameterError(Words("expected two of ", *wanted, ", which determine the third, got ", *got))
     n = None if users is None else whole_number("users", users, 1, MOST_USERS)
     eps = None if epsilon is None else exact_epsilon(epsilon)
     if eps is not None and eps > limits.most_epsilon:
-        raise ParameterError(f"epsilon: expected at most the limit {limits.epsilon}, got {shown(epsilon)}")
+        limit = f": expected at most the limit {limits.epsilon}, got {shown(epsilon)}"
+        raise ParameterError(Words(Setting("epsilon"), limit))
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
     # By type: the power of a search depends on an alphabet and a length, which other domains do not have.

@@ -6,11 +6,12 @@ from fractions import Fraction
 from math import sqrt
 
 from .. import presets
-from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, size_text
+from ..core.words import Setting, Words
+from ..making import make
 from ..search.base import Search
 from .devices import device_notes
 from .options import Aim
@@ -21,14 +22,20 @@ from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typica
 from .solving import fewest_users, least_epsilon
 from .targets import Within
 
+_NOT_WITHIN = Words(
+    "target: expected ",
+    Setting("find", True, python="Above(...)"),
+    " for strings, which a search has to find, got ",
+    Setting("within", True, python="Within(...)"),
+    ", which is for items that you can name: a list, or ",
+    Setting("keys", True, python="Keys()"),
+)
+
 
 def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction | None, seed: int) -> Plan:
     """The plan of a search; with the target ``Above``, the number of users or the epsilon that it needs."""
     if isinstance(aim.target, Within):
-        raise ParameterError(
-            "target: expected Above(...) for Strings(...), which a search has to find, got Within(...), which is for "
-            "items that you can name: a list, or Keys()"
-        )
+        raise ParameterError(_NOT_WITHIN)
     share = 0.0 if aim.target is None else float(aim.target.share)
     confidence = 0.95 if aim.target is None else float(aim.target.confidence)
     solved = None if aim.target is None else "users" if n is None else "epsilon"
@@ -104,15 +111,13 @@ def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
 def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
     costs, limits = scheme.cost(n, aim.asked), aim.limits
     if limits.report_bytes is not None and costs.report_bytes > limits.report_bytes:
-        raise ParameterError(
-            f"limits: report_bytes: a search for these strings needs {costs.report_bytes}, more than "
-            f"{limits.report_bytes}; report_bytes={costs.report_bytes} is enough"
-        )
+        enough = Setting("report_bytes", costs.report_bytes)
+        beyond = f"limits: a search for these strings needs {costs.report_bytes}, more than {limits.report_bytes}"
+        raise ParameterError(Words(f"{beyond} bytes a report; ", enough, " is enough"))
     if costs.state_bytes > limits.most_memory:
-        raise ParameterError(
-            f"limits: memory: a search for these strings needs {size_text(costs.state_bytes)}, more than "
-            f"{size_text(limits.most_memory)}; memory={costs.state_bytes} is enough"
-        )
+        beyond = f"{size_text(costs.state_bytes)} of memory, more than {size_text(limits.most_memory)}"
+        enough = Setting("memory", costs.state_bytes)
+        raise ParameterError(Words(f"limits: a search for these strings needs {beyond}; ", enough, " is enough"))
 
 
 def _notes(strings: Strings, text: float, random: float, unlikely: float, light: float, aim: Aim) -> tuple[str, ...]:
@@ -121,17 +126,18 @@ def _notes(strings: Strings, text: float, random: float, unlikely: float, light:
         f"{PAPER} recommend the prefix extending method (PEM) over a Count-Min sketch. It still beats the other "
         "published searches; TRELLIS, which weighs all prefixes of a string together, beats it and comes close to an "
         "exhaustive search.",
-        f"To be found, a string of {length} characters needs as much evidence as it takes to name it: "
-        f"{text * length:.0f} nats"
-        + (
-            f" if it is like a word, {random * length:.0f} if it is random, which takes {percent(unlikely)} of users."
-            if text < random
-            else "."
+        f"The more unusual a string, the more users it takes to find it: this plan assumes strings of {length} "
+        "characters"
+        + (f" that are like words; random characters take {percent(unlikely)} of users." if text < random else "."),
+        "Shorter strings and strings of a dictionary need fewer users. "
+        f"Among {aim.limits.candidates:,} candidates known beforehand, {percent(light)} of users are enough.",
+        Words(
+            f"The search looks for the {LOOKED_FOR} most common strings: ",
+            Setting("top", LOOKED_FOR, of="search", python=f"tally.search(k={LOOKED_FOR}, level=0.05)"),
+            ".",
         ),
-        "Shorter strings and strings of a dictionary need less. "
-        f"Among {aim.limits.candidates:,} candidates known beforehand (Keys()), {percent(light)} of users are enough.",
-        f"The search looks for the {LOOKED_FOR} most common strings: tally.search(k={LOOKED_FOR}, level=0.05).",
-        "If you can ask fresh users in several rounds, plausibly.ROUNDS asks each time about the surviving prefixes.",
+        "If you can ask fresh users in several rounds, the Python function ROUNDS asks each time about the surviving "
+        "prefixes.",
         "ε is for one report of a user; several reports add up.",
     ]
     return tuple(found)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import ParameterError
 from ..core.wording import shown
+from ..core.words import Setting, Words
 
 Skew = float | Literal["worst"]
 
@@ -25,7 +26,8 @@ def checked_skew(skew: object) -> Skew:
         return "worst"
     number = float(skew) if isinstance(skew, Real) and not isinstance(skew, bool) else -1.0
     if not 0 <= number <= 10:
-        raise ParameterError(f'skew: expected the exponent of a power law, 0 to 10, or "worst", got {shown(skew)}')
+        expected = ": expected the exponent of a power law, 0 to 10, or worst"
+        raise ParameterError(Words(Setting("skew"), f"{expected}, got {shown(skew)}"))
     return number
 
 

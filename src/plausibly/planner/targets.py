@@ -13,6 +13,7 @@ from ..core.domain import MAX_DOMAIN_SIZE
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.wording import percent, shown
+from ..core.words import Setting, Words, kind_of
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -70,7 +71,7 @@ class Within:
     def __post_init__(self) -> None:
         _settle(self, share=False, confidence=False, frequency=True)
         if not isinstance(self.every, bool):
-            raise ParameterError(f"every: expected True or False, got {type(self.every).__name__}")
+            raise ParameterError(Words("every: expected true or false, got ", kind_of(self.every)))
 
     @property
     def text(self) -> str:
@@ -107,22 +108,25 @@ def _settle(target: object, **zero_is_fine: bool) -> None:
         object.__setattr__(target, name, share_of(name, getattr(target, name), zero=zero))
 
 
+_SHARE = "expected a share such as 0.005 or 0.5%"
+
+
 def share_of(name: str, given: object, *, zero: bool = False) -> float:
     """Share of the users in a target, from a number below 1 or a text such as "0.5 %"."""
     number = given
     if isinstance(given, str):
         match = re.fullmatch(r"\s*±?\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?)\s*(%?)\s*", given)
         if match is None:
-            raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", got {shown(given)}')
+            raise ParameterError(Words(Setting(name), f": {_SHARE}, got {shown(given)}"))
         number = float(match[1]) / (100 if match[2] else 1)
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise ParameterError(f'{name}: expected a share such as 0.005 or "0.5 %", got {type(given).__name__}')
+        raise ParameterError(Words(Setting(name), f": {_SHARE}, got ", kind_of(given)))
     share = float(number)
     if not (0 < share < 1 or (zero and share == 0)):
         hint = (
             f'; {shown(given)} percent are "{given} %"' if isinstance(given, int | float) and 1 <= given < 100 else ""
         )
-        raise ParameterError(f"{name}: expected a share between 0 and 1, got {shown(given)}{hint}")
+        raise ParameterError(Words(Setting(name), f": expected a share between 0 and 1, got {shown(given)}{hint}"))
     return share
 
 
@@ -132,7 +136,7 @@ def bytes_of(given: object) -> int:
         return whole_number("memory", given, 1, 2**60)
     match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]*)\s*", given)
     if match is None or match[2].lower() not in _UNITS:
-        raise ParameterError(f'memory: expected bytes or a text such as "500 MB", got {shown(given)}')
+        raise ParameterError(Words(Setting("memory"), f": expected bytes, or a size such as 500MB, got {shown(given)}"))
     return whole_number("memory", int(Fraction(match[1]) * _UNITS[match[2].lower()]), 1, 2**60)
 
 

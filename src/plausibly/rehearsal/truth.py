@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Domain, Strings, object_array
+from ..core.domain import TAKE_OTHERS, Domain, Strings, object_array
 from ..core.errors import DomainError, ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
+from ..core.words import Words
 from ..experiments.csv_files import Labelled
 from ..experiments.item_crowds import CROWDS, STRINGS, Counts, crowd, resampled
 from ..experiments.string_crowds import MAX_LENGTH
@@ -68,7 +69,7 @@ def truth_of(scheme: Scheme, found: Labelled) -> Truth:
         lines = [line for line, any_user in zip(found.lines, held, strict=True) if any_user]
         more = f" (and {error.more:,} other items)" if error.more else ""
         place = f"{found.name}, line {lines[error.position]}{more}"
-        raise DomainError(f"{place}: {error.reason}") from None
+        raise DomainError(Words(f"{place}: ", error.reason)) from None
 
 
 def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
@@ -83,10 +84,8 @@ def made_up(scheme: Scheme, data: str, users: int, seed: int) -> Truth:
         try:
             return _seen(domain, data, [str(text) for text in found.strings.tolist()], found.counts)
         except DomainError:
-            raise DomainError(
-                f"{data}: these strings have characters or lengths that the domain does not allow; "
-                "plan the scheme with --other"
-            ) from None
+            why = f"{data}: these strings have characters or lengths that the domain does not allow; "
+            raise DomainError(Words(why, "make the scheme with ", TAKE_OTHERS)) from None
     if data in CROWDS and not domain.searchable:
         return Truth(data, domain.examples(_NAMED), crowd(data, users, _NAMED, seed), complete=False)
     raise ParameterError(f"unknown data {shown(data)}; {nearest(data, STRINGS)}")

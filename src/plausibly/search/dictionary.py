@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..core.domain import Strings
 from ..core.errors import DomainError, ParameterError
+from ..core.words import Words, kind_of
 from .evidence import Numbers, Symbols
 
 LN_KNOWN = log(0.5)
@@ -61,7 +62,7 @@ def dictionary_of(given: object, domain: Strings) -> Dictionary | None:
     if given is None:
         return None
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
-        raise ParameterError(f"dictionary: expected a list of strings, got one {type(given).__name__}")
+        raise ParameterError(Words("dictionary: expected a list of strings, got one ", kind_of(given)))
     try:
         rows = np.asarray(domain.encode(given))
     except DomainError as error:

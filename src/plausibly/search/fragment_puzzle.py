@@ -66,7 +66,7 @@ class SFP(Search):
     def validate(self) -> None:
         expect_split(self.split, BUDGET, USERS, NONE)
         if self.split == NONE and self.word_oracle is not None:
-            raise ParameterError('word_oracle: expected None with split="none", got another value')
+            raise ParameterError("word_oracle: expected nothing if split is none, got a scheme")
         object.__setattr__(self, "hash_bits", whole_number("hash_bits", self.hash_bits, 0, 16))
         object.__setattr__(self, "hash_seed", whole_number("hash_seed", self.hash_seed, 0, 2**64 - 1))
         super().validate()

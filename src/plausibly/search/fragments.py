@@ -82,7 +82,9 @@ def joined_fragments(strings: Strings, fragments: list[tuple[Rows, Encoded]], ta
         for rows, tags in fragments:
             own = rows[tags == common]
             if len(whole) * len(own) > MOST_CANDIDATES:
-                raise ParameterError("keep: expected fewer, got too many combinations; keep= fewer, or more hash_bits")
+                raise ParameterError(
+                    "keep: too many combinations to try; take a smaller keep, or a scheme with more hash_bits"
+                )
             whole = np.hstack([np.repeat(whole, len(own), axis=0), np.tile(own, (len(whole), 1))])
             whole = whole[~inner_pads(whole)]
         found.append(whole[tag.of(whole) == common])

@@ -13,6 +13,7 @@ from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.estimates import Estimates
 from ..core.wording import label_of
+from ..core.words import Words, kind_of
 from .trace import Traced
 from .tree_picture import Picture
 
@@ -38,7 +39,7 @@ class HeavyHitters(Traced):
     def explain(self, item: str | bytes) -> str:
         """Explanation, step by step, of why this string was or was not found among the heavy hitters."""
         if not isinstance(item, str | bytes):
-            raise ParameterError(f"item: expected a string, got {type(item).__name__}")
+            raise ParameterError(Words("item: expected a string, got ", kind_of(item)))
         if self.strings is not None:
             # Normalized as on devices. Refuses a string that is not told apart from others.
             item = self.strings.ask([item])[1][0]

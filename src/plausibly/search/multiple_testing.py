@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import ParameterError
+from ..core.words import Setting, Words
 
 Floats = npt.NDArray[np.float64]
 
@@ -15,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 def significance_level(given: object) -> float:
     """The given significance level for multiple testing, checked."""
     if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < 1:
-        raise ParameterError("level: expected a number strictly between 0 and 1")
+        raise ParameterError(Words(Setting("level"), ": expected a number strictly between 0 and 1"))
     return float(given)
 
 

@@ -18,6 +18,7 @@ from ..core.history import History, search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.selection import of_largest
 from ..core.wording import shown
+from ..core.words import Words, kind_of
 from .base import SearchTally
 from .heavy_hitters import HeavyHitters
 from .string_parts import Part
@@ -39,7 +40,7 @@ def extensions(strings: Strings, prefixes: Rows, length: int) -> Rows:
     if count * len(prefixes) > MOST_CANDIDATES:
         raise ParameterError(
             f"{len(prefixes)} prefixes have {count * len(prefixes):,} extensions by {more} characters; "
-            "take a smaller keep=, or a scheme with a smaller step="
+            "take a smaller keep, or a scheme with a smaller step"
         )
     endings = symbol_rows(np.arange(count), strings.symbols, more, strings.symbol_dtype)
     endings = endings[~inner_pads(endings)]
@@ -69,14 +70,14 @@ class Choices:
         if self.k is not None:
             object.__setattr__(self, "k", whole_number("k", self.k, 1, MOST_CANDIDATES))
         if self.k is None and self.threshold is None:
-            raise ParameterError("expected k= or threshold= (an estimated count), got neither")
+            raise ParameterError("expected k or threshold (an estimated count), got neither")
         numbers = isinstance(self.threshold, int | float | np.number) and not isinstance(self.threshold, bool)
         if self.threshold is not None and not (numbers and np.isfinite(self.threshold)):
             raise ParameterError(f"threshold: expected a count of users, got {shown(self.threshold)}")
         object.__setattr__(self, "keep", whole_number("keep", self.keep, 1, MOST_CANDIDATES))
         if not isinstance(self.oracle, Mapping):
             raise ParameterError(
-                f"oracle: expected a mapping of the oracle's options, got {type(self.oracle).__name__}"
+                Words("oracle: expected a mapping of the oracle's options, got ", kind_of(self.oracle))
             )
 
     @property

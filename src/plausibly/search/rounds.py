@@ -22,6 +22,7 @@ from ..core.probability import EpsilonLike
 from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
 from ..core.selection import of_largest
 from ..core.wording import shown
+from ..core.words import Kind, Words
 from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
 from .multiple_testing import adjusted, least_score
@@ -46,7 +47,9 @@ class Extension(Part):
         if isinstance(self.scheme, Scheme):
             cells = self.scheme.domain.cells
             if cells is None or cells < self.count:
-                raise ParameterError(f"{self.role}: expected a scheme with domain_size= at least {shown(self.count)}")
+                raise ParameterError(
+                    f"{self.role}: expected a scheme with a domain_size of at least {shown(self.count)}"
+                )
         super().__post_init__()
 
     @property
@@ -143,7 +146,9 @@ class ROUND(Search):
         if kind is bytes and all(isinstance(prefix, str) for prefix in prefixes):
             prefixes = _from_hex(prefixes)  # as in JSON
         if not all(isinstance(prefix, kind) and len(prefix) <= self.stem for prefix in prefixes):
-            raise ParameterError(f"prefixes: expected {kind.__name__} of at most {self.stem} characters, got others")
+            raise ParameterError(
+                Words("prefixes: expected ", Kind(kind), f" of at most {self.stem} characters, got others")
+            )
         try:
             rows = self.strings.literal(prefixes)
         except DomainError:

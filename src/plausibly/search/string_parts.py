@@ -51,15 +51,15 @@ class Part:
             raise ParameterError(f"{self.role}: expected a scheme such as {example}, got {got}")
         cells, hash_seed = self.scheme.domain.cells, self.scheme.domain.hash_seed
         if cells is None and hash_seed is None:
-            got = type(self.scheme.domain).__name__
-            raise ParameterError(f"{self.role}: expected a scheme over Keys() or integers, got one over {got}")
+            got = self.scheme.domain.title
+            raise ParameterError(f"{self.role}: expected a scheme over keys or integers, got one over {got}")
         if self.scheme.domain.normalize:
             raise ParameterError(
-                f"{self.role}: expected Keys() without normalize=, since it gets no texts; Strings(...) takes the steps"
+                f"{self.role}: expected keys without normalize, since it gets no texts; the strings take the steps"
             )
         if cells is not None and cells < self.count:
-            room = f"domain_size= at least {shown(self.count)} for {self.label}"
-            raise ParameterError(f"{self.role}: expected Keys(), or {room}, got domain_size={shown(cells)}")
+            room = f"a domain_size of at least {shown(self.count)} for {self.label}"
+            raise ParameterError(f"{self.role}: expected keys, or {room}, got a domain_size of {shown(cells)}")
 
     @property
     def count(self) -> int:

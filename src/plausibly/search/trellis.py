@@ -23,6 +23,7 @@ from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.selection import TOLD, Selection
 from ..core.wording import shown
+from ..core.words import Words, kind_of
 from .base import PrefixLevel, Search, SearchTally
 from .decoding import Found, decode
 from .dictionary import dictionary_of
@@ -82,10 +83,10 @@ class TRELLIS(Search):
         for name in ("letters", "pairs", "first", "folded", "deep"):
             oracle = getattr(self, name)
             if oracle is not None and not isinstance(oracle, Scheme):
-                raise ParameterError(f"{name}: expected a scheme with domain_size=, got {type(oracle).__name__}")
+                raise ParameterError(Words(f"{name}: expected a scheme with a domain_size, got ", kind_of(oracle)))
             # The decoder estimates all items of the oracle.
             if oracle is not None and oracle.domain.cells is None:
-                raise ParameterError(f"{name}: expected a scheme with domain_size=, got one over another domain")
+                raise ParameterError(f"{name}: expected a scheme with a domain_size, got one over another domain")
         super().validate()
 
     @cached_property
@@ -137,7 +138,7 @@ class TRELLIS(Search):
 
     def _check_cells(self, scheme: Scheme | None, block: int) -> None:
         if not isinstance(scheme, Scheme) or scheme.domain.cells is None:
-            raise ParameterError("folded: expected a scheme with domain_size= the number of cells, got another domain")
+            raise ParameterError("folded: expected a scheme with a domain_size, its number of cells, got another")
         if scheme.size & scheme.size - 1 or scheme.size < block:
             raise ParameterError(f"folded: expected a power of two of at least {block} cells, got {shown(scheme.size)}")
 

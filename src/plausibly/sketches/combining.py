@@ -224,7 +224,7 @@ class MedianOfRows:
         return (*self.rows.history, decoding("the median of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="median" has no integer scores; ask for estimates, or use combine="mean"')
+        raise StateError("combine: median has no integer scores; ask for estimates, or use mean")
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         rows, total = self.rows, int(n.sum())
@@ -269,7 +269,7 @@ class MinOfRows:
         return (*self.rows.history, decoding("the minimum of rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="min" has no integer scores; ask for estimates, or use combine="mean"')
+        raise StateError("combine: min has no integer scores; ask for estimates, or use mean")
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         rows = self.rows

@@ -56,10 +56,10 @@ class CS(RowSketch):
             if size % 2:
                 raise ParameterError(f"oracle: expected an even domain_size, two signs a cell, got {size}")
         elif not isinstance(self.oracle, TakesSigns):
-            raise ParameterError(f'oracle: expected HM for signs="coefficients", got {self.oracle.name}')
+            raise ParameterError(f"oracle: expected HM for signs on coefficients, got {self.oracle.name}")
         elif size & (size - 1) or 2 * size > MAX_CELLS:
             expected = f"a power of two up to {MAX_CELLS // 2} as domain_size"
-            raise ParameterError(f'oracle: expected {expected} for signs="coefficients", got {size}')
+            raise ParameterError(f"oracle: expected {expected} for signs on coefficients, got {size}")
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class PeelOfRows:
         return (*self.rows.history, decoding("peeling the rows"))
 
     def scores(self, state: Cells, n: Numbers, codes: Codes | None, /) -> Scores:
-        raise StateError('combine="peel" has no integer scores; ask for estimates, or use combine="mean"')
+        raise StateError("combine: peel has no integer scores; ask for estimates, or use mean")
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
         candidates, places = np.unique(self.rows.items(codes), return_inverse=True)

@@ -26,6 +26,7 @@ from ..core.records import refuse_beyond, unsigned
 from ..core.scheme import EXAMPLE_SEED, Component, Encoded, OracleMaker, Reports, Scheme, expect_maker
 from ..core.support import Everything, Support
 from ..core.wording import nearest, shown
+from ..core.words import Setting, Words, kind_of
 from .combining import MeanOfRows, MedianOfRows, MinOfRows, RowLaws, Rows
 from .peeling import PeelOfRows
 
@@ -180,11 +181,11 @@ class RowSketch(Scheme):
                 f" {shown(postprocess_rows)}"
             )
         if not isinstance(oracle, Mapping):
-            raise ParameterError(f"oracle: expected a mapping of the oracle's options, got {type(oracle).__name__}")
+            raise ParameterError(Words("oracle: expected a mapping of the oracle's options, got ", kind_of(oracle)))
         chosen = choose_estimator(self.cell_estimator, oracle)
         assert isinstance(chosen, Estimator)  # only sketches have other decoders
         if not isinstance(combine, str) or combine not in COMBINE:
-            raise ParameterError(f"combine: unknown {shown(combine)}; {nearest(combine, COMBINE)}")
+            raise ParameterError(Words(Setting("combine"), f": unknown {shown(combine)}; {nearest(combine, COMBINE)}"))
         laws = None
         if chosen.law is not None:
             laws = RowLaws(*(self.row_law(chosen.law, together) for together in (Fraction(1, self.rows), Fraction(0))))
@@ -225,7 +226,7 @@ def expect_oracle(given: object) -> None:
     """Raise unless ``given`` is an oracle that can report a cell of a sketch's row."""
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
-        raise ParameterError(f"oracle: expected a scheme such as {example}, got {type(given).__name__}")
+        raise ParameterError(Words(f"oracle: expected a scheme such as {example}, got ", kind_of(given)))
     if given.domain.cells is None or given.channels is not None:
         got = f"{given.name} over another domain, or with rows of its own"
-        raise ParameterError(f"oracle: expected an oracle with domain_size= the number of cells in a row, got {got}")
+        raise ParameterError(f"oracle: expected an oracle with a domain_size, the number of cells in a row, got {got}")

@@ -16,7 +16,7 @@ class CompareOptions:
     """Compare schemes on a made-up crowd or on your own data: errors, F1, bytes, time.
 
     This is a simulation. It needs the true counts, makes every user's report on this machine, and sends nothing
-    anywhere. It collects no data and protects none.
+    anywhere. It collects no data and protects none. To see what changed between two collections, use plausibly changes.
 
     Example: plausibly compare OUE OLH FLH:hashes=500 TLH --epsilon 1 --epsilon 3
     """

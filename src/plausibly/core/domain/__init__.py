@@ -1,6 +1,6 @@
 """Domains: the possible values of a user, and their codes for schemes; one file for each kind."""
 
-from .base import MAX_DOMAIN_SIZE, OTHER, Domain, Encoded, Facts, Items, Listable
+from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Domain, Encoded, Facts, Items, Listable
 from .columns import Column, encode_column
 from .integers import Integers
 from .items import listed, object_array, refuse
@@ -17,6 +17,7 @@ __all__ = [
     "MAX_SYMBOLS",
     "OTHER",
     "OTHER_CHARACTER",
+    "TAKE_OTHERS",
     "Column",
     "Domain",
     "Encoded",

@@ -15,10 +15,14 @@ from ..arrangement import Arrangement
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
 from ..wording import shown
+from ..words import Setting
 from .items import refuse_halves
 
 MAX_DOMAIN_SIZE = 2**32
 OTHER = "other"
+
+TAKE_OTHERS = Setting("other", True, of="plan")
+"""The setting that gives all other values an item of their own."""
 
 Encoded = npt.NDArray[np.unsignedinteger[Any]]
 """Codes of items: a 64-bit integer each, or, of strings, a row of 8-bit or 16-bit symbols each."""
@@ -206,7 +210,7 @@ class Domain(ABC):
 class Listable(Domain):
     """A domain whose items can be listed: their codes are the numbers 0 to ``size`` - 1."""
 
-    title = "items that can be listed (domain_size=, or a list of labels)"
+    title = "items that can be listed (a domain_size, or a list of labels)"
 
     size: int
 

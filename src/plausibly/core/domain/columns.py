@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DomainError
+from ..words import Words, kind_of
 from .base import Domain, Encoded
 
 Index = npt.NDArray[np.integer[Any]]
@@ -74,7 +75,7 @@ def _column_of(items: object) -> object:
     if not hasattr(given, "to_pylist"):
         return given
     if not hasattr(given, "dictionary_encode"):
-        raise DomainError(f"items: expected one dimension, got {type(items).__name__}; choose a column")
+        raise DomainError(Words("items: expected one dimension, got ", kind_of(items), "; choose a column"))
     chunks, kind = given.chunks if hasattr(given, "chunks") else [given], str(given.type)
     if kind.startswith(("int", "uint")) and chunks and not given.null_count:
         return np.concatenate([_buffer_of(chunk) for chunk in chunks])

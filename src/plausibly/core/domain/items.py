@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import DomainError
+from ..words import Kind, Part, Words, kind_of
 
 
 def listed(items: object) -> list[Any]:
@@ -18,10 +19,10 @@ def listed(items: object) -> list[Any]:
         as_list: list[Any] = one_dimensional(items).tolist()
         return as_list
     if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
-        raise DomainError(f"items: expected a sequence of items, got one {type(items).__name__}")
+        raise DomainError(Words("items: expected a sequence of items, got one ", kind_of(items)))
     # Iterating over a table of pandas would give the names of its columns, over one of Polars the columns.
     if getattr(items, "ndim", 1) != 1 or hasattr(items, "columns"):
-        raise DomainError(f"items: expected one dimension, got {type(items).__name__}; choose a column")
+        raise DomainError(Words("items: expected one dimension, got ", kind_of(items), "; choose a column"))
     # Iterating over a column of pyarrow would give its own kind of scalars.
     return list(items.to_pylist() if hasattr(items, "to_pylist") else items)
 
@@ -41,9 +42,9 @@ def one_dimensional(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def type_name(item: object) -> str:
+def type_name(item: object) -> Part:
     """The type of an item, for messages."""
-    return "a missing value" if is_missing(item) else type(item).__name__
+    return "a missing value" if is_missing(item) else Kind(type(item))
 
 
 def is_missing(item: object) -> bool:
@@ -70,15 +71,15 @@ def refuse(
     position = int(positions[0])
     others = positions.size - 1
     more = f" and {others} more" if others else ""
-    reason = f"{expected}, got {got if items is None else type_name(items[position])}"
-    error = DomainError(f"item {first + position}{more}: {reason}")
+    reason = Words(expected, ", got ", got if items is None else type_name(items[position]))
+    error = DomainError(Words(f"item {first + position}{more}: ", reason))
     error.position, error.more, error.reason = first + position, others, reason
     raise error
 
 
 def refuse_asked(position: int, reason: str, hint: str = "") -> NoReturn:
     """Raise a DomainError about an item that an analyst asks about; ``hint`` is for tools that may show the item."""
-    error = DomainError(f"item {position}: {reason}")
+    error = DomainError(Words(f"item {position}: ", reason))
     error.position, error.reason, error.hint = position, reason, hint
     raise error
 

@@ -29,7 +29,7 @@ class Keys(Normalizing):
     """
 
     kinds = ("keys",)
-    title = "Keys()"
+    title = "keys"
 
     hash_seed: int = 0
     normalize: Any = ()  # not Sequence[str]: Keys(**seeds) with a dict of integers is well typed
@@ -55,11 +55,11 @@ class Keys(Normalizing):
         except DeviceError:
             # Checked one by one only now, so that the common case does not pay for the position.
             wrong = np.array([not _is_key(x, seed) for x in given])
-            refuse(wrong, "expected keys (str with a UTF-8 form, bytes or int)", given)
+            refuse(wrong, "expected keys: text that has a UTF-8 form, bytes or integers", given)
             raise
 
     def decode(self, codes: Encoded) -> Items:
-        raise ParameterError("Keys() cannot be listed: the items must be given")
+        raise ParameterError("keys cannot be listed: the items must be given")
 
     def named(self, items: object) -> Items:
         given = self.normalized(listed(items))

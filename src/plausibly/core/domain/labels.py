@@ -11,8 +11,9 @@ import numpy as np
 from ..arguments import whole_number
 from ..arrangement import Arrangement
 from ..errors import ParameterError
-from ..wording import label_of, plural, similar
-from .base import MAX_DOMAIN_SIZE, OTHER, Encoded, Facts, Items, Listable
+from ..wording import label_of, plural, shown, similar
+from ..words import Setting, Words, kind_of
+from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Encoded, Facts, Items, Listable
 from .items import listed, refuse, refuse_asked
 from .normalizing import Normalizing
 from .registry import register_domain
@@ -48,8 +49,8 @@ class Labels(Normalizing, Listable):
         object.__setattr__(self, "labels", tuple(given))
         for label in self.labels:
             if not isinstance(label, str):
-                hint = "; domain_size= makes a domain of integers" * isinstance(label, int | np.integer)
-                raise ParameterError(f"domain: expected labels (str), got {type(label).__name__}{hint}")
+                hint = "; a domain of integers is given by its domain_size" * isinstance(label, int | np.integer)
+                raise ParameterError(Words("domain: expected labels that are texts, got ", kind_of(label), hint))
         labels = self.normalized([str(label) for label in self.labels])
         index = {label: i for i, label in enumerate(labels)}
         if len(index) != len(labels) and len(set(self.labels)) == len(labels):
@@ -57,9 +58,10 @@ class Labels(Normalizing, Listable):
         if len(index) != len(labels):
             raise ParameterError("domain: expected distinct labels, some occur more than once")
         if not isinstance(self.other, bool):
-            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
+            raise ParameterError(Words(Setting("other"), ": expected true or false, got ", kind_of(self.other)))
         if self.other and OTHER in index:
-            raise ParameterError(f"domain: the label {OTHER!r} is the name of the item that other=True adds")
+            fix = Setting("other", True)
+            raise ParameterError(Words(f"domain: the label {shown(OTHER)} is the name of the item that ", fix, " adds"))
         try:
             "".join(index).encode()
         except UnicodeEncodeError:
@@ -73,7 +75,7 @@ class Labels(Normalizing, Listable):
         given = listed(items)
         if not all(issubclass(kind, str) for kind in set(map(type, given))):
             wrong = np.array([not isinstance(x, str) for x in given])
-            refuse(wrong, "expected labels (str)", given)
+            refuse(wrong, "expected labels that are texts", given)
         missing = self.size - 1 if self.other else self.size
         index = self._index
         codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
@@ -82,7 +84,8 @@ class Labels(Normalizing, Listable):
             rest = np.flatnonzero(codes >= len(index)).tolist()
             texts = self.normalized([given[place] for place in rest])
             codes[rest] = [index.get(text, missing) for text in texts]
-        refuse(codes >= self.size, f"expected one of the {self.size} labels (with other=True any text)")
+        expected = Words(f"expected one of the {self.size} labels (with ", TAKE_OTHERS, " any text)")
+        refuse(codes >= self.size, expected)
         return codes
 
     def ask(self, items: object) -> tuple[Encoded, Items]:
@@ -109,7 +112,7 @@ class Labels(Normalizing, Listable):
     def from_dict(cls, fields: Mapping[str, Any]) -> Labels:
         given = cls.expect_fields(fields)
         if not isinstance(given["labels"], list):
-            raise ParameterError(f"domain: expected a list of labels, got {type(given['labels']).__name__}")
+            raise ParameterError(Words("domain: expected a list of labels, got ", kind_of(given["labels"])))
         made = cls(**given)
         if list(made.labels) != given["labels"]:
             raise ParameterError("domain: expected labels that are normalized already, got others")
@@ -123,10 +126,7 @@ class Labels(Normalizing, Listable):
     def facts(self) -> Facts:
         more = ", …" if len(self.labels) > _SHOWN else ""
         named = ", ".join(label_of(label) for label in self.labels[:_SHOWN])
-        others = (
-            "refused, and devices refuse the scheme "
-            "(plan --other, or other=True in Python, takes them as one more item)"
-        )
+        others: str = Words("refused, and devices refuse the scheme (", TAKE_OTHERS, " takes them as one more item)")
         if self.other:
             others = f'every other text is reported as the item "{OTHER}"'
         values = ("values", f"{len(self.labels):,} labels: {named}{more}")
@@ -145,4 +145,4 @@ class Labels(Normalizing, Listable):
     def refusals(self) -> tuple[str, ...]:
         if self.other:
             return ()
-        return ("it has no item for other values. --other adds one (other=True in Python).",)
+        return (Words("it has no item for other values. ", TAKE_OTHERS, " adds one."),)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arguments import whole_number
 from ..errors import ParameterError
+from ..words import Words, kind_of
 from .base import MAX_DOMAIN_SIZE, Domain
 from .integers import Integers
 from .labels import Labels
@@ -23,12 +24,12 @@ def make_domain(
     """
     if (domain_size is None) == (domain is None):
         got = "neither" if domain is None else "both"
-        raise ParameterError(f"expected either domain_size= or domain=, got {got}")
+        raise ParameterError(f"expected either a domain_size or a domain, got {got}")
     if other is not None and (domain is None or isinstance(domain, Domain)):
-        raise ParameterError("other: goes with domain=[labels] only")
+        raise ParameterError("other: goes with a domain of labels only")
     if normalize is not None and (domain is None or isinstance(domain, Domain)):
         raise ParameterError(
-            "normalize: goes with domain=[labels] only; Keys(...) and Strings(...) have a parameter of this name"
+            "normalize: goes with a domain of labels only; keys and strings have a parameter of this name"
         )
     if domain is None:
         return Integers(whole_number("domain_size", domain_size, 2, MAX_DOMAIN_SIZE))
@@ -46,8 +47,11 @@ def as_domain(given: object) -> Domain:
         return Integers(whole_number("domain: number of items", given, 2, MAX_DOMAIN_SIZE))
     if given is None or isinstance(given, bool | float | str | bytes):
         raise ParameterError(
-            "domain: expected a number of items, a list of labels, Keys() for texts asked about by name or "
-            f"Strings(alphabet, length) for texts to be found, got {type(given).__name__}"
+            Words(
+                "domain: expected a number of items, a list of labels, Keys for texts asked about by name or Strings "
+                "for texts to be found, got ",
+                kind_of(given),
+            )
         )
     return make_domain(domain=given)
 
@@ -55,7 +59,7 @@ def as_domain(given: object) -> Domain:
 def expect_domain(given: object, accepts: Sequence[type[Domain]], name: str) -> None:
     """Refuse an argument that is not a domain, or not one that the scheme of this name works on."""
     if not isinstance(given, Domain):
-        raise ParameterError(f"domain: expected a Domain, got {type(given).__name__}")
+        raise ParameterError(Words("domain: expected a Domain, got ", kind_of(given)))
     if not isinstance(given, tuple(accepts)):
         kinds = " or ".join(kind.title for kind in accepts)
-        raise ParameterError(f"domain: {name} works on {kinds}, got {type(given).__name__}")
+        raise ParameterError(Words(f"domain: {name} works on {kinds}, got ", kind_of(given)))

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 from ... import device
 from ..errors import ParameterError
 from ..wording import nearest, shown
+from ..words import Setting, Words
 from .base import Domain, Facts
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 STEPS = device.NORMALIZING
+_SETTING = Setting("normalize")
 _WORDS = {
     "nfc": "accents and letters put together (Unicode NFC)",
     "lower": "lower case",
@@ -31,14 +33,15 @@ def steps_of(given: object) -> tuple[str, ...]:
     """
     asked = [step.strip() for step in given.split(",")] if isinstance(given, str) else given
     if not isinstance(asked, Sequence) or not all(isinstance(step, str) for step in asked):
-        raise ParameterError(f'normalize: expected names of steps, such as "{",".join(STEPS)}", got {shown(given)}')
+        raise ParameterError(Words(_SETTING, f": expected steps such as {','.join(STEPS)}, got {shown(given)}"))
     for step in asked:
         if step == "truncate":
-            raise ParameterError("normalize: strings are cut at their length anyway, after these steps; leave it out")
+            why = ": expected no step truncate, since strings are cut at their length anyway, after these steps"
+            raise ParameterError(Words(_SETTING, why))
         if step not in STEPS:
-            raise ParameterError(f"normalize: unknown step {shown(step)}; {nearest(step, STEPS)}")
+            raise ParameterError(Words(_SETTING, f": unknown step {shown(step)}; {nearest(step, STEPS)}"))
     if len(set(asked)) != len(asked):
-        raise ParameterError("normalize: expected each step once, got one twice")
+        raise ParameterError(Words(_SETTING, ": expected each step once, got one twice"))
     return tuple(step for step in STEPS if step in asked)
 
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from ..errors import ParameterError
 from ..wording import nearest, shown
+from ..words import Words, kind_of
 from .base import Domain
 
 Kind = TypeVar("Kind", bound=type[Domain])
@@ -20,9 +21,12 @@ def register_domain(kind: Kind) -> Kind:
     """
     if not (isinstance(kind, type) and issubclass(kind, Domain)):
         raise ParameterError(f"expected a subclass of Domain, got {shown(kind)}")
+    kinds: object = getattr(kind, "kinds", None)
+    if not isinstance(kinds, tuple) or not kinds or not all(isinstance(name, str) for name in kinds):
+        raise ParameterError(f'kinds: expected a tuple of names, such as ("dates",), got {shown(kinds)}')
     for name in kind.kinds:
         if _origin(_KINDS.get(name, kind)) != _origin(kind):
-            raise ParameterError(f"kinds: {name!r} is taken by {_KINDS[name].__name__}; choose another name")
+            raise ParameterError(f"kinds: {shown(name)} is taken by another kind of domain; choose another name")
     _KINDS.update(dict.fromkeys(kind.kinds, kind))
     return kind
 
@@ -40,7 +44,7 @@ def _origin(kind: type[Domain]) -> tuple[str, str]:
 def domain_from_dict(fields: object) -> Domain:
     """The domain of the JSON fields that ``Domain.to_dict`` wrote, by the registered kind."""
     if not isinstance(fields, dict):
-        raise ParameterError(f"domain: expected an object, got {type(fields).__name__}")
+        raise ParameterError(Words("domain: expected an object, got ", kind_of(fields)))
     kind = fields.get("type")
     if not isinstance(kind, str) or not is_domain_kind(kind):
         raise ParameterError(f"domain: unknown type {shown(kind)}; {nearest(kind, _KINDS)}")

@@ -15,7 +15,8 @@ from ... import device
 from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
 from ..wording import label_of, plural, shown
-from .base import Encoded, Facts, Items
+from ..words import Kind, Part, Setting, Words, kind_of
+from .base import TAKE_OTHERS, Encoded, Facts, Items
 from .items import listed, object_array, one_dimensional, refuse, refuse_asked, type_name
 from .normalizing import Normalizing, normalized_texts
 from .registry import register_domain
@@ -41,7 +42,7 @@ class Strings(Normalizing):
     """
 
     kinds = ("strings", "byte strings")
-    title = "Strings(...)"
+    title = "strings"
     searchable = True
 
     alphabet: str | bytes
@@ -54,19 +55,26 @@ class Strings(Normalizing):
     def __post_init__(self) -> None:
         self._read_steps()
         if not isinstance(self.alphabet, str | bytes):
-            raise ParameterError(f"alphabet: expected characters (str or bytes), got {type_name(self.alphabet)}")
+            raise ParameterError(
+                Words(Setting("alphabet"), ": expected characters, as text or bytes, got ", type_name(self.alphabet))
+            )
         if len(set(self.alphabet)) != len(self.alphabet):
-            raise ParameterError("alphabet: expected distinct characters, some occur more than once")
+            raise ParameterError(
+                Words(Setting("alphabet"), ": expected distinct characters, some occur more than once")
+            )
         if isinstance(self.alphabet, str) and any("\ud800" <= character <= "\udfff" for character in self.alphabet):
             raise ParameterError("alphabet: expected characters that have a UTF-8 form")
         if not isinstance(self.other, bool):
-            raise ParameterError(f"other: expected True or False, got {type(self.other).__name__}")
+            raise ParameterError(Words(Setting("other"), ": expected true or false, got ", kind_of(self.other)))
         if self.other and not isinstance(self.alphabet, str):
             raise ParameterError("other: goes with an alphabet of text; bytes(range(256)) has every byte")
         if self.other and OTHER_CHARACTER in str(self.alphabet):
-            raise ParameterError("alphabet: the replacement character stands for those that other=True takes")
+            fix = Setting("other", True)
+            raise ParameterError(
+                Words(Setting("alphabet"), ": the replacement character stands for those that ", fix, " takes")
+            )
         if self.long not in ("truncate", "refuse"):
-            raise ParameterError(f'long: expected "truncate" or "refuse", got {shown(self.long)}')
+            raise ParameterError(f"long: expected truncate or refuse, got {shown(self.long)}")
         whole_number("alphabet: number of characters", len(self.alphabet) + self.other, 1, MAX_SYMBOLS - 1)
         object.__setattr__(self, "length", whole_number("length", self.length, 1, MAX_LENGTH))
         self._expect_normalized()
@@ -128,7 +136,7 @@ class Strings(Normalizing):
         given, kind = listed(items), type(self.alphabet)
         if not all(issubclass(came, kind) for came in set(map(type, given))):
             wrong = np.array([not isinstance(x, kind) for x in given])
-            refuse(wrong, f"expected texts ({kind.__name__})", given)
+            refuse(wrong, Words("expected texts (", Kind(kind), ")"), given)
         rows = np.zeros((len(given), self.length), dtype=self.symbol_dtype)
         for first in range(0, len(given), _TEXTS_AT_ONCE):
             texts = given[first : first + _TEXTS_AT_ONCE]
@@ -193,13 +201,17 @@ class Strings(Normalizing):
 
     def _refuse_long(self, long: npt.NDArray[np.bool_], first: int) -> None:
         if self.long == "refuse":
-            refuse(long, f'expected at most {self.length} characters (long="truncate" cuts the rest)', first=first)
+            refuse(
+                long,
+                Words(f"expected at most {self.length} characters (", Setting("long", "truncate"), " cuts the rest)"),
+                first=first,
+            )
 
     def _refuse_unknown(self, texts: npt.NDArray[np.intp], count: int, first: int) -> None:
         wrong = np.zeros(count, dtype=np.bool_)
         wrong[texts] = True
-        hint = " (other=True takes any)" * isinstance(self.alphabet, str)
-        refuse(wrong, f"expected characters of the alphabet only{hint}", first=first)
+        hint = Words(" (", TAKE_OTHERS, " takes any)") if isinstance(self.alphabet, str) else ""
+        refuse(wrong, Words("expected characters of the alphabet only", hint), first=first)
 
     def ask(self, items: object) -> tuple[Encoded, Items]:
         given = self.normalized(listed(items))
@@ -291,9 +303,9 @@ class Strings(Normalizing):
         unit = "characters" if text else "bytes"
         shown = f": {label_of(self.alphabet)}" if text else ""
         values = f"texts of up to {self.length} {unit} of an alphabet of {len(self.alphabet)}{shown}"
-        long = f"cut after {self.length} {unit}"
+        long: str = f"cut after {self.length} {unit}"
         if self.long == "refuse":
-            long = f'refused, and {_DEVICES} (long="truncate" in Python cuts them)'
+            long = Words(f"refused, and {_DEVICES} (", Setting("long", "truncate"), " cuts them)")
         others = (f"other {unit}", self._others_in_words())
         return [("values", values), *self._normalize_facts(), ("longer texts", long), others]
 
@@ -302,10 +314,8 @@ class Strings(Normalizing):
             return "each is reported as the one symbol for all others"
         if self._every_character:
             return "there are none"
-        takes = "plan --other, or other=True in Python, takes them"
-        if isinstance(self.alphabet, bytes):
-            takes = "an alphabet of all 256 bytes takes them"
-        return f"texts with them are refused, and {_DEVICES} ({takes})"
+        takes: Part = "an alphabet of all 256 bytes" if isinstance(self.alphabet, bytes) else TAKE_OTHERS
+        return Words(f"texts with them are refused, and {_DEVICES} (", takes, " takes them)")
 
     @property
     def _every_character(self) -> bool:
@@ -319,12 +329,12 @@ class Strings(Normalizing):
     def refusals(self) -> tuple[str, ...]:
         found = []
         if not self._every_character:
-            adds = "--other adds one (other=True in Python)"
+            adds = Words(TAKE_OTHERS, " adds one.")
             if isinstance(self.alphabet, bytes):
-                adds = "An alphabet of all 256 bytes needs none"
-            found.append(f"it has no item for other values. {adds}.")
+                adds = Words("An alphabet of all 256 bytes needs none.")
+            found.append(Words("it has no item for other values. ", adds))
         if self.long == "refuse":
-            found.append('it refuses longer texts. long="truncate" cuts them.')
+            found.append(Words("it refuses longer texts. ", Setting("long", "truncate"), " cuts them."))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -337,7 +347,7 @@ class Strings(Normalizing):
     def from_dict(cls, fields: Mapping[str, Any]) -> Strings:
         given = cls.expect_fields(fields)
         if not isinstance(given["alphabet"], str):
-            raise ParameterError(f"alphabet: expected text, got {type_name(given['alphabet'])}")
+            raise ParameterError(Words(Setting("alphabet"), ": expected text, got ", type_name(given["alphabet"])))
         if fields["type"] == "byte strings":
             try:
                 given["alphabet"] = bytes.fromhex(given["alphabet"])

@@ -1,0 +1,90 @@
+"""plausibly changes: what changed between two tallies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..core import changes as core_changes
+from ..core.domain import Domain
+from ..core.errors import ParameterError, StateError
+from ..core.wording import label_of
+from ..files.overwriting import refuse_replacing
+from ..files.tallies import Collected
+from ..pages.changes import ChangeReport, check_changes_name, write_changes
+from .asking import asked_items, typed_items
+from .common import echo_json, exit_on_error, key_of, messages, print_table, progress, results
+from .options.changes import ChangesOptions
+
+_ROWS = 20
+
+
+def changes(request: ChangesOptions) -> None:
+    """Run ``plausibly changes``."""
+    console = messages()
+    with exit_on_error(console, request):
+        inputs = [request.before, request.after, request.items_file]
+        for path in request.out or ():
+            refuse_replacing(check_changes_name(path), inputs)
+        key = key_of(console, request.key_file)
+        before, after = (Collected.read(path, key=key) for path in (request.before, request.after))
+        for path, held in ((request.before, before), (request.after, after)):
+            if not len(held):
+                raise StateError(f"{path}: the tally has no reports; add some with plausibly collect")
+        if before.overlaps(after) or request.before.samefile(request.after):
+            raise StateError(f"{request.after}: expected reports that are not in {request.before}, got some that are")
+        typed = typed_items(request.items, request.item)
+        asked = asked_items(console, before.scheme.answers, request.before, typed, request.items_file)
+        _expect_comparable(request, before.scheme.answers, after.scheme.answers, asked)
+        with progress(console, "comparing", "items"):
+            one = before.tally.estimate(asked)
+            other = after.tally.estimate(one.items)
+            found = core_changes.changes(one, other, level=request.level, same_users=request.same_users)
+            report = ChangeReport(
+                found,
+                before,
+                after,
+                (request.before.name, request.after.name),
+                request.same_users,
+                max(1, len(found)) if request.show_all else _ROWS,
+                request.title,
+            )
+            for path in request.out or ():
+                write_changes(path, report)
+    if request.as_json:
+        echo_json(report.to_dict())
+    else:
+        _show(results(), report, request.out or [])
+
+
+def _expect_comparable(request: ChangesOptions, before: Domain, after: Domain, asked: list[Any] | None) -> None:
+    if before == after:
+        return
+    if asked is None:
+        raise ParameterError(
+            f"{request.after}: expected the same items as in {request.before}, got others; name those to compare, "
+            "with --items"
+        )
+    if before.arrangement.other in asked or after.arrangement.other in asked:
+        raise ParameterError("--items: the lists differ, and so do the other items; leave out their common name")
+
+
+def _show(console: Console, report: ChangeReport, written: list[Path]) -> None:
+    if report.simulated:
+        console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
+    console.print(f"{escape(report.summary())}\n", highlight=False)
+    first, *others = report.header()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    for item, *texts in report.lines():
+        table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
+    print_table(console, table)
+    console.print(f"\n{escape(' '.join(report.notes()))}", highlight=False)
+    for path in written:
+        console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

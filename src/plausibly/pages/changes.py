@@ -1,0 +1,256 @@
+"""What changed between two tallies, for people and programs: a table, a chart, a page, and files of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.atomic import folder_of, replacing
+from ..core.bar_chart import chart_size
+from ..core.changes import Changes
+from ..core.errors import ParameterError, StateError
+from ..core.estimates import MOST_BARS
+from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
+from .answers import Source
+from .charts import save_chart, svg_of
+from .html import Html, document, picture, tag
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VERSION = 1
+_INK, _CHANGED, _GRID = "#222222", "#4477aa", "#dddddd"
+_SIMULATED = "SIMULATED: reports are not from real users"
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeReport:
+    """Changes, the tallies that they come from with their names, and how many rows people see of them."""
+
+    changes: Changes
+    before: Source
+    after: Source
+    names: tuple[str, str] = ("before", "after")
+    same_users: bool = False
+    largest: int = 20
+    title: str | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of the compared reports is simulated."""
+        return self.before.simulated or self.after.simulated
+
+    @property
+    def heading(self) -> str:
+        """The title of the page and the chart of changes."""
+        return f"Changes from {self.names[0]} to {self.names[1]}" if self.title is None else self.title
+
+    def header(self) -> tuple[str, ...]:
+        """The column names of the table of changes."""
+        joint = f"{100 * self.changes.level:g} % interval, all items together"
+        return ("item", "before", "after", "change", joint, "changed")
+
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of the table of changes for people: the item itself, then texts. Changed items come first."""
+        found, (low, high) = self.changes, self.changes.interval
+        for place in found.order[: self.largest].tolist():
+            ends = f"[{_points(low[place])}, {_points(high[place])}]"
+            shares = [f"{100 * side.values[place]:z.2f} %" for side in (found.before, found.after)]
+            told = "yes" if found.changed[place] else ""
+            yield found.items.tolist()[place], *shares, _points(found.difference.values[place]), ends, told
+
+    def summary(self) -> str:
+        """The result in one sentence."""
+        number, total = int(self.changes.changed.sum()), len(self.changes)
+        missed = f"{100 * (1 - self.changes.level):.3g} %"
+        chance = f"the probability of any false alarm among all items is at most {missed}"
+        return f"{number:,} of {plural(total, 'item')} changed; {chance}."
+
+    def notes(self) -> list[str]:
+        """Remarks for the reader of the changes."""
+        sizes = [f"{each.n:,}" for each in (self.changes.before, self.changes.after)]
+        told = [f"{sizes[0]} reports before, {sizes[1]} after. Changes are in percentage points of the reports."]
+        told.append(_SAME if self.same_users else _SAMPLES)
+        if self.largest < len(self.changes):
+            told.append(f"The table has {self.largest:,} of {len(self.changes):,} items.")
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts and numbers of the changes, JSON-ready; the items in the order of the domain."""
+        found = self.changes
+        columns = found.columns()
+        rows = zip(_plain(found), *(column.tolist() for column in columns.values()), strict=True)
+        return {
+            "version": VERSION,
+            "kind": "changes",
+            "level": found.level,
+            "same_users": self.same_users,
+            "simulated": self.simulated,
+            "before": _facts(self.before, self.names[0], found.before.n),
+            "after": _facts(self.after, self.names[1], found.after.n),
+            "changed": int(found.changed.sum()),
+            "changes": [dict(zip(["item", *columns], row, strict=True)) for row in rows],
+        }
+
+
+_SAME = "The same users reported both times: a change is one among these users."
+_SAMPLES = (
+    "Each crowd counts as a random sample of a population, and a change is one of the population (--same-users: of the "
+    "users who reported both times)."
+)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+z.2f}"
+
+
+def _plain(found: Changes) -> list[Any]:
+    return [item.hex() if isinstance(item, bytes) else item for item in found.items.tolist()]
+
+
+def _facts(source: Source, name: str, reports: int) -> dict[str, Any]:
+    scheme = source.scheme
+    own = {"name": name, "scheme": scheme.name, "fingerprint": scheme.fingerprint(), "epsilon": str(scheme.epsilon)}
+    return own | {"reports": reports, "simulated": source.simulated, "skipped": [vars(each) for each in source.skipped]}
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def write_changes(path: str | Path, report: ChangeReport) -> None:
+    """Write or replace a file of changes atomically: .csv, .json, .png, .svg or .html."""
+    path = check_changes_name(path)
+    with replacing(path) as unfinished:
+        _WRITERS[path.suffix.lower()](report, unfinished)
+
+
+def check_changes_name(path: str | Path) -> Path:
+    """The path for a file of changes. Fail early if the file cannot be written."""
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in _WRITERS:
+        raise ParameterError(f"{path}: unknown suffix {shown(ending)}; {nearest(ending, _WRITERS)}")
+    folder_of(path)
+    if ending in (".html", ".png", ".svg") and find_spec("matplotlib") is None:
+        raise StateError(f"{path}: needs matplotlib: pip install matplotlib")
+    return path
+
+
+def _write_csv(report: ChangeReport, path: Path) -> None:
+    columns = report.changes.columns()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(["item", *columns, "level", "simulated"])
+        constant = report.changes.level, str(report.simulated).lower()
+        for item, *row in zip(_plain(report.changes), *(each.tolist() for each in columns.values()), strict=True):
+            cells = [str(each).lower() if isinstance(each, bool) else each for each in row]
+            writer.writerow([safe_cell(item), *cells, *constant])
+
+
+def _write_json(report: ChangeReport, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(report.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+
+
+def _write_html(report: ChangeReport, path: Path) -> None:
+    path.write_text(changes_page(report), encoding="utf-8")
+
+
+def _write_png(report: ChangeReport, path: Path) -> None:
+    with path.open("wb") as file:
+        save_chart(changes_chart(report), file, "png")
+
+
+def _write_svg(report: ChangeReport, path: Path) -> None:
+    with path.open("wb") as file:
+        save_chart(changes_chart(report), file, "svg")
+
+
+_WRITERS: dict[str, Callable[[ChangeReport, Path], None]] = {
+    ".csv": _write_csv,
+    ".json": _write_json,
+    ".html": _write_html,
+    ".png": _write_png,
+    ".svg": _write_svg,
+}
+
+
+# --- chart and page --------------------------------------------------------------------------------------------------
+
+
+def changes_chart(report: ChangeReport) -> Figure:
+    """The chart of changes: a dot with its interval for each item, filled if the item changed."""
+    from matplotlib.figure import Figure
+
+    found = report.changes
+    places = found.order[: min(report.largest, MOST_BARS)]
+    rows = np.arange(len(places))
+    width, height = chart_size(max(len(places), 1))
+    figure = Figure(figsize=(width, height + 0.4), layout="constrained")
+    axes = figure.subplots()
+    values = 100 * found.difference.values[places]
+    low, high = (100 * side[places] for side in found.interval)
+    told = found.changed[places]
+    axes.set_axisbelow(True)
+    axes.grid(axis="x", color=_GRID, linewidth=0.6)
+    axes.axvline(0, color=_INK, linewidth=0.8)
+    ends = np.stack([values - low, high - values])
+    axes.errorbar(values, rows, xerr=ends, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
+    fills = np.where(told, _CHANGED, "white").tolist()
+    axes.scatter(values, rows, s=36, c=fills, edgecolors=_CHANGED, zorder=3)
+    # A label with dollar signs is not a formula.
+    labels = [label_of(item) or "(empty)" for item in found.items[places].tolist()]
+    axes.set_yticks(rows, labels, parse_math=False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    caption = f"change in percentage points; {100 * found.level:g} % interval for all items together"
+    axes.set_xlabel(caption + "\nfilled: changed; hollow: may be noise" * (not told.all()))
+    axes.set_title(visible(report.heading), loc="left", fontweight="bold", parse_math=False, wrap=True)
+    if report.simulated:
+        figure.suptitle(_SIMULATED, color="#a33000", fontweight="bold", fontsize=12)
+    return figure
+
+
+def changes_page(report: ChangeReport) -> str:
+    """The HTML page of changes: summary, chart, table and how to read them."""
+    head = [tag("h1", visible(report.heading))]
+    if report.simulated:
+        head.append(tag("p", tag("b", "Simulated."), " These reports are not from real users.", class_="note"))
+    head.append(tag("p", report.summary(), class_="lede"))
+    alt = "Chart of the differences with their intervals; the numbers are in the table below"
+    drawn = picture(svg_of(changes_chart(report)), label="Changes", alt=alt, class_="across-2")
+    first, *others = report.header()
+    rows = [tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))]
+    for item, *texts in report.lines():
+        name = tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
+        rows.append(tag("tr", tag("td", name), *(tag("td", text, class_="figure") for text in texts)))
+    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:])), class_="wide")
+    return document(
+        visible(report.heading),
+        tag("header", *head),
+        tag("main", _section("The differences", drawn), _section("In numbers", *_paragraphs(report), table)),
+        tag("footer", tag("p", "Written by plausibly.")),
+    )
+
+
+def _paragraphs(report: ChangeReport) -> list[Html]:
+    joint = f"{100 * report.changes.level:g} %"
+    said = [
+        *report.notes(),
+        f"All intervals contain the true differences at once with probability {joint}, so you may pick the largest "
+        "changes. An item is called changed if its interval does not contain 0.",
+    ]
+    return [tag("p", each, class_="about") for each in said]
+
+
+def _section(title: str, *content: Html) -> Html:
+    return tag("section", tag("h2", title), *content)

@@ -1,0 +1,348 @@
+"""Every message of the command line: no Python, and the fix as one types it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import plausibly
+from cases import case
+from plausibly import Labels, SeededRandom, Strings, make
+from plausibly.cli import app
+from plausibly.cli.options.plan import PlanOptions
+from plausibly.cli.spelling import spelled
+from plausibly.core.words import Kind, Setting, Words
+from plausibly.files import Key, write_reports, write_tally
+
+SYNTAX = {
+    "an argument": r"""\w=(True|False|None|["'\[({]|[^\w"'\[({.-]|$)""",
+    "a call": r"\b[A-Za-z_][\w.]*\((\.\.\.)?\)|\b[a-z_]+\.[a-z_]+\(",
+    "a constant": r"\b(True|False|None)\b",
+    "a type": r"\((str|bytes)\b|\bgot (str|int|float|bool|dict|list|tuple|NoneType)\b",
+    "a class": r"\b[A-Z][a-z]+[A-Z]\w*|\bTraceback\b|\w+Error\b",
+}
+SOURCE = Path(plausibly.__file__).parent
+PYTHON_ONLY = {
+    "device.py": "its messages are for applications that import it",
+    "kernels": "a module that is built or imported wrongly",
+    "experiments/loading.py": "about files of Python that the reader has written",
+    "experiments/__init__.py": "a module's attributes",
+    "core/combining.py": "no command combines estimates",
+    "extend.py": "a module's attributes",
+    "__init__.py": "a module's attributes",
+}
+"""Modules whose messages are for people at a Python prompt, with the reason."""
+PYTHON_METHODS = {"to_frame() needs", "plot() needs", "plot_tree() needs", "result() returns", "decode_reports reads"}
+PYTHON_METHODS |= {"to_polars() needs", "before top()", "tally.estimate(estimates.items)"}
+"""Methods without a command, in messages that only their callers can get."""
+SPEAKS = {"Words", "refuse", "refused", "_refused", "refuse_asked", "damaged"}
+"""Functions that make messages, besides the errors themselves."""
+
+
+def python_in(text: str) -> str:
+    """The kind of Python syntax in a text, or nothing."""
+    return next((kind for kind, pattern in SYNTAX.items() if re.search(pattern, text)), "")
+
+
+# --- the source: messages that no test has provoked ---------------------------------------------------------------
+
+
+def texts_of_messages(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines and texts of all messages in a module. ``repr`` and the name of a type stand for themselves."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        if not (name.endswith("Error") or name in SPEAKS):
+            continue
+        for part in (part for argument in call.args for part in ast.walk(argument)):
+            if "Setting" in _callers(part, inside):
+                continue  # the command line spells it
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.lineno, part.value
+            elif isinstance(part, ast.FormattedValue) and part.conversion == ord("r"):
+                yield part.lineno, "None"
+            elif isinstance(part, ast.Attribute) and part.attr == "__name__":
+                yield part.lineno, "got str"
+
+
+def _callers(part: ast.AST, inside: dict[int, ast.AST]) -> set[str]:
+    found = set()
+    while (part := inside.get(id(part))) is not None:  # type: ignore[assignment]
+        if isinstance(part, ast.Call):
+            found.add(getattr(part.func, "id", getattr(part.func, "attr", "")))
+    return found
+
+
+def test_no_message_in_the_source_has_python_in_it() -> None:
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if name in PYTHON_ONLY or name.partition("/")[0] in PYTHON_ONLY:
+            continue
+        for line, text in texts_of_messages(path):
+            kind = python_in(text)
+            if kind and kind != "a class" and not any(method in text for method in PYTHON_METHODS):
+                found[f"{name}:{line}"] = f"{kind}: {text}"
+    assert found == {}, "say it with a Setting or a Kind (core/words.py)"
+
+
+def test_python_would_be_noticed(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    for text in ("f'x; pass missing=\"skip\"'", "'expected Keys()'", "f'got {name!r}'", "f'got {type(x).__name__}'"):
+        with case(text):
+            module.write_text(f"raise StateError({text})\n", encoding="utf-8")
+            assert [python_in(each) for _, each in texts_of_messages(module)] != [""]
+    module.write_text("raise StateError(Words('skip with ', Setting('missing', 'skip', python='Keys()')))\n")
+    assert [python_in(each) for _, each in texts_of_messages(module)] == ["", ""]
+
+
+# --- dozens of mistakes, and the fix for each ---------------------------------------------------------------------
+
+MISTAKES = """
+plan                                                                  | expected one of --items, --label, --keys
+plan --items 10                                                       | expected two of --users, --epsilon and a target
+plan --items 10 --users 5                                             | expected two of --users, --epsilon and a target
+plan --items 10 --users 5 --epsilon x                                 | --epsilon: expected a finite positive number
+plan --items 10 --users 5 --epsilon -1                                | --epsilon: expected a positive number
+plan --items 10 --users 5 --epsilon 99                                | --epsilon: expected at most the limit
+plan --items 10 --users 0 --epsilon 1                                 | --users: expected 1 to
+plan --items 10 --users 5.5 --epsilon 1                               | --users
+plan --items 10 --epsilon 1 --within much                             | --within: expected a share such as 0.005 or 0.5%
+plan --items 10 --epsilon 1 --find 2                                  | --find: expected a share between 0 and 1
+plan --items 10 --epsilon 1 --within 1% --confidence x                | --confidence: expected a share such as
+plan --items 10 --epsilon 1 --within 1% --frequency 7                 | --frequency: expected a share between 0 and 1
+plan --items 10 --users 5 --epsilon 1 --memory many                   | --memory: expected bytes, or a size such as
+plan --items 10 --users 5 --epsilon 1 --skew odd                      | --skew: expected the exponent of a power law
+plan --items 10 --users 5 --epsilon 1 --hash-seed -1                  | --hash-seed: expected 0 to
+plan --items 10 --users 5 --epsilon 1 --report-bytes 0                | --report-bytes: expected 1 to
+plan --items 1000 --users 99 --epsilon 1 --report-bytes 1             | --report-bytes
+plan --items 10 --users 5 --epsilon 1 --save scheme.json              | replace it with --overwrite
+plan --items 10 --users 5 --epsilon 1 --save reports.parquet          | choose another name
+plan --items 10 --users 5 --epsilon 1 --other                         | --other needs --label, --labels or --alphabet
+plan --label a --label a --users 5 --epsilon 1                        | expected distinct labels
+plan --label a --users 5 --epsilon 1                                  | number of labels: expected 2
+plan --label a --label other --other --users 5 --epsilon 1            | is the name of the item that --other adds
+plan --alphabet aa --length 3 --users 5 --epsilon 1                   | --alphabet: expected distinct characters
+plan --alphabet ab --users 5 --epsilon 1                              | expected --alphabet and --length together
+plan --alphabet ab --length 0 --users 5 --epsilon 1                   | --length: expected 1 to
+plan --alphabet z-a --length 3 --users 5 --epsilon 1                  | put a hyphen that is not a range last
+plan --alphabet ab --length 3 --epsilon 1 --within 1%                 | expected --find for strings
+plan --alphabet a-z --length 9 --users 99 --epsilon 1 --report-bytes 1 | --report-bytes 6 is enough
+plan --alphabet a-z --length 9 --users 99 --epsilon 1 --memory 9kB    | --memory 3
+show                                                                  | Missing argument
+show OLH                                                              | a text such as OLH:epsilon=1,domain_size=1000
+show OHL:epsilon=1,domain_size=9                                      | did you mean 'OLH'?
+show OLH:epsilon=1                                                    | expected either a domain_size or a domain
+show OLH:domain_size=9                                                | epsilon: expected for OLH
+show OLH:epsilon=1,domain_size=ten                                    | domain_size: expected an integer, got a text
+show OLH:epsilon=1,domain_size=9,rows=3                               | unknown parameter 'rows' for OLH; valid:
+show OLH:epsilon=-1,domain_size=9                                     | epsilon: expected a positive number, got '-1'
+show PEM:epsilon=1,domain_size=9                                      | PEM
+show CM:domain_size=9                                                 | oracle: expected for CM
+show missing.json                                                     | missing.json: No such file
+show visits.csv                                                       | expected the JSON text of a scheme
+show broken.json                                                      | keep: expected '
+show null.json                                                        | other: expected true or false, got nothing
+show alphabet.json                                                    | alphabet: expected text, got an integer
+show list.json                                                        | domain: expected an object, got a list
+show keyed.tally                                                      | pass --key-file FILE
+show keyed.tally --key-file visits.csv                                | run chmod 600 visits.csv
+audit OLH:epsilon=1                                                   | expected either a domain_size or a domain
+audit OLH:epsilon=1,domain_size=9 --statistical 3                     | --statistical
+simulate scheme.json --data nothing                                   | unknown data 'nothing'
+simulate scheme.json --counts c.csv --data zipf-1.1                   | expected only one of --counts, --values
+simulate scheme.json --column x                                       | --column needs --values FILE
+simulate scheme.json --values visits.csv --column site                | did you mean --column Site?
+simulate scheme.json --values foreign.csv --column site               | plausibly plan … --other any text
+simulate scheme.json --counts counts.csv                              | rename the column 'Count'
+simulate scheme.json --out x.gif                                      | expected a name that ends in
+simulate search.json --data url-clicks                                | plausibly plan … --other
+privatize visits.csv --scheme scheme.json --out new.parquet           | choose one with --column NAME
+privatize visits.csv --scheme scheme.json --out new.parquet --column site | did you mean --column Site?
+privatize spaced.csv --scheme scheme.json --out new.parquet --column site | did you mean --column ' site'?
+privatize day.ndjson --scheme scheme.json --out new.parquet           | choose one with --column NAME
+privatize day.ndjson --scheme scheme.json --out new.parquet --column Site | did you mean --column site?
+privatize gaps.csv --scheme scheme.json --out new.parquet             | skip all such users with --missing skip
+privatize semicolons.csv --scheme scheme.json --out new.parquet       | pass --delimiter ';' if it separates columns
+privatize tabs.csv --scheme scheme.json --out new.parquet             | pass --delimiter tab if it separates columns
+privatize foreign.csv --scheme scheme.json --out new.parquet          | with plausibly plan … --other any text
+privatize foreign.csv --scheme search.json --out new.parquet          | plausibly plan … --other takes any
+privatize visits --scheme scheme.json --out new.parquet               | pass --format NAME, one of csv
+privatize visits.csv --scheme scheme.json --out new.parquet --format cvs | --format: unknown 'cvs'; did you mean 'csv'?
+privatize visits.csv --scheme scheme.json --out new.parquet --missing no | --missing: expected refuse or skip
+privatize visits.csv --scheme scheme.json --out new.parquet --delimiter ;; | --delimiter: expected one character
+privatize a.txt --scheme scheme.json --out new.parquet --column x     | --column: a file with one value per line
+privatize a.txt --scheme scheme.json --out new.parquet --no-header    | --no-header: expected the format csv or tsv
+privatize visits.csv --no-header --scheme scheme.json --out new.parquet | such as --column 1
+privatize visits.csv --no-header --column 7 --scheme scheme.json --out new.parquet | a column number from 1 to 2
+privatize visits.csv --column Site --scheme scheme.json --out reports.parquet | choose another name
+privatize visits.csv --column Site --scheme scheme.json --out new.csv | .parquet
+privatize nothing.csv --scheme scheme.json --out new.parquet          | nothing.csv: No such file
+collect simulated.parquet --out new.tally                             | pass --simulated to accept them
+collect reports.parquet --out new.tally --scheme other.json           | got another: epsilon is 1, not 2
+collect reports.parquet other.parquet --out new.tally                 | epsilon is 2, not 1
+collect visits.csv --out new.tally                                    | visits.csv
+collect nothing.parquet --out new.tally                               | no such file or folder
+collect reports.parquet --out nowhere/new.tally                       | there is no folder
+collect reports.parquet --out new.txt                                 | .tally
+merge a.tally other.tally --out new.tally                             | the scheme of a.tally, got another: epsilon is
+merge a.tally a.tally --out new.tally                                 | name it once
+merge a.tally b.tally --out a.tally                                   | choose another name
+merge a.tally b.tally --out other.tally                               | replace it with --overwrite
+merge a.tally keyed.tally --out new.tally                             | pass --key-file FILE
+estimate a.tally --items c                                            | expected one of the 2 labels
+estimate a.tally --items A                                            | did you mean 'a'?
+estimate a.tally --items a,,b                                         | --item "" is the empty text
+estimate a.tally --level 2                                            | --level: expected a number strictly between
+estimate a.tally --combine mean                                       | leave it out
+estimate a.tally --postprocess norm                                   | did you mean 'norm-sub'?
+estimate a.tally --postprocess norm-sub:x=1                           | unknown option 'x' for norm-sub
+estimate a.tally --postprocess norm-sub:x                             | expected name:option=number
+estimate a.tally --top 1 --all                                        | expected --top or --all
+estimate a.tally --out x.xlsx                                         | unknown suffix '.xlsx'; valid:
+estimate a.tally --out a.tally                                        | unknown suffix
+estimate a.tally --out scheme.json                                    | choose another name
+estimate search.tally                                                 | name some with --items or --items-file
+estimate empty.tally                                                  | add some with plausibly collect
+estimate sketch.tally --items x --combine mode                        | --combine: unknown 'mode'; did you mean
+estimate reports.parquet                                              | not a tally file
+search a.tally                                                        | use plausibly estimate a.tally
+search trellis.tally --level 7                                        | --level: expected a number strictly between
+search search.tally --level 0.1 --no-level                            | expected --level or --no-level
+search search.tally --out x.doc                                       | did you mean '.csv'? valid: .csv
+search search.tally --explain xyz                                     | expected characters of the alphabet
+search search.tally --tree a.csv                                      | valid: .png, .svg
+changes a.tally a.tally                                               | expected reports that are not in a.tally
+changes a.tally empty.tally                                           | add some with plausibly collect
+changes a.tally b.tally --level 7                                     | --level: expected a number strictly between
+changes a.tally b.tally --out x.doc                                   | valid: .csv
+sample visits.csv                                                     | choose another name
+compare NO                                                            | unknown scheme 'NO'
+compare OLH --column x                                                | --column needs --values FILE
+compare OLH --data nothing                                            | unknown data 'nothing'
+compare OLH:hashes=3                                                  | unknown parameter 'hashes' for OLH
+reproduce nothing.py                                                  | nothing.py
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files of the mistakes: right ones and wrong ones."""
+    monkeypatch.chdir(tmp_path)
+    scheme = make("DE", epsilon=1, domain=["a", "b"])
+    other = make("DE", epsilon=2, domain=["a", "b"])
+    strings, oracle = Strings("ab", 4), make("OLH", epsilon=2, domain=plausibly.Keys())
+    search = make("PEM", oracle=oracle, domain=strings, start=2, step=2)
+    trellis = plausibly.TRELLIS(2, domain=strings, users=1000)
+    sketch = make("CM", oracle=make("DE", epsilon=2, domain_size=8), rows=2, domain=plausibly.Keys())
+    key = Key(b"0123456789abcdef")
+    documents = {"scheme": scheme, "other": other, "search": search}
+    for name, each in documents.items():
+        Path(f"{name}.json").write_text(each.to_json(), encoding="utf-8")
+    written = json.loads(scheme.to_json())
+    texts = json.loads(search.to_json())
+    wrong = {
+        "broken": written | {"keep": "1"},
+        "null": written | {"domain": written["domain"] | {"other": None}},
+        "alphabet": texts | {"domain": texts["domain"] | {"alphabet": 3}},
+        "list": written | {"domain": []},
+    }
+    for name, document in wrong.items():
+        Path(f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+    write_reports("reports.parquet", scheme, scheme.privatize(["a", "b", "a"]))
+    write_reports("other.parquet", other, other.privatize(["a", "b", "a"]))
+    write_reports("simulated.parquet", scheme, scheme.privatize(["a"], SeededRandom(1)))
+    for name, each, values in (
+        ("a", scheme, ["a", "b"]),
+        ("b", scheme, ["b"]),
+        ("other", other, ["a"]),
+        ("empty", scheme, []),
+        ("search", search, ["ab", "ba"]),
+        ("trellis", trellis, ["ab", "ba"]),
+        ("sketch", sketch, ["x", "y"]),
+    ):
+        tally = each.accumulator()
+        tally.add(each.privatize(values))
+        write_tally(f"{name}.tally", tally)
+    write_tally("keyed.tally", scheme.accumulator(), key=key)
+    contents = {
+        "visits.csv": "Site,day\na,1\nb,2\n",
+        "visits": "a\n",
+        "spaced.csv": "day, site\n1,a\n",
+        "foreign.csv": "site\nxyz\nq\n",
+        "gaps.csv": "site\na\n\nb\n",
+        "semicolons.csv": "site;day\na;1\n",
+        "tabs.csv": "site\tday\na\t1\n",
+        "counts.csv": "item,Count\na,3\nb,4\n",
+        "a.txt": "a\nb\n",
+        "day.ndjson": '{"site": "a", "day": 1}\n',
+    }
+    for name, content in contents.items():
+        Path(name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_mistake_is_told_without_python_and_with_its_fix(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for line in MISTAKES.strip().splitlines():
+        words, _, fix = (part.strip() for part in line.rpartition(" | "))
+        with case(words):
+            ended = CliRunner().invoke(app, shlex.split(words.replace(";;", "';;'")), terminal_width=200)
+            assert ended.exit_code in (1, 2), ended.stdout
+            assert isinstance(ended.exception, SystemExit)
+            told = " ".join(ended.stderr.split())
+            assert ended.stdout == ""
+            assert fix in told, told
+            assert not python_in(told), f"{python_in(told)} in: {told}"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("words", ["plan --alphabet ab --length 9", "plan --label a --label b", "plan --keys"])
+def test_plans_and_descriptions_have_no_python_in_them(words: str, tmp_path: Path) -> None:
+    saved = tmp_path / "scheme.json"
+    for command in (f"{words} --users 1000 --epsilon 9 --save {saved}", f"show {saved}"):
+        with case(command):
+            shown = CliRunner().invoke(app, shlex.split(command))
+            assert shown.exit_code == 0
+            assert not python_in(" ".join(shown.stdout.split())), shown.stdout
+
+
+# --- the spelling itself ------------------------------------------------------------------------------------------
+
+
+def test_each_tool_spells_a_setting_in_its_own_way() -> None:
+    plan = PlanOptions()
+    for setting, python, shell in (
+        (Setting("users"), "users", "--users"),
+        (Setting("report_bytes", 3), "report_bytes=3", "--report-bytes 3"),
+        (Setting("other", True), "other=True", "--other"),
+        (Setting("save", "my file"), 'save="my file"', "--save 'my file'"),
+        (Setting("top", 10, of="search", python="search(k=10)"), "search(k=10)", "plausibly search … --top 10"),
+        (Setting("other", True, of="plan"), "other=True", "--other"),
+        (Setting("domain_size", 9), "domain_size=9", "domain_size=9"),
+        (Setting("rows"), "rows", "rows"),
+    ):
+        with case(setting):
+            assert (str(setting), spelled(Words(setting), plan)) == (python, shell)
+    words = Words("expected an integer, got ", Kind(str), "; ") + Words("pass ", Setting("keys", True, python="Keys()"))
+    assert words == "expected an integer, got str; pass Keys()"
+    assert spelled(words, plan) == "expected an integer, got a text; pass --keys"
+    assert spelled(Words("got ", Kind(Labels)), plan).startswith("got items that can be listed")
+    assert spelled("plain words", plan) == "plain words"
+
+
+def test_no_page_or_message_advises_to_install_from_an_index_on_which_the_project_is_not() -> None:
+    root = SOURCE.parent.parent
+    pages = [root / "README.md", *(root / "docs").glob("*.md"), *(root / "docs/walkthroughs").glob("*.md")]
+    for path in [*pages, *SOURCE.rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"pip install +(-\S+ +)*['\"]?plausibly", text), path
+        assert "plausibly[" not in text, path
