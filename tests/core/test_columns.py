@@ -88,7 +88,10 @@ def test_empty_columns_have_no_reports() -> None:
     ("column", "told"),
     [
         (pa.array(["cat", None, "dog"]), "item 1: expected labels that are texts, got a missing value"),
-        (pa.array(["cat", "cat", None]).dictionary_encode(), "item 2: expected labels that are texts, got a missing value"),
+        (
+            pa.array(["cat", "cat", None]).dictionary_encode(),
+            "item 2: expected labels that are texts, got a missing value",
+        ),
         (pa.chunked_array([["cat"], [None]]), "item 1: expected labels that are texts, got a missing value"),
         (pa.array(["cat", "bird", "cat", "bird"]), "item 1 and 1 more: expected one of the 3 labels"),
         (pa.array([1.5]), "item 0: expected labels that are texts, got float"),
