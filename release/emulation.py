@@ -11,11 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .kernel_tests import TOOLS, arguments, passed
+
 EMULATOR = "qemu-aarch64"
 NOT_RUN = f"built, not run: the test needs {EMULATOR} and apt-get (Debian and Ubuntu: apt install qemu-user)"
-
-# Kernels against their NumPy twins, and the released bytes of every scheme.
-TESTS = ("tests/kernels/test_native_equals_reference.py", "tests/kernels/test_local_hash.py", "tests/test_vectors.py")
 
 
 def test_emulated(wheel: Path, source: Path, folder: Path) -> str:
@@ -25,20 +24,9 @@ def test_emulated(wheel: Path, source: Path, folder: Path) -> str:
     python = _python(folder)
     packages = folder / "packages"
     _install(wheel, packages, python.name.removeprefix("python"))
-    command = [EMULATOR, "-L", str(folder / "root"), str(python), "-c", _SCRIPT, *TESTS]
+    command = [EMULATOR, "-L", str(folder / "root"), str(python), *arguments("aarch64")]
     told = _run(*command, cwd=source, PYTHONPATH=str(packages), PYTHONDONTWRITEBYTECODE="1", PLAUSIBLY_THREADS="1")
-    return f"installed and tested in {EMULATOR}: {told.strip().splitlines()[-1]}"
-
-
-# Not `-m pytest`, to be sure which library the tests have used.
-_SCRIPT = """
-import platform, sys
-import pytest
-from plausibly import kernels
-assert platform.machine() == "aarch64" and kernels.active == "c", (platform.machine(), kernels.reason)
-options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib", "-m", "not slow and not full"]
-sys.exit(pytest.main([*options, *sys.argv[1:]]))
-"""
+    return f"installed and tested in {EMULATOR}: {passed(told)}"
 
 
 def _python(folder: Path) -> Path:
@@ -74,7 +62,7 @@ def _install(wheel: Path, packages: Path, version: str) -> None:
     shutil.rmtree(packages, ignore_errors=True)
     platforms = [f"--platform=manylinux_2_{minor}_aarch64" for minor in range(17, 29)]
     options = ["--only-binary=:all:", f"--python-version={version}", f"--target={packages}", *platforms]
-    _run(sys.executable, "-m", "pip", "install", "--quiet", *options, wheel, "pytest", "hypothesis")
+    _run(sys.executable, "-m", "pip", "install", "--quiet", *options, wheel, *TOOLS)
 
 
 def _run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import shlex
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from .emulation import test_emulated
+from .kernel_tests import TOOLS, arguments, passed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -110,30 +111,33 @@ def audit(wheel: Path, target: Target, tools: Path) -> None:
         raise SystemExit(f"{wheel.name}: expected a wheel for {target.platform}, auditwheel says {told['overall_tag']}")
 
 
-def test_installed(wheel: Path, kernels: str) -> str:
-    """Install a wheel into a fresh environment, have it test itself, and return what was done."""
+def test_installed(wheel: Path, source: Path, kernels: str) -> str:
+    """Install a wheel into a fresh environment, test it there, and return what was done."""
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "bin/python"
         run(sys.executable, "-m", "venv", folder)
         run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
         # -I: nothing of this clone may help.
         told = json.loads(run(python, "-I", "-W", "ignore", "-m", "plausibly", "doctor", "--json", cwd=Path(folder)))
-    [active] = [fact["value"] for fact in told["facts"] if fact["name"] == "kernels"]
-    if not active.startswith(f"{kernels} ("):
-        raise SystemExit(f"{wheel.name}: expected the kernels {kernels}, got {active}")
-    return f"installed and tested here: {len(told['checks'])} checks, kernels {active}"
+        [active] = [fact["value"] for fact in told["facts"] if fact["name"] == "kernels"]
+        if not active.startswith(f"{kernels} ("):
+            raise SystemExit(f"{wheel.name}: expected the kernels {kernels}, got {active}")
+        done = f"installed and tested here: {len(told['checks'])} checks of plausibly doctor, kernels {active}"
+        if kernels == "c":
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *TOOLS)
+            done += f"; {passed(run(python, *arguments(platform.machine()), cwd=source))}"
+    return done
 
 
 def check(wheel: Path, target: Target, source: Path, tools: Path) -> str:
     """Test a wheel as far as this machine can, and say how far that was."""
     if target.is_linux:
         audit(wheel, target, tools)
-    tests: dict[Target, Callable[[], str]] = {
-        NATIVE: lambda: test_installed(wheel, "c"),
-        PURE: lambda: test_installed(wheel, "numpy"),
-        EMULATED: lambda: test_emulated(wheel, source, tools / "aarch64"),
-    }
-    return tests[target]() if target in tests else "built, not run"
+    if target == PURE:
+        return test_installed(wheel, source, "numpy")
+    if target.is_linux and target.platform.endswith(platform.machine()):
+        return test_installed(wheel, source, "c")
+    return test_emulated(wheel, source, tools / "aarch64") if target == EMULATED else "built, not run"
 
 
 def main() -> None:

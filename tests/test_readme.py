@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import re
+from math import ceil, exp
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ import plausibly
 from cases import in_turn
 from consoles import agrees, commands, run
 from plausibly import catalog, device
+from plausibly.core.wording import percent
 from plausibly.demo import counts, sites
 from plausibly.postprocess import STEPS
 from tree import not_ignored
@@ -129,6 +131,28 @@ def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp
     assert not_ignored(tmp_path) == []
 
 
+def test_the_first_screen_answers_whether_it_is_for_the_reader() -> None:
+    first = README.partition("\n## Try it\n")[0]
+    assert len(first.splitlines()) < 75
+    assert README.count("![") == first.count("![") == 1, "one picture"
+    (block,) = re.findall(r"```console\n(.*?)```", first, flags=re.DOTALL)
+    typed = re.findall(r"^\$ plausibly plan --(\w+)", block, flags=re.MULTILINE)
+    assert typed == ["items", "keys", "alphabet"], "the list is known, candidates are known later, nothing is known"
+    assert "local model" in first
+
+
+def test_the_price_of_privacy_is_what_plans_predict() -> None:
+    row = r"^\| ε = (\d) \| A suspicion of 10 % becomes at most ([\d.]+) %\. \|(.*)\|$"
+    rows = re.findall(row, README, flags=re.MULTILINE)
+    assert len(rows) == 2
+    letters = plausibly.Strings("abcdefghijklmnopqrstuvwxyz", 30, other=True)
+    for epsilon, becomes, cells in rows:
+        odds = exp(int(epsilon)) / 9
+        assert float(becomes) == ceil(1000 * odds / (1 + odds)) / 10, "rounded up, so that it remains true"
+        plans = [plausibly.plan(what, n, epsilon=int(epsilon)) for what in (1000, letters) for n in (10_000, 1_000_000)]
+        assert cells.replace("|", " ").split() == " ".join(percent(plan.finds) for plan in plans).split()
+
+
 def test_shown_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     shown = re.findall(r"make ([a-z-]+)", "".join(blocks("sh")))
@@ -137,9 +161,9 @@ def test_shown_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-@pytest.mark.parametrize("pages", [["README.md"], ["docs/oracles.md", "docs/sketches.md", "docs/searches.md"]], ids=str)
-def test_every_scheme_has_its_row(pages: list[str]) -> None:
-    text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
+@pytest.mark.parametrize("pages", ["catalogue", "oracles sketches searches"])
+def test_every_scheme_has_its_row(pages: str) -> None:
+    text = "\n".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in pages.split())
     rows = re.findall(r"^\| `([A-Z]+)`[\w -]* \|", text, flags=re.MULTILINE)
     assert sorted(set(rows)) == sorted(plausibly.CATALOG)
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .catalog import CATALOG, from_json, make
+    from .catalog import CATALOG, from_json
     from .certify import Certificate, audit, audit_statistically
     from .core.accumulator import Accumulator
     from .core.changes import Changes, changes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
+    from .making import make
     from .planner import Above, Limits, Plan, Within, plan
     from .postprocess import POSTPROCESS, Estimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .version import __version__ as __version__
 
 _HOME = {
-    "catalog": ("CATALOG", "from_json", "make"),
+    "catalog": ("CATALOG", "from_json"),
     "certify": ("Certificate", "audit", "audit_statistically"),
     "core.accumulator": ("Accumulator",),
     "core.changes": ("Changes", "changes"),
@@ -36,6 +37,7 @@ _HOME = {
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
+    "making": ("make",),
     "planner": ("Above", "Limits", "Plan", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),

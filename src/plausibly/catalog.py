@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, TypeVar
 from . import oracles, plugins, search, sketches
 from . import postprocess as postprocess  # so that the steps are available wherever schemes are
 from .core.arguments import expect_few_brackets
-from .core.domain import Domain, is_domain_kind, make_domain
+from .core.domain import Domain, is_domain_kind
 from .core.errors import ParameterError
 from .core.grouped import MOST_SCHEMES
 from .core.probability import EpsilonLike
@@ -87,26 +87,6 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-def make(name: str, **parameters: Any) -> Scheme:
-    """The scheme of that name in the catalogue: ``make("OLH", epsilon=1.0, domain_size=1024)``.
-
-    The domain is ``domain_size=d`` for the integers 0 to d-1; or ``domain=[...]`` for a list of labels, where
-    ``other=True`` adds one more item for every text that is not in the list, and ``normalize="nfc,lower,strip"`` makes
-    "Dog " the item "dog"; or ``domain=Keys()`` for any text, with the schemes that need no list. ``CATALOG`` has the
-    names; ``help(CATALOG["FLH"])`` shows the parameters of one.
-    """
-    kind = _kind(name)
-    own = {field.name for field in fields(kind) if field.init} - {"domain"}
-    valid = own | {"domain_size", "domain", "other", "normalize"}
-    for given in parameters:
-        if given not in valid:
-            raise ParameterError(f"unknown parameter {shown(given)} for {name}; {nearest(given, valid)}")
-    for missing in sorted(required(kind) - parameters.keys()):
-        raise ParameterError(f"{missing}: expected for {name}, got nothing")
-    shape = {key: parameters.pop(key, None) for key in ("domain_size", "domain", "other", "normalize")}
-    return kind(domain=make_domain(**shape), **parameters)
-
-
 def examples(kind: type[Scheme]) -> dict[str, Scheme]:
     """Small example schemes of a kind in the catalogue, over oracles of the catalogue if it reports through others."""
     return kind.examples(None if required(kind) <= {"epsilon"} else example_oracle)
@@ -133,7 +113,7 @@ def from_json(text: str) -> Scheme:
 def _from_fields(given: object) -> Scheme:
     if not isinstance(given, dict) or not isinstance(given.get("scheme"), str):
         raise ParameterError('expected a JSON object with the name of a "scheme"')
-    kind = _kind(given["scheme"])
+    kind = kind_of(given["scheme"])
     domain = given.get("domain")
     if isinstance(domain, dict) and not is_domain_kind(domain.get("type")):
         _CATALOG.load_plugins()  # a domain of another package
@@ -157,7 +137,8 @@ def _parts(written: Any) -> Scheme | tuple[Scheme, ...]:
     return tuple(map(_from_fields, written))
 
 
-def _kind(name: str) -> type[Scheme]:
+def kind_of(name: str) -> type[Scheme]:
+    """The class of the scheme of that name in the catalogue. Raises for an unknown name."""
     if not isinstance(name, str) or name not in CATALOG:
         failures = "".join(f"; {failure}" for failure in _CATALOG.failures)
         raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, CATALOG)}{failures}")

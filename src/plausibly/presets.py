@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .catalog import make
 from .core.domain import Strings
 from .core.probability import EpsilonLike
 from .core.scheme import Scheme
+from .making import make
 from .search import user_shares
+from .search.base import Search
 from .search.rounds import Rounds
 
 
@@ -29,7 +30,9 @@ def CMS(
     >>> plausibly.CMS(4, rows=16, width=64, domain=plausibly.Keys()).report_dtype.itemsize
     9
     """
-    return make("CM", oracle=make(oracle, epsilon=epsilon, domain_size=width), rows=rows, **parameters)
+    cells = make(oracle, epsilon=epsilon, domain_size=width)
+    scheme: Scheme = make("CM", oracle=cells, rows=rows, **parameters)
+    return scheme
 
 
 def HCMS(epsilon: EpsilonLike, *, rows: int = 1024, width: int = 1024, **parameters: Any) -> Scheme:
@@ -42,7 +45,9 @@ def HCMS(epsilon: EpsilonLike, *, rows: int = 1024, width: int = 1024, **paramet
     >>> plausibly.HCMS(4, domain=plausibly.Keys()).report_bits  # row, coefficient, sign
     21
     """
-    return make("CM", oracle=make("HM", epsilon=epsilon, domain_size=width, coefficients=1), rows=rows, **parameters)
+    cells = make("HM", epsilon=epsilon, domain_size=width, coefficients=1)
+    scheme: Scheme = make("CM", oracle=cells, rows=rows, **parameters)
+    return scheme
 
 
 def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: int = 64, **parameters: Any) -> Scheme:
@@ -56,7 +61,8 @@ def RAPPOR(epsilon: EpsilonLike, *, bits: int = 128, hashes: int = 2, cohorts: i
     >>> scheme.report_dtype.itemsize, round(scheme.keep / 2**64, 3)
     (17, 0.679)
     """
-    return make("BLOOM", epsilon=epsilon, bits=bits, hashes=hashes, cohorts=cohorts, **parameters)
+    scheme: Scheme = make("BLOOM", epsilon=epsilon, bits=bits, hashes=hashes, cohorts=cohorts, **parameters)
+    return scheme
 
 
 def FOLDED(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **parameters: Any) -> Scheme:
@@ -72,7 +78,9 @@ def FOLDED(epsilon: EpsilonLike, *, cohorts: int = 8, cells: int = 2**20, **para
     >>> scheme.rows, scheme.width, scheme.report_dtype.itemsize
     (8, 1048576, 6)
     """
-    return make("CM", oracle=make("TLH", epsilon=epsilon, domain_size=cells), rows=cohorts, **parameters)
+    oracle = make("TLH", epsilon=epsilon, domain_size=cells)
+    scheme: Scheme = make("CM", oracle=oracle, rows=cohorts, **parameters)
+    return scheme
 
 
 def TRELLIS(
@@ -82,7 +90,7 @@ def TRELLIS(
     users: int = 1_000_000,
     typical_length: int | None = None,
     hash_seed: int = 0,
-) -> Scheme:
+) -> Search:
     """Preset of our search for heavy hitters: TRELLIS over SS and TLH, with users divided by ``user_shares``.
 
     ``users`` is the approximate number of users, ``typical_length`` the approximate length of common strings (by
@@ -107,7 +115,7 @@ def TRELLIS(
     cells = [user_shares.cell_count(level, symbols, step) for level in range(len(lengths))]
     given: dict[str, Any] = {"pairs": oracle(symbols**2)} if divided.pairs else {}
     given |= {name: oracle(size) for name, size in zip(("folded", "deep"), cells[:2], strict=False)}
-    return make(
+    search: Search = make(
         "TRELLIS",
         letters=letters,
         first=oracle(symbols**start),
@@ -119,6 +127,7 @@ def TRELLIS(
         hash_seed=hash_seed,
         **given,
     )
+    return search
 
 
 def ROUNDS(epsilon: EpsilonLike, *, domain: Strings, keep: int = 1000) -> Rounds:

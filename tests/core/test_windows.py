@@ -19,6 +19,7 @@ import pytest
 from plausibly import StateError
 from plausibly.core import atomic, operating_system
 from plausibly.core.atomic import locked, replacing
+from plausibly.experiments import results
 
 fcntl = pytest.importorskip("fcntl", reason="this is Windows: the other tests of files are the real thing")
 
@@ -30,6 +31,7 @@ class Locks:
 
     def locking(self, descriptor: int, mode: int, count: int) -> None:
         assert (mode, count) == (self.LK_NBLCK, 1)
+        assert 10**9 < os.lseek(descriptor, 0, os.SEEK_CUR) < 2**31, "content must not be locked, not even for others"
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -75,6 +77,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         module = SimpleNamespace(**runpy.run_path(operating_system.__file__))
     for name in ("NOT_THROUGH_LINKS", "NOT_INHERITED", "REMOVES_OPEN_FILES", "hold", "sync_file", "sync_folder"):
         monkeypatch.setattr(atomic, name, getattr(module, name))
+    monkeypatch.setattr(results, "hold", module.hold)
     patch_files(monkeypatch)
     return module
 
@@ -109,6 +112,18 @@ def test_a_lock_file_that_another_process_has_opened_stays(windows: SimpleNamesp
     with locked(tmp_path / "out.tally"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_an_experiment_are_written_under_their_lock(windows: SimpleNamespace, tmp_path: Path) -> None:
+    with (
+        results.held(tmp_path / "rows.jsonl"),
+        pytest.raises(StateError, match="another run is writing"),
+        results.held(tmp_path / "rows.jsonl"),
+    ):
+        raise AssertionError("the lock was given twice")
+    with results.held(tmp_path / "rows.jsonl") as rows:
+        rows._write({"machine": "m", "facts": {}})
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 1
 
 
 def test_the_stand_ins_refuse_what_windows_refuses(windows: SimpleNamespace, tmp_path: Path) -> None:

@@ -1305,9 +1305,44 @@ ESTIMATOR = [
     fault(
         "one-sided-quantile",
         "90 % intervals sold as 95 %",
-        Edit("core.estimates:Estimates.interval", "(1 + level) / 2", "level"),
+        Edit("core.measured:normal_interval", "(1 + level) / 2", "level", at="core.estimates:normal_interval"),
         by=detect.intervals,
         sees="the interval is not the central 95 %",
+    ),
+    fault(
+        "items-as-if-independent",
+        "the variance of a sum over items leaves out their covariance",
+        Edit("core.laws:VarianceLaw.of_total", "items * (items - 1) * shared", "0 * shared"),
+        by=detect.computing,
+        sees="the sum of all items of DE is not certain",
+    ),
+    fault(
+        "shared-hashes-forgotten",
+        "crowds with the same hash functions count as independent",
+        Edit("core.basis:Basis.shared_error", "self.hash_seeds & other.hash_seeds", "set()"),
+        by=detect.computing,
+        sees="a sum with shared hash functions is more certain than the merged tally",
+    ),
+    fault(
+        "same-reports-twice",
+        "the difference of two estimates of one tally has the variance of two crowds",
+        Edit("core.basis:Basis.expect_apart", "self.reports & other.reports", "False"),
+        by=detect.computing,
+        sees="the same reports twice is accepted",
+    ),
+    fault(
+        "each-item-by-itself",
+        "intervals for all items together are those of single items",
+        Edit("core.derived:Derived.interval", "max(1, len(self)) if together else 1", "1"),
+        by=detect.computing,
+        sees="joint intervals are not wider",
+    ),
+    fault(
+        "others-under-any-name",
+        "a question about an unlisted text is answered with the count of all others",
+        Edit("core.domain.labels:Labels.ask", "item not in self._index", "False"),
+        by=detect.computing,
+        sees="an unlisted item as a question is accepted",
     ),
 ]
 

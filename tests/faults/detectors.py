@@ -389,6 +389,32 @@ def _intervals() -> Iterator[str]:
 intervals = Detector("intervals have their level", _intervals)
 
 
+def _computing() -> Iterator[str]:
+    direct = plausibly.make("DE", epsilon=1, domain=["a", "b", "c"], other=True)
+    tallies = [direct.simulate([10, 20, 30, 40], SeededRandom(seed)) for seed in (0, 1)]
+    one, other = (tally.estimate() for tally in tallies)
+    total = one.total().variance
+    if total is None or total > 1e-6:
+        yield "the sum of all items of DE is not certain"
+    yield from _accepted("the same reports twice", [lambda: one - tallies[0].estimate(["other", "a", "b", "c"])])
+    yield from _accepted("an unlisted item as a question", [lambda: tallies[0].estimate(["d"])])
+    found = one - other
+    if not (found.interval(together=True)[1] > found.interval()[1]).all():
+        yield "joint intervals are not wider"
+    hashed = plausibly.make("FLH", epsilon=3, domain_size=20, hashes=2)
+    first, second = (hashed.simulate([3000, *[50] * 19], SeededRandom(seed)) for seed in (0, 1))
+    stated = (first.estimate() + second.estimate()).variance
+    first.merge(second)
+    exact = first.estimate().variance
+    assert stated is not None
+    assert exact is not None
+    if (stated < 0.9 * exact).any():
+        yield "a sum with shared hash functions is more certain than the merged tally"
+
+
+computing = Detector("arithmetic with estimates", _computing)
+
+
 # --- states and bytes -------------------------------------------------------------------------------------------
 
 

@@ -101,6 +101,7 @@ def test_a_platform_that_nobody_can_run_here_is_said_to_be_not_run(monkeypatch: 
     ran: list[str] = []
     monkeypatch.setattr(wheels, "audit", lambda *_: ran.append("audit"))
     monkeypatch.setattr(wheels, "test_installed", lambda *_: "tested here")
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(emulation.shutil, "which", lambda _: None)
     nowhere = Path("nowhere")
     told = {target: wheels.check(nowhere, target, nowhere, nowhere) for target in TARGETS}

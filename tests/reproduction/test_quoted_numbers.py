@@ -195,14 +195,14 @@ QUOTES = [
         "{} hold for one kind of kernels, and {} cannot be told",
         lambda: claims("holds", "cannot be told")[1:],
     ),
-    Quote("README.md", "ten most clicked of {} made-up addresses", lambda: [f"{round(MODEL_CLICKS_D, -4):,}"]),
+    Quote("docs/catalogue.md", "ten most clicked of {} made-up addresses", lambda: [f"{round(MODEL_CLICKS_D, -4):,}"]),
     Quote(
-        "README.md",
+        "docs/catalogue.md",
         "there PEM reaches F1 = {} at best as the paper's program runs it, and {} as the paper's text describes it",
         lambda: best_of_pem(AS_PROGRAMMED) + best_of_pem(AS_WRITTEN),
     ),
     Quote(
-        "README.md",
+        "docs/catalogue.md",
         "Our search reaches {}, as do both ceilings",
         lambda: ["/".join(map(str, {*f1("TRELLIS", "C1", "C3U")}))],
     ),

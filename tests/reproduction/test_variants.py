@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly import SeededRandom, kernels
-from plausibly.catalog import CATALOG, make
+from plausibly import SeededRandom, kernels, make
+from plausibly.catalog import CATALOG
 from plausibly.core.errors import StateError
 from plausibly.experiments.cells import Cell
 from plausibly.experiments.item_crowds import crowd

@@ -7,12 +7,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from ..catalog import from_json, make
+from ..catalog import from_json
 from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.wording import shown
 from ..core.words import Words
 from ..files.contents import SUFFIXES, Contents, contents_of
+from ..making import make
 from .common import key_of
 
 

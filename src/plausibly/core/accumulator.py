@@ -229,6 +229,12 @@ class Accumulator(ABC):
         restored.restore(count, payload)
         return restored
 
+    usual: ClassVar[tuple[str, ...]] = ("add", "merge", "estimate", "scores", "scheme", "to_bytes", "from_bytes")
+    """Names that completion suggests for an accumulator."""
+
+    def __dir__(self) -> list[str]:
+        return sorted(self.usual)
+
     def __copy__(self) -> Accumulator:
         """An independent accumulator with the same reports."""
         copied = self.scheme.accumulator()

@@ -13,11 +13,15 @@ NOT_INHERITED = getattr(os, "O_CLOEXEC", 0)
 if sys.platform == "win32":
     import msvcrt
 
+    # Nobody but the holder can write to a locked byte: it is the last that `locking` can name, far behind all content.
+    _LOCKED_BYTE = (1 << 31) - 2
+
     REMOVES_OPEN_FILES = False
     """Whether the operating system can remove a file that a process has open."""
 
     def hold(descriptor: int) -> None:
         """Lock an open file until it is closed; raise ``BlockingIOError`` if another process has locked it."""
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except PermissionError as error:

@@ -62,6 +62,13 @@ EXAMPLE_SEED = 2**63 + 5
 """Hash seed of examples, large enough that JSON writes it as text: a browser would round the number."""
 
 
+_USUAL = (
+    *("name", "privatize", "accumulator", "simulate", "variance", "privacy_loss", "report_bits", "report_dtype"),
+    *("to_json", "fingerprint", "difference"),
+)
+"""Names that completion suggests for a scheme, besides its parameters."""
+
+
 class Component(NamedTuple):
     """A scheme that another scheme reports through."""
 
@@ -568,6 +575,10 @@ class Scheme(ABC):
         own = {"scheme": self.name, "epsilon": str(self.epsilon), "domain": self.domain.to_dict(), **self.parameters}
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in own}
         return own | {name: part._document() for name, part in given.items() if isinstance(part, Scheme)}
+
+    def __dir__(self) -> list[str]:
+        """The names that collectors and analysts need of a scheme, for completion; the others still work."""
+        return sorted({*_USUAL, *(field.name for field in fields(self))})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scheme) and self.fingerprint() == other.fingerprint()

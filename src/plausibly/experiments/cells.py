@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from .. import presets
-from ..catalog import CATALOG, make
+from ..catalog import CATALOG
 from ..core.arguments import whole_number
 from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
+from ..making import make
 from .item_crowds import domain_of
 
 

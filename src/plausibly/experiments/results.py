@@ -17,13 +17,9 @@ from typing import Any
 
 from .. import kernels
 from ..core.errors import StateError
+from ..core.operating_system import hold
 from .cells import Cell, View, canonical
 from .measures import Metrics
-
-try:
-    import fcntl
-except ImportError:  # not on Windows, where two runs on one file go undetected
-    fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, order=True)
@@ -125,12 +121,11 @@ def held(path: Path) -> Iterator[Results]:
     """The results in a file, locked against other processes; fails if another process holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                message = f"{path}: another run is writing to this file; wait for it or choose another file"
-                raise StateError(message) from None
+        try:
+            hold(file.fileno())
+        except BlockingIOError:
+            message = f"{path}: another run is writing to this file; wait for it or choose another file"
+            raise StateError(message) from None
         yield Results(path)
 
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 from math import sqrt
 
 from .. import presets
-from ..catalog import make
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import decimal, percent, size_text
 from ..core.words import Setting, Words
+from ..making import make
 from ..search.base import Search
 from .devices import device_notes
 from .options import Aim

@@ -16,6 +16,7 @@ from ..core.grouped_accumulator import GroupedAccumulator
 from ..core.laws import Decoder
 from ..core.parts import PartDecoder
 from ..core.probability import EpsilonLike, exact_epsilon
+from ..core.randomness import RandomLike
 from ..core.scheme import EXAMPLE_DOMAINS, EXAMPLE_SEED, OracleMaker, Scheme, expect_maker, required
 from ..core.wording import nearest, shown
 from .heavy_hitters import HeavyHitters
@@ -79,6 +80,17 @@ class Search(Grouped):
     def accumulator_type(self) -> type[Accumulator]:
         return SearchTally
 
+    def accumulator(self) -> SearchTally:
+        """An empty tally of the search."""
+        tally = super().accumulator()
+        assert isinstance(tally, SearchTally)
+        return tally
+
+    def simulate(self, counts: object, rng: RandomLike | None = None) -> SearchTally:
+        tally = super().simulate(counts, rng)
+        assert isinstance(tally, SearchTally)
+        return tally
+
     def estimator(self) -> Decoder:
         return PartDecoder(self.parts[self.whole], self.whole, self.share(self.whole))
 
@@ -134,6 +146,7 @@ class SearchTally(GroupedAccumulator):
     """The reports of a search. ``search`` may be called any number of times, with different options."""
 
     scheme: Search
+    usual = (*GroupedAccumulator.usual, "search")
 
     def search(self, **options: Any) -> HeavyHitters:
         """Find the most common strings, with the options of the scheme's ``search``: ``tally.search(k=10)``."""
