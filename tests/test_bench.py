@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import collect, goals, jobs, limits, report, run, sketches, startup, timing
+from bench import collect, goals, jobs, limits, reading, report, run, sketches, startup, timing
 from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job
 
@@ -256,6 +256,17 @@ def test_starting_is_measured_command_by_command() -> None:
     taken = startup.measured(rounds=1)
     assert taken.keys() == startup.COMMANDS.keys()
     assert taken["python -c pass"] < taken["plausibly --version"] < taken["plausibly show"]
+
+
+@pytest.mark.full
+def test_reading_is_measured_against_pyarrow_with_the_same_files(tmp_path: Path) -> None:
+    reading.write_files(tmp_path, 2000)
+    rows = [(tmp_path / f"visits.{kind}").read_text().count("\n") for kind in ("csv", "ndjson")]
+    assert rows == [2001, 2000]
+    for kind in ("csv", "ndjson"):
+        costs = reading.measured(kind, tmp_path, rounds=1)
+        assert costs.keys() == {"pyarrow", "plausibly"}
+        assert all(each.seconds > 0.01 and each.megabytes > 20 for each in costs.values())
 
 
 def test_pictures_show_results_and_no_goals() -> None:

@@ -273,3 +273,94 @@ def test_steps_that_contradict_the_scheme_are_refused(tmp_path: Path, steps: str
     code, shown, told = run(tmp_path / "pets.csv", "--scheme", scheme, "--out", out, "--normalize", steps)
     assert (code, shown, out.exists()) == (2, "", False)
     assert message in told
+
+
+def test_several_files_and_patterns_are_one_collection_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scheme = saved(tmp_path, PETS)
+    Path("monday.csv").write_text("pet\ncat\ndog\n")
+    Path("visits-2.ndjson").write_text('{"pet": "fish"}\n')
+    Path("visits-10.csv").write_text("pet\n\nparrot\n")
+    words = ["--column", "pet", "--scheme", scheme, "--seed", 3, "--missing", "skip"]
+    code, shown, _ = run("monday.csv", "visits-*", *words, "--out", "r.parquet")
+    assert (code, "reports  4 of 3 files, simulated" in shown, "skipped  1 without" in shown) == (0, True, True)
+    expected = PETS.privatize(["cat", "dog", "parrot", "fish"], SeededRandom(3))
+    assert (reports_in(Path("r.parquet")) == expected).all()
+    for inputs, told in (
+        (["monday.csv", "mon*.csv"], "monday.csv: the file is given twice"),
+        (["none-*.csv"], "none-*.csv: no file has such a name"),
+        (["monday.csv", "-"], "-: expected standard input or files, got both"),
+        (["monday.csv", "none.csv"], "none.csv: No such file"),
+    ):
+        code, shown, message = run(*inputs, *words, "--out", "no.parquet")
+        assert (bool(code), shown, told in message) == (True, "", True), message
+    assert not Path("no.parquet").exists()
+
+
+def test_glued_columns_fit_a_domain_of_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pairs = [f"{browser} {theme}" for browser in ("Firefox", "Chrome") for theme in ("dark", "light")]
+    both = make("DE", epsilon=1, domain=pairs)
+    scheme = saved(tmp_path, both)
+    Path("a.csv").write_text("theme,user,browser\ndark,1,Firefox\nlight,2,Chrome\n")
+    words = ["--scheme", scheme, "--seed", 3]
+    assert run("a.csv", "--glue", "browser,theme", *words, "--out", "r.parquet")[0] == 0
+    expected = both.privatize(["Firefox dark", "Chrome light"], SeededRandom(3))
+    assert (reports_in(Path("r.parquet")) == expected).all()
+    Path("b.csv").write_text(f"theme,browser\ndark,Firefox\n{SECRET} x,Chrome\n")
+    for name, options, told in (
+        ("b.csv", ["--glue", "browser,theme"], "b.csv, line 3: a value of a glued column contains the separator"),
+        ("b.csv", ["--glue", "browser"], "--glue: expected different columns"),
+        ("b.csv", ["--glue", "browser,theme", "--column", "theme"], "expected --column or --glue, got both"),
+        ("b.csv", ["--glue", "browser,theme", "--separator", ""], "--separator: expected at least one character"),
+        ("b.csv", ["--column", "theme", "--separator", "/"], "--separator needs --glue"),
+        ("b.csv", ["--glue", "browser,Theme"], "expected one column named 'Theme'"),
+    ):
+        code, _, message = run(name, *options, *words, "--out", "no.parquet")
+        assert (bool(code), told in message) == (True, True), message
+        assert not shows_a_secret(message)
+    assert not Path("no.parquet").exists()
+
+
+def test_a_dry_run_counts_all_bad_rows_by_reason_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scheme = saved(tmp_path, PETS)
+    Path("a.csv").write_text(f"user,pet\n1,cat\n2,{SECRET}\n3,\n4\n5,dog\n6,{SECRET}x\n7,\n8,fish,{SECRET}\n")
+    Path("b.ndjson").write_text(f'{{"pet": "cat"}}\n{{"pet": 1.5}}\n{SECRET}\n{{"Pet": "cat"}}\n{{"pet": "\\ud800"}}\n')
+    before = sorted(path.name for path in tmp_path.iterdir())
+    words = ["--column", "pet", "--scheme", scheme, "--dry-run"]
+    code, shown, message = run("a.csv", "b.ndjson", *words)
+    assert (code, message) == (1, "")
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    assert lines[:2] == ["good 3 of 2 files", "bad 10"]
+    assert any(line.startswith("2: expected one of the 4 labels") and "a.csv, line 3" in line for line in lines)
+    assert "2: no value; remove the user, or skip all such users with --missing skip (first: a.csv, line 4)" in lines
+    assert "1: expected 2 fields as in the first line, got 1 (first: a.csv, line 5)" in lines
+    assert "1: expected 2 fields as in the first line, got 3 (first: a.csv, line 9)" in lines
+    assert "1: expected a text or a whole number, got a fraction (first: b.ndjson, line 2)" in lines
+    assert "1: not JSON; expected one complete object per line (first: b.ndjson, line 3)" in lines
+    assert lines[-1] == "written nothing (--dry-run)"
+    assert not shows_a_secret(shown)
+    code, shown, _ = run("a.csv", "b.ndjson", *words, "--json", "--missing", "skip")
+    facts = json.loads(shown)
+    assert (code, facts["good"], facts["bad"], facts["skipped"], facts["stopped"]) == (1, 3, 8, 2, None)
+    assert sum(each["rows"] for each in facts["reasons"]) == 8
+    Path("c.csv").write_text("pet\ncat\ndog\n")
+    assert run("c.csv", *words)[0] == 0
+    Path("c.csv").write_text(f'pet\ncat\n{SECRET}\n"dog\n')
+    code, shown, _ = run("c.csv", *words)
+    assert (code, "stopped  c.csv, line 4: a quotation mark is never closed" in shown) == (1, True)
+    (tmp_path / "c.csv").unlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    code, _, told = run(tmp_path / "a.xlsx", "--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")
+    assert code == 2
+    way_out = f"save the sheet as CSV, or run libreoffice --headless --convert-to csv {tmp_path / 'a.xlsx'}"
+    assert told.endswith(f"expected a file of values, got a spreadsheet; {way_out}\n")

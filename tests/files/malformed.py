@@ -65,7 +65,7 @@ MALFORMED = [
     Malformed(
         "a.csv",
         b"Site ,day\n%s,1\n" % S,
-        "line 1: expected one column named 'site', got 0 among 2; another name diff",
+        "line 1: expected one column named 'site', got 0 among 2; did you mean",
         SITE,
     ),
     Malformed("a.csv", b"%s,%s\n%s,%s\n" % (S, S, S, S), "line 1: expected one column, got 2; choose"),
@@ -133,7 +133,7 @@ MALFORMED = [
     Malformed("a.csv", b'site\n%s\n"%s' % (S, (S + b"\n") * 2**18), "line 3: a field has more than"),
     # NDJSON.
     Malformed("a.ndjson", LINE + b'{"page": "%s"}\n' % S, "line 2: no value", SITE),
-    Malformed("a.ndjson", LINE + b'{"Site": "%s"}\n' % S, "line 2: no field 'site'; another name differs", SITE),
+    Malformed("a.ndjson", LINE + b'{"Site": "%s"}\n' % S, "line 2: no field 'site'; did you mean", SITE),
     Malformed("a.ndjson", LINE + b'{"site": null, "x": "%s"}\n' % S, "line 2: no value", SITE),
     Malformed("a.ndjson", LINE + b'{"site": NaN, "x": "%s"}\n' % S, "line 2: no value", SITE),
     Malformed(

@@ -23,7 +23,6 @@ from rich.progress import (
     Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Table
 from rich.text import Text
@@ -109,7 +108,7 @@ def exit_on_error(
 @contextmanager
 def progress(console: Console, doing: str, unit: str = "reports") -> Iterator[Advance]:
     """A command's progress bar with rate and time left, on a terminal only; a spinner if the total is unknown."""
-    columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), _Rate(unit), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), _Rate(unit), TimeElapsedColumn(), _TimeLeft())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
@@ -121,8 +120,25 @@ class _Rate(ProgressColumn):
         super().__init__()
 
     def render(self, task: Task) -> Text:
-        speed = f", {task.speed:,.0f}/s" if task.speed else ""
-        return Text(f"{int(task.completed):,} {self._unit}{speed}")
+        rate = _rate(task)
+        return Text(f"{int(task.completed):,} {self._unit}{f', {rate:,.0f}/s' if rate else ''}")
+
+
+class _TimeLeft(ProgressColumn):
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        rate = _rate(task)
+        if task.total is None or not rate:
+            return Text("")
+        minutes, seconds = divmod(round(max(0, task.total - task.completed) / rate), 60)
+        return Text(f"{minutes // 60}:{minutes % 60:02}:{seconds:02} left")
+
+
+def _rate(task: Task) -> float:
+    # From the second second on, even if nothing has happened since the first update.
+    elapsed = task.elapsed or 0
+    return task.speed or (task.completed / elapsed if elapsed >= 1 else 0)
 
 
 def key_of(console: Console, path: Path | None) -> Key | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import asdict
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
@@ -15,12 +17,16 @@ from ..core.atomic import expect_suffix
 from ..core.domain import Domain, steps_of
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from ..core.wording import decimal, size_text
+from ..core.wording import decimal, size_text, visible
+from ..files.batches import Glue
+from ..files.checking import Checked, check_values
+from ..files.faults import Faults
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import Values, values
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .naming import scheme_of
 from .options.privatize import PrivatizeOptions
+from .spelling import spelled
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 """Names for delimiters that are hard to type in a shell."""
@@ -30,18 +36,26 @@ def privatize(request: PrivatizeOptions) -> None:
     """Run ``plausibly privatize``."""
     console = messages()
     with exit_on_error(console, request):
-        expect_suffix(request.out, [".parquet"])
+        if request.out is None and not request.dry_run:
+            raise ParameterError("expected --out FILE for the reports, or --dry-run to check the values")
+        if request.out is not None:
+            expect_suffix(request.out, [".parquet"])
         chosen, key = scheme_of(request.scheme), key_of(console, request.key_file)
         domain = _normalizing(chosen.domain, request.normalize)
         given = values(
-            _opened(request.source, console),
+            _opened(request.sources, console),
             domain=domain,
             column=request.column,
+            glue=_glue(request),
             format=request.format,
             missing=request.missing,  # type: ignore[arg-type]
             delimiter=_DELIMITERS.get(request.delimiter or "", request.delimiter),
             header=request.header,
+            faults=Faults() if request.dry_run else None,
         )
+        if request.out is None or request.dry_run:
+            _check(given, domain, console, request)
+            return
         if request.seed is not None:
             console.print(
                 "Simulated: anyone who knows the seed can recover the values from these reports. "
@@ -69,12 +83,69 @@ def _normalizing(domain: Domain, given: str | None) -> Domain:
     return domain.normalizing(steps)
 
 
-def _opened(source: str, console: Console) -> Any:
-    if source != "-":
-        return source
+def _glue(request: PrivatizeOptions) -> Glue | None:
+    if request.glue is None:
+        if request.separator != " ":
+            raise ParameterError("--separator needs --glue")
+        return None
+    columns = request.glue.split(",")
+    if len(columns) < 2 or "" in columns or len(set(columns)) < len(columns):
+        raise ParameterError("--glue: expected different columns separated by single commas, such as --glue a,b")
+    if not request.separator:
+        raise ParameterError("--separator: expected at least one character, got none")
+    return Glue(tuple(columns), request.separator)
+
+
+def _check(given: Values, domain: Domain, console: Console, request: PrivatizeOptions) -> None:
+    with progress(console, "checking", "values") as advance:
+        found = check_values(given, domain, advance=advance)
+    if request.as_json:
+        bad = [{"reason": spelled(each.reason, request), "rows": each.rows, "first": each.first} for each in found.bad]
+        facts = {"input": given.name, "good": found.good, "bad": found.bad_rows, "skipped": found.skipped}
+        echo_json(facts | {"reasons": bad, "stopped": spelled(found.stopped, request) or None})
+    else:
+        _print_checked(given, found, request)
+    if found.bad or found.stopped:
+        raise typer.Exit(1)
+
+
+def _print_checked(given: Values, found: Checked, request: PrivatizeOptions) -> None:
+    lines = [("good", f"{found.good:,} of {given.name}"), ("bad", f"{found.bad_rows:,}")]
+    lines += [("", f"{each.rows:,}: {spelled(each.reason, request)} (first: {each.first})") for each in found.bad]
+    lines += [("skipped", f"{found.skipped:,} without a value")] * bool(found.skipped)
+    lines += [("stopped", spelled(found.stopped, request))] * bool(found.stopped)
+    lines.append(("written", "nothing (--dry-run)"))
+    for name, value in lines:
+        results().print(f"{name:<7}  {escape(visible(value))}", soft_wrap=True, highlight=False)
+
+
+def _opened(sources: list[str], console: Console) -> Any:
+    if "-" not in sources:
+        return _files(sources)
+    if len(sources) > 1:
+        raise ParameterError("-: expected standard input or files, got both")
     if sys.stdin is not None and sys.stdin.isatty():
         console.print("Enter one value per line; end with Ctrl-D.", highlight=False)
     return None if sys.stdin is None else sys.stdin.buffer
+
+
+def _files(patterns: list[str]) -> str | list[str]:
+    found: list[str] = []
+    for pattern in patterns:
+        # Shells expand patterns, but not those in quotes, and not on Windows.
+        if Path(pattern).exists() or not has_magic(pattern):
+            found.append(pattern)
+            continue
+        matches = sorted(glob(pattern, recursive=True))
+        if not matches:
+            raise ParameterError(f"{pattern}: no file has such a name")
+        found += matches
+    seen: dict[Path, str] = {}
+    for name in found:
+        if Path(name).resolve() in seen:
+            raise ParameterError(f"{name}: the file is given twice; two reports of a user reveal twice as much")
+        seen[Path(name).resolve()] = name
+    return found if len(found) > 1 else found[0]
 
 
 def _facts(scheme: Scheme, domain: Domain, given: Values, out: Path, written: Privatized) -> dict[str, object]:

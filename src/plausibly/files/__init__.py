@@ -3,6 +3,8 @@
 from ..core.skipped import Skipped
 from .authentication import Key, KeyNeededError
 from .batches import Glue
+from .checking import Checked, check_values
+from .faults import Fault, Faults
 from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
@@ -11,8 +13,11 @@ from .tallies import Collected, SimulatedError, read_tally, write_tally
 from .values import Values, values
 
 __all__ = [
+    "Checked",
     "Collected",
     "DamagedError",
+    "Fault",
+    "Faults",
     "Glue",
     "Key",
     "KeyNeededError",
@@ -25,6 +30,7 @@ __all__ = [
     "Skipped",
     "Values",
     "ValuesError",
+    "check_values",
     "privatize_values",
     "read_tally",
     "report_writer",

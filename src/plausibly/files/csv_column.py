@@ -49,7 +49,8 @@ class CsvColumn:
     def __iter__(self) -> Iterator[Batch]:
         rows = self._rows
         if rows.first is not None:
-            yield Batch([1], Column([self._value(1, rows.first)]))
+            first = self._values(1, rows.first)
+            yield Batch([1] * len(first), Column(first))
         # Arrow takes delimiters of one byte only.
         if arrow_is_installed() and rows.delimiter.isascii():
             parts: Iterable[Part] = chain.from_iterable(in_order(self._tasks()))
@@ -87,8 +88,8 @@ class CsvColumn:
                         yield Part(Batch(places, Column(found)))
                         places, found = [], []
                 empty = 0
-                places.append(line)
-                found.append(self._value(line, row))
+                found += self._values(line, row)
+                places += [line] * (len(found) - len(places))
             else:
                 empty = empty or line
             ended = lines.at_block_end()
@@ -99,13 +100,15 @@ class CsvColumn:
                 return
         yield Part(Batch(places, Column(found)), empty)
 
-    def _value(self, line: int, row: list[str]) -> str | None:
+    def _values(self, line: int, row: list[str]) -> list[str | None]:
+        # The value of the row, or no value if it was refused.
         if self._glue is None:
-            return row[self._rows.places[0]] or None
+            return [row[self._rows.places[0]] or None]
         try:
-            return self._glue.value([row[place] for place in self._rows.places])
+            return [self._glue.value([row[place] for place in self._rows.places])]
         except SeparatorError:
-            raise self._rows.text.refused(self._glue.refusal, line) from None
+            self._rows.text.refuse(self._glue.refusal, line)
+        return []
 
 
 class _Arrow:

@@ -136,9 +136,7 @@ class CsvRows:
                 if len(row) == width or width is None:
                     yield line, row
                 elif row:
-                    raise self.text.refused(
-                        f"expected {plural(width, 'field')} as in the first line, got {len(row)}", line
-                    )
+                    self.text.refuse(f"expected {plural(width, 'field')} as in the first line, got {len(row)}", line)
                 elif width == 1:
                     yield line, row
         except csv.Error as error:

@@ -22,7 +22,7 @@ from ..core.parallel import in_order
 from ..core.wording import shown
 from ..core.words import Words
 from .batches import Batch, Glue, SeparatorError, arrow_is_installed
-from .sources import CHOOSE_ONE, almost_named
+from .sources import CHOOSE_ONE, ValuesError, almost_named
 from .text import Text, has_short_lines
 
 _MOST_BRACKETS = 2**20
@@ -83,7 +83,10 @@ class JsonColumn:
             lines = content.split(b"\n")
             missing = found.rows_with([value is None for value in found.distinct])
             for row in np.flatnonzero(missing).tolist():
-                self._value(lines[row].decode().strip(" \t\r"), first + row)
+                try:
+                    self._value(lines[row].decode().strip(" \t\r"), first + row)
+                except ValuesError:
+                    return self._by_lines(first, content)
         return batch
 
     def _by_lines(self, first: int, content: bytes) -> Batch:
@@ -91,12 +94,20 @@ class JsonColumn:
         found: list[str | int | None] = []
         for line, written in enumerate(content.decode().removesuffix("\n").split("\n"), first):
             written = written.strip(" \t\r")
-            if written:
+            if not written:
+                continue
+            try:
+                value = self._value(written, line)
+                # Only an escape can produce half of a surrogate pair.
+                if isinstance(value, str) and "\\u" in written:
+                    value.encode()
+            except UnicodeEncodeError:
+                self._text.refuse("expected text in UTF-8, got half of a surrogate pair", line)
+            except ValuesError as error:
+                self._text.source.tolerate(error)
+            else:
                 places.append(line)
-                found.append(self._value(written, line))
-        # Only an escape can produce half of a surrogate pair.
-        if b"\\u" in content:
-            _refuse_halves(self._text, places, found)
+                found.append(value)
         return Batch(places, Column(found))
 
     def _decide(self, first: int, content: bytes) -> bool:
@@ -231,12 +242,3 @@ def _text_or_number(text: Text, value: object, line: int) -> str | int | None:
         kind = dict if isinstance(value, dict) else type(value)
         raise text.refused(f"expected a text or a whole number, got {_KINDS[kind]}", line)
     return value
-
-
-def _refuse_halves(text: Text, places: list[int], found: list[str | int | None]) -> None:
-    for line, value in zip(places, found, strict=True):
-        if isinstance(value, str):
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise text.refused("expected text in UTF-8, got half of a surrogate pair", line) from None

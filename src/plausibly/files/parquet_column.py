@@ -243,15 +243,24 @@ class GluedColumns:
 
     def __iter__(self) -> Iterator[Batch]:
         for batches in zip(*(_in_steps(column) for column in self._columns), strict=True):
-            parts = [batch.column for batch in batches]
+            parts, places = [batch.column for batch in batches], batches[0].places
             try:
-                yield Batch(batches[0].places, self._glue.column(parts))
+                glued = Batch(places, self._glue.column(parts))
             except SeparatorError:
-                wrong = [
-                    part.rows_with([self._glue.separator in str(item) for item in part.distinct]) for part in parts
-                ]
-                row = batches[0].places[int(np.argmax(np.any(wrong, axis=0)))]
-                raise self._source.refused(self._glue.refusal, f"row {row}") from None
+                glued = self._one_by_one(parts, places)
+            yield glued
+
+    def _one_by_one(self, parts: Sequence[Column], places: Sequence[int]) -> Batch:
+        good: list[int] = []
+        found: list[str | None] = []
+        for place, row in zip(places, zip(*(part.listed() for part in parts), strict=True), strict=True):
+            try:
+                found.append(self._glue.value(row))
+            except SeparatorError:
+                self._source.refuse(self._glue.refusal, "row", place)
+            else:
+                good.append(place)
+        return Batch(good, Column(found))
 
 
 def _in_steps(batches: Iterable[Batch]) -> Iterator[Batch]:

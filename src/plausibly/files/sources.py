@@ -12,12 +12,16 @@ from typing import BinaryIO, cast
 from ..core.errors import ParameterError, PlausiblyError
 from ..core.wording import shown
 from ..core.words import Setting, Words
+from .faults import Fault, Faults
 
 CHOOSE_ONE = Words("choose one with ", Setting("column", "NAME"))
 
 
 class ValuesError(PlausiblyError, ValueError):
     """A file of users' values is refused. The message names the file, the line and the reason, and shows no value."""
+
+    fault: Fault | None = None
+    """The row that is refused, if it is only one."""
 
 
 def almost_named(name: str, names: Sequence[str], chosen: bool = True) -> str:
@@ -36,7 +40,7 @@ def almost_named(name: str, names: Sequence[str], chosen: bool = True) -> str:
 class Source:
     """A source of values: the path of a file, or a stream of bytes such as standard input."""
 
-    def __init__(self, given: str | Path | BinaryIO) -> None:
+    def __init__(self, given: str | Path | BinaryIO, faults: Faults | None = None) -> None:
         if isinstance(given, io.TextIOBase):
             raise ParameterError("expected a stream of bytes, got one of text; pass its .buffer")
         self.path = Path(given) if isinstance(given, str | Path) else None
@@ -45,11 +49,29 @@ class Source:
         """Number of bytes read so far."""
         self.size: int | None = None
         """Total number of bytes, if known."""
+        self.faults = faults
+        """Where bad rows are counted; None if they are refused."""
         self._given = given
 
     def refused(self, why: str, place: str = "") -> ValuesError:
-        """A `ValuesError` that names the source of the values."""
-        return ValuesError(Words(f"{self.name}{place and f', {place}'}: ", why))
+        """A `ValuesError` that names the source of the values, and the place in it such as "line 7"."""
+        error = ValuesError(Words(f"{self.name}{place and f', {place}'}: ", why))
+        kind, _, number = place.partition(" ")
+        if number.isdecimal():
+            error.fault = Fault(why, 1, self.name, kind, int(number))
+        return error
+
+    def tolerate(self, error: ValuesError) -> None:
+        """Count the row that an error is about where bad rows are counted, else raise the error."""
+        if self.faults is None or error.fault is None:
+            raise error
+        self.faults.add(error.fault)
+
+    def refuse(self, why: str, place: str, number: int, rows: int = 1) -> None:
+        """Raise a `ValuesError` about bad rows of the source, or count them where they are counted."""
+        if self.faults is None:
+            raise self.refused(why, f"{place} {number}")
+        self.faults.add(Fault(why, rows, self.name, place, number))
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:

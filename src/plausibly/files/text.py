@@ -9,7 +9,7 @@ import errno
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from ..core.domain import Column
@@ -52,6 +52,10 @@ class Text:
     def refused(self, why: str, line: int) -> ValuesError:
         """A `ValuesError` that names the line of the text."""
         return self.source.refused(why, f"line {line}")
+
+    def refuse(self, why: str, line: int) -> None:
+        """Raise a `ValuesError` about a line of the text, or count the line where bad lines are counted."""
+        self.source.refuse(why, "line", line)
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Blocks of complete lines of text, each with the number of its first line. Refuse an empty file.
@@ -154,20 +158,23 @@ def plain_lines(text: Text) -> Iterator[Batch]:
     for first, content in text:
         block = content.decode()
         found: list[str | None] = list(block.removesuffix("\n").split("\n"))
+        numbers: Sequence[int] = range(first, first + len(found))
         if "\r" in block:
             found = [line.removesuffix("\r") if line else line for line in found]
-            for number, line in enumerate(found, first):
-                if line and "\r" in line:
-                    raise text.refused(_CR_ALONE, number)
+            wrong = [number for number, line in zip(numbers, found, strict=True) if line and "\r" in line]
+            for number in wrong:
+                text.refuse(_CR_ALONE, number)
+            numbers = [number for number in numbers if number not in wrong] if wrong else numbers
+            found = [line for line in found if not (line and "\r" in line)] if wrong else found
         end = len(found)
         while end and not found[end - 1]:
             end -= 1
         start = empty or first
         if end:
             for before in range(start, first, MOST_AT_ONCE):
-                numbers = range(before, min(before + MOST_AT_ONCE, first))
-                yield Batch(numbers, Column([None] * len(numbers)))
-            yield Batch(range(first, first + end), Column([line or None for line in found[:end]]))
-            empty = first + end if end < len(found) else 0
+                missing = range(before, min(before + MOST_AT_ONCE, first))
+                yield Batch(missing, Column([None] * len(missing)))
+            yield Batch(numbers[:end], Column([line or None for line in found[:end]]))
+            empty = numbers[end] if end < len(found) else 0
         else:
             empty = start

@@ -6,14 +6,15 @@ Errors name the line, or the row of a Parquet file. No message shows a value or 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.domain import Column, Domain, Keys
 from ..core.errors import DomainError, ParameterError
@@ -22,10 +23,13 @@ from ..core.words import Setting, Words
 from .batches import Batch, Glue
 from .csv_column import CsvColumn
 from .csv_rows import CsvRows
+from .faults import Faults
 from .json_lines import JsonColumn
 from .parquet_column import parquet_values
 from .sources import Source, ValuesError
 from .text import LONGEST_VALUE, Text, plain_lines
+
+T = TypeVar("T")
 
 FORMATS = ("csv", "tsv", "ndjson", "lines", "parquet")
 _SUFFIXES = {
@@ -64,10 +68,21 @@ class Chunk:
         """A `ValuesError` that names the file and line of the value at this position."""
         return self._source.refused(why, f"{self._unit} {self.places[position]}")
 
-    def refuse_any(self, wrong: Sequence[bool], why: str) -> None:
-        """Raise a `ValuesError` about the first user with one of the distinct values that are wrong, if any."""
-        if any(wrong):
-            raise self.refused(why, int(np.argmax(self.column.rows_with(wrong))))
+    def without(self, wrong: Sequence[bool], why: str) -> Chunk:
+        """The chunk without the users who have one of the distinct values that are wrong: refuse or count them."""
+        if not any(wrong):
+            return self
+        rows = self.column.rows_with(wrong)
+        self._source.refuse(why, self._unit, self.places[int(np.argmax(rows))], int(rows.sum()))
+        return self._kept(wrong, rows)
+
+    def skipping(self, wrong: Sequence[bool]) -> Chunk:
+        """The chunk without the users who have one of the distinct values that are wrong, without a remark."""
+        return self._kept(wrong, self.column.rows_with(wrong))
+
+    def _kept(self, wrong: Sequence[bool], rows: npt.NDArray[np.bool_]) -> Chunk:
+        places = np.asarray(self.places)[~rows].tolist()
+        return replace(self, column=self.column.only([not each for each in wrong]), places=places)
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -99,6 +114,8 @@ class Values:
     """The values of one or more sources in chunks, which can be iterated over once. Made by ``values``."""
 
     def __init__(self, first: _Reading, rest: Iterable[_Reading], *, sizes: list[int], domain: Domain, skip: bool):
+        self.faults = first.source.faults
+        """Where bad rows are counted; None if they are refused."""
         self._reading, self._rest, self._sizes = first, rest, sizes
         self._domain, self._skip = domain, skip
         self._kind: type | None = None
@@ -141,24 +158,22 @@ class Values:
             if len(chunk):
                 self.taken += len(chunk)
                 yield self._converted(self._alike(chunk))
-        if self.taken == self._taken_before:
+        if self.taken == self._taken_before and not self.faults:
             why, skipped = "expected values, got the end of the file", self.skipped - skipped
             if skipped:
                 why += f"; all {skipped:,} values are missing"
             raise reading.source.refused(why, f"{reading.unit} {last + (not skipped)}")
 
     def _present(self, chunk: Chunk) -> Chunk:
-        column = chunk.column
-        if None not in column.distinct:
+        if None not in chunk.column.distinct:
             return chunk
-        absent = [value is None for value in column.distinct]
+        absent = [value is None for value in chunk.column.distinct]
         if not self._skip:
             why = Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip"))
-            chunk.refuse_any(absent, why)
-        gone = column.rows_with(absent)
-        self.skipped += int(gone.sum())
-        places = np.asarray(chunk.places)[~gone].tolist()
-        return replace(chunk, column=column.without(column.distinct.index(None), gone), places=places)
+            return chunk.without(absent, why)
+        present = chunk.skipping(absent)
+        self.skipped += len(chunk) - len(present)
+        return present
 
     def _alike(self, chunk: Chunk) -> Chunk:
         # All values have one type: a number among texts is a mistake, and would be another item.
@@ -167,25 +182,50 @@ class Values:
         if set(map(type, distinct)) != {kind}:
             expected, got = ("a text", "a number") if kind is str else ("a number", "a text")
             wrong = [type(value) is not kind for value in distinct]
-            chunk.refuse_any(wrong, f"expected {expected} as in the rows before, got {got}")
+            chunk = chunk.without(wrong, f"expected {expected} as in the rows before, got {got}")
+            distinct = chunk.column.distinct
         if kind is not int and max(map(len, distinct)) > LONGEST_VALUE:
             why = f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one"
-            chunk.refuse_any([len(value) > LONGEST_VALUE for value in distinct], why)
+            chunk = chunk.without([len(value) > LONGEST_VALUE for value in distinct], why)
         return chunk
 
     def _converted(self, chunk: Chunk) -> Chunk:
         if self._kind is not str and self._kind is self._domain.item_type:
             return chunk
         # A number becomes its text, as in a CSV file, which does not distinguish numbers from texts.
-        texts = [str(value) for value in chunk.column.distinct] if self._kind is int else chunk.column.distinct
-        column = Column(texts, chunk.column.index)
+        if self._kind is int:
+            chunk = replace(chunk, column=Column(list(map(str, chunk.column.distinct)), chunk.column.index))
+        chunk, parsed = self._accepted(chunk, self._domain.parse)
+        return replace(chunk, column=Column(parsed, chunk.column.index))
+
+    def encodable(self, chunk: Chunk, domain: Domain) -> Chunk:
+        """The chunk without the values that the domain cannot encode."""
+        return self._accepted(chunk, domain.encode)[0]
+
+    def _accepted(self, chunk: Chunk, take: Callable[[list[Any]], T]) -> tuple[Chunk, T]:
         try:
-            return replace(chunk, column=Column(self._domain.parse(texts), column.index))
+            return chunk, take(chunk.column.distinct)
         except DomainError:
             pass
-        # The position is that among all values.
-        with chunk.located():
-            return replace(chunk, column=Column(self._domain.parse(column.listed())))
+        if self.faults is None:
+            # The position is that among all values.
+            chunk = replace(chunk, column=Column(chunk.column.listed()))
+            with chunk.located():
+                return chunk, take(chunk.column.distinct)
+        reasons = [_reason(take, value) for value in chunk.column.distinct]
+        for reason in dict.fromkeys(filter(None, reasons)):
+            chunk = chunk.without([each == reason for each in reasons], reason)
+            reasons = [each for each in reasons if each != reason]
+        return chunk, take(chunk.column.distinct)
+
+
+def _reason(take: Callable[[list[Any]], object], value: object) -> str:
+    # The reason why a domain refuses a value; empty if it takes the value.
+    try:
+        take([value])
+    except DomainError as error:
+        return error.reason or str(error)
+    return ""
 
 
 def values(
@@ -198,6 +238,7 @@ def values(
     missing: Literal["refuse", "skip"] = "refuse",
     delimiter: str | None = None,
     header: bool = True,
+    faults: Faults | None = None,
 ) -> Values:
     """The values of a file, of several files or of a stream in chunks, as items of the domain; without one, as texts.
 
@@ -205,7 +246,8 @@ def values(
     parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
     omitted if there is only one column. ``glue`` joins several columns into one. An empty field or line, null, NaN and
     an absent field are missing values, refused or skipped; an empty text in NDJSON or Parquet is a value. Values are
-    neither stripped nor changed; the domain may normalize them when it encodes them.
+    neither stripped nor changed; the domain may normalize them when it encodes them. With ``faults``, bad rows are
+    counted there and left out; without, the first one is refused.
     """
     if missing not in ("refuse", "skip"):
         raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
@@ -218,7 +260,14 @@ def values(
     taken = Keys() if domain is None else domain  # any text
     columns = (None if column is None else [column]) if glue is None else list(glue.columns)
     opened = partial(
-        _reading, domain=taken, columns=columns, glue=glue, format=format, delimiter=delimiter, header=header
+        _reading,
+        domain=taken,
+        columns=columns,
+        glue=glue,
+        format=format,
+        delimiter=delimiter,
+        header=header,
+        faults=faults,
     )
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
     return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=missing == "skip")
@@ -233,8 +282,9 @@ def _reading(
     format: str | None,
     delimiter: str | None,
     header: bool,
+    faults: Faults | None,
 ) -> _Reading:
-    given = Source(source)
+    given = Source(source, faults)
     kind = _format(given, format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)

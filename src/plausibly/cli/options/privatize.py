@@ -28,14 +28,29 @@ class PrivatizeOptions:
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """
 
-    source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="A file with one user's value in each row; - is standard input.")
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files with one user's value in each row, or patterns such as 'visits-*.csv'; - is standard input.",
+        ),
     ]
     scheme: Annotated[str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet.")]
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet. Needed without --dry-run."),
+    ] = None
     column: Annotated[
         str | None, typer.Option(help="The column of values; needed if the file has several columns.")
     ] = None
+    glue: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns whose values together are one value, such as browser,theme: joined by --separator, as in the "
+            "labels of the scheme."
+        ),
+    ] = None
+    separator: Annotated[str, typer.Option(help="The text between glued values, which none of them may contain.")] = " "
     format: Annotated[
         str | None,
         typer.Option(help=f"One of {', '.join(FORMATS)}. Default: from the suffix; lines for standard input."),
@@ -56,6 +71,9 @@ class PrivatizeOptions:
         ),
     ] = None
     missing: Annotated[str, typer.Option(help="What to do with missing values: refuse or skip.")] = "refuse"
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; count the bad rows of all files by reason.")
+    ] = False
     seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise, for simulations and tests only.")] = (
         None
     )

@@ -40,12 +40,13 @@ class Column:
         found = np.array(chosen, dtype=np.bool_)
         return found if self.index is None else found[self.index]
 
-    def without(self, place: int, rows: npt.NDArray[np.bool_]) -> Column:
-        """The column without the distinct item at this place, which is the item of these rows."""
+    def only(self, chosen: Sequence[bool]) -> Column:
+        """The column with only those rows that have one of the chosen distinct items."""
+        kept = [item for item, good in zip(self.distinct, chosen, strict=True) if good]
         if self.index is None:
-            return Column([item for item, gone in zip(self.distinct, rows.tolist(), strict=True) if not gone])
-        kept = self.index[~rows]
-        return Column(self.distinct[:place] + self.distinct[place + 1 :], kept - (kept > place))
+            return Column(kept)
+        places = np.cumsum(np.array(chosen, dtype=np.int64)) - 1
+        return Column(kept, places[self.index[self.rows_with(chosen)]])
 
 
 def encode_column(domain: Domain, items: object) -> Encoded:

@@ -1,0 +1,50 @@
+"""A dry run: which rows of files of values cannot be privatized, and why, without writing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..core.domain import Domain
+from ..core.errors import ParameterError
+from .faults import Fault
+from .sources import ValuesError
+from .values import Values
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Summary of files of values."""
+
+    good: int
+    """Number of values that can be privatized."""
+    skipped: int
+    """Number of missing values, where they are skipped."""
+    bad: tuple[Fault, ...]
+    """Rows that would be refused, by reason, the most common one first."""
+    stopped: str
+    """The error after which a file cannot be read any further; empty if all rows have been read."""
+
+    @property
+    def bad_rows(self) -> int:
+        """Number of rows that would be refused."""
+        return sum(fault.rows for fault in self.bad)
+
+
+def check_values(
+    values: Values, domain: Domain, *, advance: Callable[[int, int | None], None] = lambda done, whole: None
+) -> Checked:
+    """Count the values that the domain can encode, and the bad rows by reason.
+
+    The values must come from ``values(..., faults=Faults())``. Nothing is randomized or written.
+    """
+    if values.faults is None:
+        raise ParameterError("expected values that count bad rows; pass faults=Faults() to values")
+    good, stopped = 0, ""
+    try:
+        for chunk in values:
+            good += len(values.encodable(chunk, domain))
+            advance(good, values.expected)
+    except ValuesError as error:
+        stopped = error.words
+    return Checked(good, values.skipped, values.faults.most_common(), stopped)
