@@ -31,7 +31,8 @@ locked  = $(PIP) $(if $(UNLOCKED),$(2),--require-hashes --requirement $(LOCKS)/$
 
 PIP     = PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -qq
 say     = @printf '\033[1m· %s\033[0m\n'
-ifneq ($(NO_COLOR)$(CI),)
+# Escapes are for terminals only.
+ifneq ($(NO_COLOR)$(CI)$(if $(MAKE_TERMOUT),,piped),)
 say     = @printf '· %s\n'
 endif
 

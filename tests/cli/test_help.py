@@ -61,6 +61,13 @@ def test_help_is_there_for_all() -> None:
         assert "Example:" in shown.stdout
 
 
+def test_paragraphs_fill_the_lines_and_flags_have_no_type() -> None:
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["privatize", "--help"]).stdout
+    assert "This command is for tests, and for a gateway that users trust with their" in shown
+    assert "bool" not in shown.lower()
+    assert "bool" not in CliRunner().invoke(app, ["--help"]).stdout.lower()
+
+
 @pytest.mark.slow
 def test_examples_run_as_they_stand(tmp_path: Path) -> None:
     for command in ORDER:

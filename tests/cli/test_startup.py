@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from plausibly import make
 from plausibly.certify import DRAWS
 from plausibly.cli.options import audit, estimate, privatize
 from plausibly.cli.summaries import SUMMARIES
+from plausibly.files import write_tally
 from plausibly.files.values import FORMATS
 from plausibly.postprocess import POSTPROCESS
 
@@ -58,3 +61,16 @@ def test_the_options_list_what_the_code_behind_them_has() -> None:
     assert tuple(POSTPROCESS) == estimate.STEPS
     assert privatize.FORMATS == FORMATS
     assert audit.AuditOptions.draws == DRAWS
+
+
+def test_an_estimate_loads_only_what_it_needs(tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=1, domain_size=4)
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize([0, 1, 2]))
+    write_tally(tmp_path / "a.tally", tally)
+    unneeded = ("matplotlib", "pandas", "pyarrow", "sklearn", "plausibly.planner", "plausibly.experiments")
+    program = STARTED.replace(str(HEAVY), str(unneeded))
+    command = [sys.executable, "-c", program, "estimate", str(tmp_path / "a.tally")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "from noise" in ended.stdout or "reports of DE" in ended.stdout
+    assert ended.stderr.splitlines()[-1] == "[]"

@@ -129,6 +129,9 @@ def test_a_name_is_given_once() -> None:
     register_domain(Hours)
     with pytest.raises(ParameterError, match="expected a subclass of Domain"):
         register_domain(int)  # type: ignore[type-var]
+    for kinds in ("hours", (), [1], None):
+        with pytest.raises(ParameterError, match="kinds: expected a tuple of names"):
+            register_domain(type("Days", (Hours,), {"kinds": kinds}))
 
 
 def test_values_of_files_are_parsed_and_refused_by_line(tmp_path: Path) -> None:

@@ -87,6 +87,9 @@ def test_sums_of_estimates_that_were_changed_or_selected_are_refused() -> None:
     for items in ([], [1, 1]):
         with pytest.raises(plausibly.ParameterError, match="each once"):
             made.total(items)
+    twice = plausibly.make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate([1, 1])
+    with pytest.raises(plausibly.ParameterError, match="each once"):
+        twice.total()
     with pytest.raises(plausibly.DomainError, match="expected one of the 5 items of these estimates, got another"):
         made.total([1, 7])
 

@@ -116,3 +116,18 @@ def test_a_file_that_breaks_the_protocol_is_damaged(kind: type[io.BytesIO], tmp_
 
     with pytest.raises(DamagedError, match="mem://a"):
         ReportFile(Stored()).read(0)
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    """An opener that does not return what it has opened."""
+
+    name: str = "s3://bucket/a.parquet"
+
+    def open(self) -> Any:
+        return None
+
+
+def test_an_opener_that_returns_nothing_is_told_so() -> None:
+    with pytest.raises(plausibly.StateError, match=r"a\.parquet: expected an open file from its opener, got NoneType"):
+        ReportFile(Forgetful())

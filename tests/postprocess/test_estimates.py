@@ -219,3 +219,16 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
     picture = tmp_path / "figure.png"
     subprocess.run([sys.executable, str(ROOT / "examples" / "postprocessing.py"), "--output", str(picture)], check=True)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_step_is_not_replaced_by_another_of_its_name() -> None:
+    def other(values: Floats) -> Floats:
+        return values
+
+    before = STEPS["norm-sub"]
+    with pytest.raises(ParameterError, match="name: 'norm-sub' is already the name of a step; choose another name"):
+        register("norm-sub", other)
+    with pytest.raises(ParameterError, match="name: expected the name of a step, got ''"):
+        register("", other)
+    register("norm-sub", before.function)  # the same once more, as an import does
+    assert STEPS["norm-sub"].function is before.function

@@ -30,5 +30,5 @@ def audit(request: AuditOptions) -> None:
         printed.print(escape(str(found)), soft_wrap=True, highlight=False)
         if attacked is not None:
             printed.print(escape(str(attacked)), soft_wrap=True, highlight=False)
-    if not (found.holds and (attacked is None or attacked.consistent)):
+    if not (found.proved and (attacked is None or attacked.consistent)):
         raise typer.Exit(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any, get_type_hints
@@ -26,8 +27,22 @@ class Deferred(TyperCommand):
     def load(self) -> Any:
         """Import the options of the deferred command, and return the command with them."""
         alone = typer.Typer(add_completion=False)
-        alone.command(self.name)(_callback(str(self.name)))
+        alone.command(self.name, cls=_Command)(_callback(str(self.name)))
         return typer.main.get_command(alone)
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> Any:
+        found = super().get_params(ctx)
+        hide_types_of_flags(found)
+        return found
+
+
+def hide_types_of_flags(parameters: Sequence[Any]) -> None:
+    """Let the help pages of commands and group show no type for flags, which take no value: typer 0.29 shows <bool>."""
+    for each in parameters:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
 
 
 def _callback(name: str) -> Any:
@@ -38,7 +53,9 @@ def _callback(name: str) -> Any:
         run(options(**given))
 
     # Typer reads the options from the signature of a function.
-    command.__doc__ = options.__doc__
+    # A help page is as wide as the terminal, so only paragraphs break its lines.
+    paragraphs = inspect.cleandoc(options.__doc__).split("\n\n")
+    command.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(

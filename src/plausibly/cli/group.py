@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from .deferred import Deferred
+from .deferred import Deferred, hide_types_of_flags
 from .summaries import SUMMARIES
 
 
@@ -35,6 +35,7 @@ class Commands(TyperGroup):
             # load pydantic for every command.
             if parameter.default is None and getattr(parameter, "is_flag", False):
                 parameter.default = False
+        hide_types_of_flags(found)
         return found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -14,8 +14,8 @@ SUMMARIES = {
         "plan": "Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).",
         "show": "Describe in words what a scheme protects, reveals and costs, for those who must sign it off.",
         "audit": (
-            "Certify the ε of a scheme: run the shipped client on every outcome of its private coins. "
-            "Exit code 1 if it fails."
+            "Certify the ε of a scheme: run the client on every outcome of its private coins. "
+            "Exit code 1 unless it holds."
         ),
         "simulate": (
             "Rehearse a collection on known counts: the actual errors, beside those that the scheme predicts."

@@ -102,7 +102,7 @@ class Estimates(Measured):
 
         Its variance includes the covariances of the items. Raises if the scheme has no law for them.
         """
-        some = self if items is None else self.taken(self._places_of(items))
+        some = self.taken(self._places_of(self.items.tolist() if items is None else items))
         if self.selected:
             raise StateError("expected items chosen beforehand, got selected ones; add up the estimates before top()")
         if self.basis.law is None or self.variance is None:

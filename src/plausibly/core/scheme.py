@@ -588,8 +588,17 @@ class Scheme(ABC):
 
     def __repr__(self) -> str:
         domain = f"domain={self.domain!r}" if self.domain.size is None else f"domain_size={self.domain.size}"
-        rest = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        rest = "".join(f", {name}={_brief(value)}" for name, value in self.parameters.items())
         return f"{self.name}(epsilon={self.epsilon}, {domain}{rest})"
+
+
+def _brief(parameter: Any) -> str:
+    # The parts of a scheme are known by their names, and long lists by their beginnings.
+    if isinstance(parameter, dict) and "scheme" in parameter:
+        return f"{parameter['scheme']}(...)"
+    if isinstance(parameter, list) and parameter and all(isinstance(part, dict) for part in parameter):
+        return f"[{_brief(parameter[0])}{', ...' * (len(parameter) > 1)}]"
+    return shown(parameter)
 
 
 OracleMaker = Callable[[EpsilonLike, Domain], Scheme]

@@ -67,8 +67,20 @@ STEPS: dict[str, Step] = {}
 
 
 def register(name: str, function: Callable[..., Changed]) -> None:
-    """Add a post-processing step to the registry of steps under a name."""
+    """Add a post-processing step to the registry of steps under a name, which must not be taken.
+
+    Registering the same function again, or its new version from a module that is imported anew, replaces it.
+    """
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"name: expected the name of a step, got {shown(name)}")
+    taken = STEPS.get(name)
+    if taken is not None and _origin(taken.function) != _origin(function):
+        raise ParameterError(f"name: {shown(name)} is already the name of a step; choose another name")
     STEPS[name] = Step(name, function)
+
+
+def _origin(function: Callable[..., object]) -> tuple[str | None, str | None]:
+    return getattr(function, "__module__", None), getattr(function, "__qualname__", None)
 
 
 def find_step(name: str) -> Step:

@@ -103,8 +103,8 @@ def find_folder(given: Path | None = None, names: Sequence[str] = ()) -> Path:
     command = shlex.join(["plausibly", "reproduce", *names])
     raise ParameterError(
         "the paper's figures are in the repository of plausibly, not in the installed package. Run the command in a "
-        f"clone: git clone URL-OF-THE-REPOSITORY plausibly && cd plausibly && {command} (or, with a clone elsewhere, "
-        f"{command} --folder PATH-TO-THE-CLONE/reproduction). Files of your own need no clone: "
+        f"clone of it, or say where the clone is: {command} --folder PATH-TO-THE-CLONE/reproduction. Files of your own "
+        "need no clone: "
         "plausibly reproduce mine.py"
     )
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..core.records import Reports, is_simulated
 from ..core.scheme import Scheme, expect_scheme
 from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
+from ..core.words import Words, kind_of
 from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
 from .openers import BinaryFile, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
@@ -237,7 +238,7 @@ class ReportFile:
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         try:
             # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
-            with self._opener.open() as file:
+            with self._opened() as file:
                 file.seek(chunk.start)
                 stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
                 length = _fill(stored, file)
@@ -265,10 +266,16 @@ class ReportFile:
         """A `DamagedError` that names this report file or one of its row groups."""
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
+    def _opened(self) -> BinaryFile:
+        file: object = self._opener.open()
+        if not all(hasattr(file, method) for method in ("read", "seek", "__enter__", "__exit__")):
+            raise StateError(Words(f"{self.name}: expected an open file from its opener, got ", kind_of(file)))
+        return cast(BinaryFile, file)
+
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # The metadata, their position and their checksum, which is verified before anything interprets the rest.
         try:
-            with self._opener.open() as file:
+            with self._opened() as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(0)
                 first = file.read(len(_PARQUET))

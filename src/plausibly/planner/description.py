@@ -257,10 +257,15 @@ class Description:
                 f"{what}s held by at least {percent(each.stands_out)} are" if each.stands_out < 1 else f"no {what} is"
             )
             error = f"standard error {_users(each.standard_error)}"
-            facts.append((f"{each.users:,} users", f"{half}, {error}; {held} detectable"))
+            # What a search finds is said below: one share of users is enough to remember.
+            detectable = "" if self.finds else f"; {held} detectable"
+            facts.append((f"{each.users:,} users", f"{half}, {error}{detectable}"))
         among = f"{self.scheme.domain.size:,} items" if self.scheme.domain.size else f"{CANDIDATES:,} candidates"
         told = f"errors are for {what}s that nobody holds; detectable {what}s stand out from the noise of {among}"
-        facts.append(("", f"{told}, with 95 % confidence"))
+        if self.finds:
+            facts.append(("", f"errors are for a {what} that you name and nobody holds"))
+        else:
+            facts.append(("", f"{told}, with 95 % confidence"))
         for n, share in self.finds:
             length = typical_length(self.scheme.strings) if isinstance(self.scheme, Search) else 0
             words = f"word-like strings of {length} characters held by at least {percent(share)}"

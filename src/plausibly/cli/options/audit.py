@@ -12,7 +12,7 @@ from .common import Json, KeyFile
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
-    """Certify the ε of a scheme: run the shipped client on every outcome of its private coins. Exit code 1 if it fails.
+    """Certify the ε of a scheme: run the client on every outcome of its private coins. Exit code 1 unless it holds.
 
     The first line of the output says what was run: every item if there are few enough, otherwise some of them or a
     smaller domain, and a sample of the public coins if there are many. The claim about all other items relies on the
