@@ -74,7 +74,7 @@ MALFORMED = [
     Malformed(
         "a.csv", b"site;day\n%s;1\n" % S, "line 1: expected one column named 'site', got 0 among 1, but the", SITE
     ),
-    Malformed("a.csv", b"site\tday\n%s\t1\n" % S, "contains '\\t'"),
+    Malformed("a.csv", b"site\tday\n%s\t1\n" % S, "contains '‹tab›'"),
     Malformed("a.tsv", b"site,day\n%s,1\n" % S, "line 1: one column, but the first line contains ','"),
     Malformed(
         "a.csv", b"%s,%s\n" % (S, S), "line 1: expected one column, got 2; choose one by number", {"header": False}
