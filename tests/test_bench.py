@@ -278,3 +278,13 @@ def test_pictures_show_results_and_no_goals() -> None:
         texts = [text.get_text() for text in figure.findobj(lambda each: hasattr(each, "get_text"))]  # type: ignore
         assert len(texts) > 10
         assert not [text for text in texts if re.search("goal|missed|reached|ours", text)], drawing.__name__
+
+
+@pytest.mark.slow
+def test_privatizing_five_million_rows_takes_little_more_than_reading_them() -> None:
+    # In a process of its own: a child's peak of memory begins with that of its parent.
+    found = subprocess.run(
+        [sys.executable, "-m", "bench.reading"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    costs = json.loads(found.stdout)
+    assert {kind: each["pass"] for kind, each in costs.items()} == {"csv": True, "ndjson": True}, costs

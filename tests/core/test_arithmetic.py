@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import plausibly
 from plausibly import Derived, Estimates, ParameterError, SeededRandom, Shares, StateError, combine
 from plausibly.core.basis import Basis
-from plausibly.core.laws import of_ratio, of_sum
+from plausibly.core.laws import VarianceLaw, of_ratio, of_sum
 
 CROWD = [300, 200, 100, 400]
 
@@ -127,6 +128,34 @@ def test_crowds_with_the_same_hash_functions_share_their_errors() -> None:
     unknown = Basis(hash_seeds=frozenset([7]))
     assert unknown.shared_error(unknown, np.array([4.0])).tolist() == [4.0]
     assert unknown.shared_error(Basis(hash_seeds=frozenset([8])), np.array([4.0])).tolist() == [0.0]
+
+
+def test_what_crowds_share_bounds_the_covariance_of_their_collisions() -> None:
+    # A pair of users of one item other than x, one of each crowd, adds ``collision`` to the covariance: also where no
+    # two users of the same crowd have the same item.
+    law, draw = VarianceLaw(Fraction(3), Fraction(1), collision=Fraction(1, 7)), np.random.default_rng(3)
+    for most in (2, 3, 20):
+        for _ in range(50):
+            crowds = draw.integers(0, most, (2, 6))
+            parts = []
+            for counts in crowds:
+                n, f = int(counts.sum()), int(counts[0])
+                variance = float(law.exact(n, f, f2=int((counts**2).sum())))
+                parts.append(law.shared(np.array([variance]), n, np.array([float(f)]))[0])
+            covariance = float(law.collision) * int((crowds[0] * crowds[1])[1:].sum())
+            assert covariance <= (parts[0] * parts[1]) ** 0.5 + 1e-9
+
+
+def test_sketches_share_collisions_and_no_more() -> None:
+    oracle = plausibly.make("TLH", epsilon=1, domain_size=256)
+    scheme = plausibly.make("CM", oracle=oracle, rows=4, domain=plausibly.Keys())
+    one, other = (scheme.simulate({"a": 900, "b": 100}, SeededRandom(seed)).estimate(["a", "c"]) for seed in (1, 2))
+    assert one.variance is not None
+    worst = (np.sqrt(one.variance) + np.sqrt(other.variance)) ** 2
+    assert ((one - other).variance < 0.9 * worst).all()
+    assert ((one - other).variance > one.variance + other.variance).all()
+    with pytest.raises(StateError, match="this scheme has no law for it"):
+        one.total()
 
 
 def test_the_seeds_of_a_scheme_are_those_of_its_components() -> None:

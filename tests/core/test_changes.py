@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from statistics import NormalDist
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -75,6 +76,16 @@ def test_intervals_are_those_of_a_slow_twin() -> None:
     assert found.order.tolist() == [2, 0, 1]
     assert repr(found) == "<changes of 3 items: 2 changed, at a joint level of 90 %>"
     assert list(found.columns()) == ["before", "after", "difference", "standard_error", "low", "high", "changed"]
+
+
+def test_changes_are_a_frame_and_a_table_in_a_notebook() -> None:
+    scheme = plausibly.make("OUE", epsilon=2, domain=["a", "<b>", "c"])
+    one = scheme.simulate([500, 300, 200], SeededRandom(1)).estimate()
+    found = changes(one, scheme.simulate([100, 600, 1300], SeededRandom(2)).estimate())
+    assert found.to_frame()["changed"].tolist() == found.changed.tolist()
+    page = ElementTree.fromstring(found._repr_html_())
+    assert {cell.text for cell in page.iter("bdi")} == {"a", "<b>", "c"}
+    assert "95 % interval, all items together" in "".join(page.itertext())
 
 
 def test_the_same_users_have_no_sampling_error() -> None:

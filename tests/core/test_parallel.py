@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -15,7 +15,7 @@ from cases import in_turn
 from plausibly import ParameterError, SeededRandom, make
 from plausibly.core import parallel
 from plausibly.core import scheme as scheme_module
-from plausibly.core.parallel import in_chunks, thread_count
+from plausibly.core.parallel import in_chunks, in_order, thread_count
 
 
 @pytest.fixture(autouse=True)
@@ -151,3 +151,37 @@ def test_a_number_of_threads_that_is_none_is_refused(threads: str, monkeypatch: 
 def test_without_a_wish_there_is_a_thread_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAUSIBLY_THREADS", "")
     assert thread_count() == len(os.sched_getaffinity(0))
+
+
+@in_turn("threads", ["1", "2", "7"])
+def test_tasks_give_their_results_in_order_and_few_are_alive(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAUSIBLY_THREADS", threads)
+    made: list[int] = []
+
+    def tasks() -> Iterator[Callable[[], int]]:
+        for i in range(50):
+            made.append(i)
+            yield lambda i=i: time.sleep(0.001 * (i % 3)) or i  # type: ignore[misc]
+
+    for place, result in enumerate(in_order(tasks())):
+        assert result == place
+        assert len(made) <= place + int(threads) + 2
+
+
+@in_turn("threads", ["1", "4"])
+def test_an_error_in_making_tasks_comes_after_the_results_before_it(
+    threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAUSIBLY_THREADS", threads)
+
+    def tasks(wrong: int) -> Iterator[Callable[[], int]]:
+        for i in range(3):
+            yield lambda i=i: 1 // (i - wrong)  # type: ignore[misc]
+        raise ValueError
+
+    found: list[int] = []
+    with pytest.raises(ValueError, match=r"^$"):
+        found.extend(in_order(tasks(9)))
+    assert len(found) == 3
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(tasks(2)))

@@ -12,6 +12,7 @@ from rich.markup import escape
 from ..core.domain import Domain
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import label_of
+from ..core.words import Words
 from ..files.items import read_items
 
 
@@ -42,8 +43,8 @@ def asked_items(console: Console, domain: Domain, tally: Path, typed: list[str],
         wrong = texts[error.position]
         # A file may hold users' values by mistake, so its items are not shown.
         if wrong in typed:
-            raise DomainError(f"--items {label_of(wrong)}: {error.reason}{error.hint}") from None
-        raise DomainError(f"{file}, item {listed.index(wrong) + 1:,}: {error.reason}") from None
+            raise DomainError(Words(f"--items {label_of(wrong)}: ", error.reason, error.hint)) from None
+        raise DomainError(Words(f"{file}, item {listed.index(wrong) + 1:,}: ", error.reason)) from None
     _tell_renamed(console, texts, names)
     return list(dict.fromkeys(names))
 
@@ -55,7 +56,7 @@ def strings_to_explain(domain: Domain, texts: Sequence[str]) -> list[Any]:
         domain.ask(strings)
     except DomainError as error:
         wrong = label_of(texts[error.position or 0])
-        raise DomainError(f"--explain {wrong}: {error.reason}{error.hint}") from None
+        raise DomainError(Words(f"--explain {wrong}: ", error.reason, error.hint)) from None
     return strings
 
 

@@ -18,7 +18,7 @@ from .arguments import as_bytes
 from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import Cells, Codes, Decoder, Estimator, choose_estimator
+from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -172,8 +172,7 @@ class Accumulator(ABC):
         return Estimates(names, values, variance, len(self), complete, history, arrangement=arrangement, basis=basis)
 
     def _basis(self, estimator: Decoder) -> Basis:
-        # Other decoders have laws for planning, which do not say all about their estimates.
-        law = estimator.law if isinstance(estimator, Estimator) else None
+        law = estimator.law if isinstance(estimator, ByLaw) else None
         return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
 
     @cached_property

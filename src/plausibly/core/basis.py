@@ -49,5 +49,4 @@ class Basis:
             return np.zeros_like(variance)
         if self.law is None:
             return variance
-        coins = self.law.of_coins.at(n, np.clip(values, 0, n))
-        return np.asarray(np.clip(variance - coins, 0.0, None))
+        return self.law.shared(variance, n, np.clip(values, 0, n))

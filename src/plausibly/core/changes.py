@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,12 @@ import numpy.typing as npt
 from .derived import Derived, Shares, Whose
 from .errors import ParameterError
 from .estimates import Estimates, Floats
-from .measured import expect_level
-from .wording import plural
+from .measured import SHOWN, expect_level
+from .notebook import Bar, html_table
+from .wording import plural, visible
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +71,27 @@ class Changes:
             "high": high,
             "changed": self.changed,
         }
+
+    def to_frame(self) -> DataFrame:
+        """The changes as a pandas DataFrame, in the order of the items."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError("to_frame() needs pandas: pip install pandas") from error
+        return DataFrame({"item": self.items, **self.columns()})
+
+    def _repr_html_(self) -> str:
+        # For notebooks: changed items first.
+        low, high = self.interval
+        bars = []
+        for place in self.order[:SHOWN].tolist():
+            ends = float(low[place]), float(high[place])
+            numbers = self.before.values[place], self.after.values[place], self.difference.values[place]
+            texts = [*map(self.difference.written, numbers), "[{}, {}]".format(*map(self.difference.written, ends))]
+            bars.append(Bar(visible(self.items[place]), texts, float(numbers[2]), ends, not self.changed[place]))
+        header = ["item", "before", "after", "difference", f"{100 * self.level:g} % interval, all items together"]
+        more = [f"… and {len(self) - SHOWN:,} more"] * (len(self) > SHOWN)
+        return html_table(repr(self).strip("<>"), header, bars, [*more, "Hollow bars may be noise."])
 
     def __repr__(self) -> str:
         number = int(self.changed.sum())

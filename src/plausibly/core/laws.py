@@ -99,6 +99,16 @@ class VarianceLaw:
         """The variance law without the terms of public hash functions."""
         return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))
 
+    def shared(self, variance: Floats, n: int, f: Floats) -> Floats:
+        """By this variance law, the part of a variance that a crowd with the same public hash functions may share.
+
+        Two crowds share the errors of all pairs of a user of one and a user of the other. Each crowd's part counts its
+        own pairs, including every user with themselves, so that the covariance is at most the product of the roots.
+        """
+        pairs = np.clip(variance - self.of_coins.at(n, f), 0.0, None)
+        alone = float(self.collision + self.per_pair) * (n - f) + float(self.per_fellow) * f
+        return np.asarray(np.minimum(variance, pairs + alone))
+
     def of_total(self, items: int) -> VarianceLaw:
         """The variance law of the sum of the estimates of some different items; f counts the holders of any of them.
 
@@ -235,8 +245,12 @@ class Decoder(Protocol):
         ...
 
 
+class ByLaw:
+    """A decoder whose estimates have the variances of its law, whatever the items; others use theirs for planning."""
+
+
 @dataclass(frozen=True)
-class Estimator:
+class Estimator(ByLaw):
     """f^(x) = (score(x) - n*offset) * scale, with its variance law if there is one.
 
     ``scores`` turns one channel's cells into an exact integer per item (``codes``, or the whole domain for None);

@@ -32,6 +32,7 @@ _FEW_BRACKETS = 500
 _DIGITS = 4000
 """Number of digits that Python certainly reads as a number; it refuses some more, because they take long."""
 _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % _DIGITS)
+_HALF = re.compile("[\ud800-\udfff]")
 _LARGEST = 1 << 26
 """A number of bytes that no block has: Arrow does not divide it again."""
 _KINDS = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
@@ -98,16 +99,15 @@ class JsonColumn:
                 continue
             try:
                 value = self._value(written, line)
-                # Only an escape can produce half of a surrogate pair.
-                if isinstance(value, str) and "\\u" in written:
-                    value.encode()
-            except UnicodeEncodeError:
-                self._text.refuse("expected text in UTF-8, got half of a surrogate pair", line)
             except ValuesError as error:
                 self._text.source.tolerate(error)
-            else:
-                places.append(line)
-                found.append(value)
+                continue
+            # Only an escape can produce half of a surrogate pair.
+            if isinstance(value, str) and "\\u" in written and _HALF.search(value):
+                self._text.refuse("expected text in UTF-8, got half of a surrogate pair", line)
+                continue
+            places.append(line)
+            found.append(value)
         return Batch(places, Column(found))
 
     def _decide(self, first: int, content: bytes) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..core.domain import Column
+from ..core.domain.columns import arrow_column
 from ..core.errors import ParameterError
 from ..core.wording import shown
 from ..core.words import Words
@@ -184,9 +185,9 @@ class ParquetColumn:
 
     def _values(self, column: Any, done: int) -> Column:
         try:
-            if not self._arrow.types.is_dictionary(column.type):
-                return Column(column.to_pylist())
-            return self._looked_up(column)
+            if self._arrow.types.is_dictionary(column.type):
+                return self._looked_up(column)
+            return arrow_column([column], str(column.type))
         except UnicodeDecodeError:
             for place, each in enumerate(column, done + 1):
                 try:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.errors import StateError
 from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, law_of
+from ..core.laws import ByLaw, Cells, Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, law_of
 from ..core.parallel import in_chunks
 from ..core.steps import apply
 from .hashing import Hashing, hashes_of
@@ -162,7 +162,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class MeanOfRows:
+class MeanOfRows(ByLaw):
     """The sum of the debiased rows: linear and unbiased, with the variance law of ``Rows``."""
 
     rows: Rows
