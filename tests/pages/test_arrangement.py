@@ -79,7 +79,8 @@ def test_the_chart_draws_the_other_item_apart_and_in_grey() -> None:
 
 def test_the_other_item_stays_last_on_a_page_whose_table_is_sorted() -> None:
     page = answer_page(answer(pets()))
-    first, last = re.findall(r"<tbody[^>]*>(.*?)</tbody>", page.partition('class="sorts"')[2], flags=re.DOTALL)[:2]
+    table = page.partition('class="sorts stacks"')[2].partition("</table>")[0]
+    first, last = re.findall(r"<tbody[^>]*>(.*?)</tbody>", table, flags=re.DOTALL)
     assert ">dog<" in first
     assert ">other<" not in first
     assert ">other<" in last
@@ -162,3 +163,19 @@ def test_estimates_made_by_hand_have_no_order_of_their_own() -> None:
     made = Estimates(np.array([1, 2]), np.array([5.0, 9.0]), None, 14, complete=True)
     assert made.arrangement == Arrangement()
     assert made.arranged(2).items.tolist() == [2, 1]
+
+
+def test_the_page_of_changes_fits_a_telephone_and_has_the_other_item_last(tmp_path: Path) -> None:
+    scheme = make("OUE", epsilon=2, domain=["cat", "dog", "fish"], other=True)
+    for number, other in enumerate((1000, 9000)):
+        tally = scheme.simulate([3000, 6000, 900, other], SeededRandom(number))
+        write_tally(tmp_path / f"{number}.tally", tally)
+    files = [str(tmp_path / name) for name in ("0.tally", "1.tally")]
+    done = CliRunner().invoke(app, ["changes", *files, "--out", str(tmp_path / "x.html")])
+    assert done.exit_code == 0, done.output
+    rows = [line.split()[0] for line in done.stdout.partition("item ")[2].splitlines()[1:5]]
+    assert rows[-1] == "other", "although it changed most"
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    (narrow,) = re.findall(r'<source media="\(max-width: 46rem\)" srcset="([^"]*)">', page)
+    assert float(re.findall(r'width="([\d.]+)pt"', unquote(narrow))[0]) < 320
+    assert '<table class="stacks">' in page

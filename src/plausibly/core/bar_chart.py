@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,11 +63,7 @@ class BarChart:
     def _label(self, ax: Axes, rows: Floats, narrow: bool) -> None:
         # A label with dollar signs is not a formula.
         if narrow:
-            ax.set_yticks([])
-            for row, label in zip(rows, self.labels, strict=True):
-                text = ax.text(0.0, row, label, fontsize=10, va="bottom", parse_math=False)
-                text.set_transform(ax.get_yaxis_transform())
-                text.set_bbox({"pad": 0.5, "facecolor": "white", "edgecolor": "none"})  # hides the line at zero
+            label_above(ax, rows, self.labels)
         else:
             ax.set_yticks(rows, self.labels, parse_math=False)
         ax.set_xlabel(self._caption("\n" if narrow else " "), parse_math=False)
@@ -84,6 +81,15 @@ class BarChart:
         if self.ends is not None and not self.told.all():
             told += f"\nhollow: cannot be told apart from noise;{break_or_space}the line ends at the upper bound"
         return told
+
+
+def label_above(ax: Axes, rows: Floats, labels: Sequence[str]) -> None:
+    """Write the label of each row of a bar chart above the row, where a telephone has space for it."""
+    ax.set_yticks([])
+    for row, label in zip(rows, labels, strict=True):
+        text = ax.text(0.0, row, label, fontsize=10, va="bottom", parse_math=False)
+        text.set_transform(ax.get_yaxis_transform())
+        text.set_bbox({"pad": 0.5, "facecolor": "white", "edgecolor": "none"})  # hides the line at zero
 
 
 def chart_size(bars: int) -> tuple[float, float]:

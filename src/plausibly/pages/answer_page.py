@@ -82,7 +82,7 @@ def _table(answer: Answer, more: bool) -> Html:
         (last if apart else listed).append(tag("tr", tag("td", _item(item), *[_OTHER] * bool(apart)), *cells))
     # A body of its own, which stays last when the table is sorted.
     bodies = [tag("tbody", *listed), *[tag("tbody", *last, class_="apart")] * bool(last)]
-    table = tag("table", tag("thead", head), *bodies, class_="sorts")
+    table = tag("table", tag("thead", head), *bodies, class_="sorts stacks")
     return tag("section", *said, tag("div", table, class_="wide"), id="numbers")
 
 
@@ -179,21 +179,11 @@ td.figure { white-space: pre; }
 .sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 .sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
 .sorts th[aria-sort="descending"] button::after { content: " ↓"; }
-.apart td { border-top: 2px solid var(--soft); }
-.apart small { color: var(--soft); }
 @media (max-width: 46rem) {
-  /* The item has a line of its own, so that the interval is in sight on a telephone. */
   .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
   .picture img.tree { width: auto; min-width: 46rem; max-width: none; }
-  .sorts { display: block; min-width: 0; width: 100%; }
-  .sorts thead, .sorts tbody { display: block; }
-  .sorts tr { display: grid; grid-template-columns: 4fr 4fr 8fr; column-gap: 0.6rem; font-size: 0.82rem; }
-  .sorts tr:has(:nth-child(5)) { grid-template-columns: 4fr 4fr 8fr 4fr; }
-  .sorts tr { border-bottom: 1px solid var(--rule); padding: 0.4rem 0; }
-  .sorts th, .sorts td { border: 0; padding: 0; }
-  .sorts th:first-child, .sorts td:first-child { grid-column: 1 / -1; min-width: 0; font-weight: 600; }
-  .apart tr { border-top: 2px solid var(--soft); }
-  .apart td { border: 0; }
+  .sorts { min-width: 0; width: 100%; }
+  .sorts td:first-child { min-width: 0; }
 }
 @media print { .picture img.tree { max-width: 100%; } }
 """

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.atomic import folder_of, replacing
-from ..core.bar_chart import chart_size
+from ..core.bar_chart import chart_size, label_above
 from ..core.changes import Changes
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import MOST_BARS
 from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
 from .answers import Source
-from .charts import save_chart, svg_of
+from .charts import NARROW, save_chart, svg_of
 from .html import Html, document, picture, tag
 
 if TYPE_CHECKING:
@@ -60,11 +61,18 @@ class ChangeReport:
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the table of changes for people: the item itself, then texts. Changed items come first."""
         found, (low, high) = self.changes, self.changes.interval
-        for place in found.order[: self.largest].tolist():
+        for place in self.places(self.largest).tolist():
             ends = f"[{_points(low[place])}, {_points(high[place])}]"
             shares = [f"{100 * side.values[place]:z.2f} %" for side in (found.before, found.after)]
             told = "yes" if found.changed[place] else ""
             yield found.items.tolist()[place], *shares, _points(found.difference.values[place]), ends, told
+
+    def places(self, most: int) -> npt.NDArray[np.intp]:
+        """Places of the items that people see, in the order of the changes; the item for all other values last."""
+        other = self.before.scheme.answers.arrangement.other
+        apart = np.array([other is not None and item == other for item in self.changes.items.tolist()], dtype=np.bool_)
+        order = self.changes.order
+        return np.concatenate([order[~apart[order]][:most], np.flatnonzero(apart)])
 
     def summary(self) -> str:
         """The result in one sentence."""
@@ -186,14 +194,19 @@ _WRITERS: dict[str, Callable[[ChangeReport, Path], None]] = {
 # --- chart and page --------------------------------------------------------------------------------------------------
 
 
-def changes_chart(report: ChangeReport) -> Figure:
-    """The chart of changes: a dot with its interval for each item, filled if the item changed."""
+def changes_chart(report: ChangeReport, *, narrow: bool = False) -> Figure:
+    """The chart of changes: a dot with its interval for each item, filled if the item changed.
+
+    ``narrow``: for the width of a telephone, with every label above its interval.
+    """
     from matplotlib.figure import Figure
 
     found = report.changes
-    places = found.order[: min(report.largest, MOST_BARS)]
-    rows = np.arange(len(places))
+    places = report.places(min(report.largest, MOST_BARS))
+    rows = np.arange(len(places), dtype=np.float64)
     width, height = chart_size(max(len(places), 1))
+    if narrow:
+        width, height = NARROW, 1.5 * height
     figure = Figure(figsize=(width, height + 0.4), layout="constrained")
     axes = figure.subplots()
     values = 100 * found.difference.values[places]
@@ -203,18 +216,24 @@ def changes_chart(report: ChangeReport) -> Figure:
     axes.grid(axis="x", color=_GRID, linewidth=0.6)
     axes.axvline(0, color=_INK, linewidth=0.8)
     ends = np.stack([values - low, high - values])
-    axes.errorbar(values, rows, xerr=ends, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
+    drawn = rows + 0.2 * narrow
+    axes.errorbar(values, drawn, xerr=ends, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
     fills = np.where(told, _CHANGED, "white").tolist()
-    axes.scatter(values, rows, s=36, c=fills, edgecolors=_CHANGED, zorder=3)
+    axes.scatter(values, drawn, s=36, c=fills, edgecolors=_CHANGED, zorder=3)
     # A label with dollar signs is not a formula.
     labels = [label_of(item) or "(empty)" for item in found.items[places].tolist()]
-    axes.set_yticks(rows, labels, parse_math=False)
+    if narrow:
+        label_above(axes, rows, labels)
+    else:
+        axes.set_yticks(rows, labels, parse_math=False)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    caption = f"change in percentage points; {100 * found.level:g} % interval for all items together"
+    gap = "\n" if narrow else " "
+    caption = f"change in percentage points;{gap}{100 * found.level:g} % interval for all items together"
     axes.set_xlabel(caption + "\nfilled: changed; hollow: may be noise" * (not told.all()))
-    axes.set_title(visible(report.heading), loc="left", fontweight="bold", parse_math=False, wrap=True)
+    if not narrow:
+        axes.set_title(visible(report.heading), loc="left", fontweight="bold", parse_math=False, wrap=True)
     if report.simulated:
         figure.suptitle(_SIMULATED, color="#a33000", fontweight="bold", fontsize=12)
     return figure
@@ -227,18 +246,20 @@ def changes_page(report: ChangeReport) -> str:
         head.append(tag("p", tag("b", "Simulated."), " These reports are not from real users.", class_="note"))
     head.append(tag("p", report.summary(), class_="lede"))
     alt = "Chart of the differences with their intervals; the numbers are in the table below"
-    drawn = picture(svg_of(changes_chart(report)), label="Changes", alt=alt, class_="across-2")
+    wide, narrow = svg_of(changes_chart(report)), svg_of(changes_chart(report, narrow=True))
+    drawn = picture(wide, narrow=narrow, label="Changes", alt=alt, class_="chart")
     first, *others = report.header()
     rows = [tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))]
     for item, *texts in report.lines():
         name = tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
         rows.append(tag("tr", tag("td", name), *(tag("td", text, class_="figure") for text in texts)))
-    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:])), class_="wide")
+    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacks"), class_="wide")
     return document(
         visible(report.heading),
         tag("header", *head),
         tag("main", _section("The differences", drawn), _section("In numbers", *_paragraphs(report), table)),
         tag("footer", tag("p", "Written by plausibly.")),
+        style=".picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }",
     )
 
 

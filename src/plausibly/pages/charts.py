@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OTHERS = 6
-_NARROW = 4.2
+NARROW = 4.2
 """Width in inches of a chart for telephones, where an inch is some 85 pixels."""
 _BAND = 0.35
 """Height in inches of the notice above a figure that its reports are simulated."""
@@ -38,7 +38,7 @@ def chart(answer: Answer, *, narrow: bool = False) -> Figure:
     drawn = answer.estimates.chart(bars, level=answer.level, title=answer.title, unit=answer.unit)
     width, height = chart_size(max(len(drawn.labels), 1))
     if narrow:
-        width, height = _NARROW, 1.5 * height
+        width, height = NARROW, 1.5 * height
     figure = Figure(figsize=(width, height + 0.3 + _BAND * answer.source.simulated), layout="constrained")
     drawn.draw(figure.subplots(), narrow=narrow)
     figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=8, color=_FAINT, parse_math=False)

@@ -52,6 +52,8 @@ th:last-child, td:last-child { padding-right: 0; }
 td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
 .wide { overflow-x: auto; }
+.apart td { border-top: 2px solid var(--soft); }
+.apart small { color: var(--soft); }
 .aside { font: 0.88rem/1.5 var(--sans); color: var(--soft); }
 .badge { display: inline-block; border: 1px solid; border-radius: 0.35rem; padding: 0 0.5rem; white-space: nowrap; }
 .badge { font: 600 0.82rem/1.65 var(--sans); }
@@ -82,6 +84,17 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .picture img.across-2 { width: 42rem; }
   .picture img.across-3 { width: 58rem; }
   .picture img.across-4 { width: 76rem; }
+  /* An item has a line of its own, so that its interval is in sight. */
+  .stacks, .stacks thead, .stacks tbody { display: block; }
+  .stacks tr { display: grid; grid-template-columns: 4fr 4fr 8fr; column-gap: 0.6rem; font-size: 0.82rem; }
+  .stacks tr:has(:nth-child(5)) { grid-template-columns: 4fr 4fr 8fr 4fr; }
+  .stacks tr:has(:nth-child(6)) { grid-template-columns: 4fr 4fr 4fr; }
+  .stacks tr:has(:nth-child(6)) > :nth-child(5) { grid-column: span 2; }
+  .stacks tr { border-bottom: 1px solid var(--rule); padding: 0.4rem 0; }
+  .stacks th, .stacks td, .apart td { border: 0; padding: 0; }
+  .stacks th.figure { white-space: normal; }
+  .stacks th:first-child, .stacks td:first-child { grid-column: 1 / -1; font-weight: 600; }
+  .stacks .apart tr { border-top: 2px solid var(--soft); }
   .stacked thead { display: none; }
   .stacked tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
   .stacked td:empty { display: none; }
