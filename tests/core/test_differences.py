@@ -69,3 +69,11 @@ def test_reports_of_a_scheme_that_nobody_has_any_more_show_both_fingerprints() -
     gc.collect()
     with pytest.raises(ReportError, match=f"its fingerprint is {mark}, not {one.fingerprint()[:12]}"):
         one.accumulator().add(reports)
+
+
+def test_a_scheme_with_parts_is_short_to_read() -> None:
+    search = plausibly.TRELLIS(2, domain=Strings("abcdefghij", 12), users=1000)
+    assert len(repr(search)) < 400
+    assert "letters=SS(...)" in repr(search)
+    assert repr(sketch(1, 64)).startswith("CM(epsilon=1, domain=Keys(hash_seed=0)")
+    assert "oracle=OUE(...)" in repr(sketch(1, 64))

@@ -187,7 +187,12 @@ def scheme_line(scheme: Scheme) -> str:
     A search with all its parts would fill a page.
     """
     text = repr(scheme)
-    return text if len(text) <= 200 else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
+    # The text of a scheme with parts leaves out their parameters, and a certificate is for one scheme only.
+    return (
+        text
+        if len(text) <= 200 and not scheme.components
+        else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
+    )
 
 
 def _rounded_up(epsilon: Fraction | float) -> str:
