@@ -54,7 +54,7 @@ def test_continuous_integration_calls_make_alone() -> None:
 def test_every_lower_bound_is_a_version_that_can_be_installed() -> None:
     named = {bound.split("==")[0] for bound in oldest()}
     assert named >= {"numpy", "typer", "rich", "cryptography", "pyarrow", "pandas"}
-    assert "typer==0.16" in oldest()
+    assert "typer==0.26" in oldest()
 
 
 def test_on_an_index_every_image_and_every_link_has_a_whole_address() -> None:

@@ -39,7 +39,7 @@ def check_values(
     The values must come from ``values(..., faults=Faults())``. Nothing is randomized or written.
     """
     if values.faults is None:
-        raise ParameterError("expected values that count their faults, got some without")
+        raise ParameterError("expected values that count bad rows (with faults), got values that refuse them")
     good, stopped = 0, ""
     try:
         for chunk in values:
