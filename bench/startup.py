@@ -9,7 +9,13 @@ import os
 import resource
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
+
+import plausibly
+from plausibly.files import write_tally
 
 from .timing import Sample, in_turns
 
@@ -24,7 +30,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "plausibly show": (*_PROGRAM, "show", "OLH:epsilon=1,domain_size=1000"),
 }
 GOALS = {"plausibly --version": 0.1, "plausibly --help": 0.2, "plausibly plan --help": 0.2, "plausibly show": 0.6}
+GOALS |= {"plausibly estimate": 0.8}
 """Maximum seconds."""
+
+
+def commands(folder: Path) -> dict[str, tuple[str, ...]]:
+    """The commands to measure, with a small tally in this folder."""
+    scheme = plausibly.make("OLH", epsilon=1, domain_size=1000)
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize(range(1000)))
+    write_tally(folder / "small.tally", tally)
+    return COMMANDS | {"plausibly estimate": (*_PROGRAM, "estimate", str(folder / "small.tally"))}
 
 
 def processor_seconds(command: tuple[str, ...]) -> float:
@@ -43,8 +59,10 @@ def measured(rounds: int = _ROUNDS) -> dict[str, float]:
     def sample(command: tuple[str, ...]) -> Sample:
         return {"seconds": processor_seconds(command)}
 
-    in_turns(1, {name: lambda command=command: sample(command) for name, command in COMMANDS.items()})
-    taken = in_turns(rounds, {name: lambda command=command: sample(command) for name, command in COMMANDS.items()})
+    with TemporaryDirectory() as folder:
+        jobs = {name: partial(sample, command) for name, command in commands(Path(folder)).items()}
+        in_turns(1, jobs)
+        taken = in_turns(rounds, jobs)
     return {name: median(each["seconds"] for each in samples) for name, samples in taken.items()}
 
 

@@ -72,14 +72,11 @@ def _callback(name: str) -> Any:
 
 def _imported(name: str) -> ModuleType:
     # Imported objects live until the process ends. Searching them for garbage, during the import and at exit, would
-    # take a quarter of the start-up time.
-    if name in sys.modules:
-        return sys.modules[name]
-    active = gc.isenabled()
-    gc.disable()
+    # take a quarter of the start-up time: the group has switched that off.
     try:
-        return import_module(name)
+        if name not in sys.modules:
+            import_module(name)
+            gc.freeze()
+        return sys.modules[name]
     finally:
-        gc.freeze()
-        if active:
-            gc.enable()
+        gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -48,6 +49,9 @@ class Commands(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        # Reading the words and drawing a help page make no garbage worth a search; a command switches it on again.
+        collecting = gc.isenabled()
+        gc.disable()
         before = _end_cleanly() if threading.current_thread() is threading.main_thread() else None
         try:
             return super().main(*given, **options)
@@ -58,6 +62,8 @@ class Commands(TyperGroup):
                 typer.echo(f"standard output: {error.strerror or 'cannot be written to'}", err=True)
             sys.exit(1)
         finally:
+            if collecting:
+                gc.enable()
             if before is not None:
                 signal.signal(signal.SIGTERM, before)
 
