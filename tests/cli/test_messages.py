@@ -112,6 +112,7 @@ plan --items 10                                                       | expected
 plan --items 10 --users 5                                             | expected two of --users, --epsilon and a target
 plan --items 10 --users 5 --epsilon x                                 | --epsilon: expected a finite positive number
 plan --items 10 --users 5 --epsilon -1                                | --epsilon: expected a positive number
+plan --items 10 --users 5 --epsilon 1 --max-epsilon x                 | --max-epsilon: expected a finite positive number
 plan --items 10 --users 5 --epsilon 99                                | --epsilon: expected at most the limit
 plan --items 10 --users 0 --epsilon 1                                 | --users: expected 1 to
 plan --items 10 --users 5.5 --epsilon 1                               | --users

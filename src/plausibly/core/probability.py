@@ -24,35 +24,38 @@ WORD = 2**64
 EpsilonLike = int | str | float | Fraction | Decimal
 
 _LARGEST_EPSILON = 1000
+_EPSILON = Setting("epsilon")
 
 
-def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
-    """The privacy parameter of exact probabilities: the rational number its decimal text denotes, 1/10 for 0.1."""
-    exact = exact_fraction("epsilon", epsilon)
+def exact_epsilon(epsilon: EpsilonLike, setting: Setting = _EPSILON) -> Fraction:
+    """The privacy parameter of exact probabilities: the rational number its decimal text denotes, 1/10 for 0.1.
+
+    ``setting`` is the parameter that an error names.
+    """
+    exact = exact_fraction(setting, epsilon)
     if exact > _LARGEST_EPSILON:
-        raise ParameterError(Words(Setting("epsilon"), f": expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}"))
+        raise ParameterError(Words(setting, f": expected at most {_LARGEST_EPSILON}, got {shown(epsilon)}"))
     return exact
 
 
-def exact_fraction(name: str, number: EpsilonLike) -> Fraction:
+def exact_fraction(name: str | Setting, number: EpsilonLike) -> Fraction:
     """A positive parameter of a probability as the rational number its decimal text denotes."""
+    setting = name if isinstance(name, Setting) else Setting(name)
     if isinstance(number, bool) or not isinstance(number, int | str | float | Fraction | Decimal):
-        raise ParameterError(Words(Setting(name), ": expected a number or its decimal text, got ", kind_of(number)))
+        raise ParameterError(Words(setting, ": expected a number or its decimal text, got ", kind_of(number)))
     # A short text can denote a number of a billion digits, which would take for ever.
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", str(number)) if isinstance(number, str | Decimal) else None
     digits = re.sub(r"[+_-]", "", power[1]) if power else ""
     if len(digits) > 4 or int(digits or 0) > 2000:
-        raise ParameterError(Words(Setting(name), ": expected an exponent within 2000, got one beyond"))
+        raise ParameterError(Words(setting, ": expected an exponent within 2000, got one beyond"))
     try:
         exact = Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ParameterError(
-            Words(Setting(name), f": expected a finite positive number, got {shown(number)}")
-        ) from None
+        raise ParameterError(Words(setting, f": expected a finite positive number, got {shown(number)}")) from None
     if exact <= 0:
-        raise ParameterError(Words(Setting(name), f": expected a positive number, got {shown(number)}"))
+        raise ParameterError(Words(setting, f": expected a positive number, got {shown(number)}"))
     if max(exact.numerator, exact.denominator).bit_length() > 4096:
-        raise ParameterError(Words(Setting(name), ": expected a fraction of at most 4096 bits, got a longer one"))
+        raise ParameterError(Words(setting, ": expected a fraction of at most 4096 bits, got a longer one"))
     return exact
 
 

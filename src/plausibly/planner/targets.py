@@ -37,7 +37,7 @@ class Limits:
             object.__setattr__(self, "report_bytes", whole_number("report_bytes", self.report_bytes, 1, 2**32))
         object.__setattr__(self, "memory", bytes_of(self.memory))
         object.__setattr__(self, "candidates", whole_number("candidates", self.candidates, 1, MAX_DOMAIN_SIZE))
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon, Setting("max_epsilon", python="epsilon")))
 
     @property
     def most_memory(self) -> int:
