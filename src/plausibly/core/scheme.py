@@ -555,11 +555,11 @@ class Scheme(ABC):
         return found
 
     def difference(self, other: Scheme) -> str:
-        """The parameters in which another scheme differs from this one, in words; the values that follow are left out.
+        """The parameters in which another scheme differs from this one, in words; derived values are left out.
 
         >>> from plausibly import make
         >>> make("OLH", epsilon=1, domain_size=100).difference(make("OLH", epsilon="0.5", domain_size=50))
-        'epsilon is 0.5, not 1; domain size is 50, not 100'
+        'epsilon is 0.5, not 1; hash_range is 3, not 4; domain size is 50, not 100'
         """
         return difference(self._document(), other._document())
 
