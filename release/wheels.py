@@ -69,7 +69,11 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
 
 def build_source(dist: Path) -> Path:
     """Build the source archive of this clone."""
-    run(sys.executable, "setup.py", "-q", "sdist", "-d", dist, cwd=ROOT)
+    # From a copy: setuptools writes into the folder, where tests and people may be at work.
+    unwanted = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build", "dist", "*.egg-info", "*.so")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(ROOT, Path(folder) / "clone", ignore=unwanted)
+        run(sys.executable, "setup.py", "-q", "sdist", "-d", dist, cwd=copy)
     [archive] = dist.glob("*.tar.gz")
     return archive
 

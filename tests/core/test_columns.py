@@ -32,6 +32,8 @@ class Series:
     def to_arrow(self) -> pa.Array:
         if not self._arrow:
             raise ModuleNotFoundError("pyarrow is required")
+        if isinstance(self._kind, pa.DictionaryType):
+            return pa.array(self._values).cast(self._kind)  # pyarrow 18 does not make one of large strings directly
         return pa.array(self._values, self._kind)
 
 

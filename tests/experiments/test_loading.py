@@ -112,7 +112,7 @@ def test_without_a_clone_the_message_says_how_to_get_one(tmp_path: Path, monkeyp
     monkeypatch.setattr(planning, "_CHECKOUT", tmp_path)
     with pytest.raises(ParameterError) as caught:
         plan(["fig1"])
-    for words in ("git clone", "cd plausibly && plausibly reproduce fig1 ", "reproduce fig1 --folder", "mine.py"):
+    for words in ("Run the command in a clone of it", "plausibly reproduce fig1 --folder", "reproduce mine.py"):
         assert words in str(caught.value)
 
 
