@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import re
 import shlex
 from collections.abc import Iterator
@@ -338,6 +339,9 @@ def test_each_tool_spells_a_setting_in_its_own_way() -> None:
     assert spelled(words, plan) == "expected an integer, got a text; pass --keys"
     assert spelled(Words("got ", Kind(Labels)), plan).startswith("got items that can be listed")
     assert spelled("plain words", plan) == "plain words"
+    # Workers of an engine send their errors to the process that prints them.
+    sent = pickle.loads(pickle.dumps(plausibly.StateError(words)))
+    assert spelled(sent.words, plan) == spelled(words, plan)
 
 
 def test_no_page_or_message_advises_to_install_from_an_index_on_which_the_project_is_not() -> None:
