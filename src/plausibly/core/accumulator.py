@@ -165,7 +165,8 @@ class Accumulator(ABC):
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        return Estimates(names, values, variance, len(self), complete=complete, history=estimator.history)
+        ends = self.scheme.ends() if not options else None
+        return Estimates(names, values, variance, len(self), complete, estimator.history, ends=ends)
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""

@@ -15,6 +15,7 @@ from .errors import ParameterError, StateError
 from .history import Applied, History, history_text, selection
 from .selection import Selection, of_largest
 from .steps import apply, find_step
+from .tails import Noise
 from .wording import count_text, interval_texts, label_of, plural, shown
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Estimates:
 
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
-    the steps that produced the estimates.
+    the steps that produced the estimates. ``ends`` has the least and the most that one report adds to an estimate; it
+    tells how skewed the noise is.
     """
 
     items: npt.NDArray[Any]
@@ -45,6 +47,7 @@ class Estimates:
     complete: bool
     history: History = ()
     selection: Selection | None = None
+    ends: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -88,7 +91,7 @@ class Estimates:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
         if self.selection is not None and not plain:
             return self.selection.interval(self.values, np.sqrt(self.variance), float(level))
-        half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(self.variance)
+        half = -NormalDist().inv_cdf((1 - level) / 2) * np.sqrt(self.variance)
         return self.values - half, self.values + half
 
     @property
@@ -105,26 +108,31 @@ class Estimates:
         Items selected for large estimates owe something to luck, and tend to be overestimated. Their intervals allow
         for that (see ``interval``), and ``significant`` marks those that can be told apart from noise.
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
-        order = np.argsort(-self.values, kind="stable")[:k]
+        order = np.argsort(-self.values, kind="stable")[: number_of_items(k)]
         return self._ordered(order, selection("top", k=int(k)))
 
     def largest(self, k: int) -> Estimates:
         """The k largest estimates, to show: ``top``, without a step in the history if these are all."""
-        return self.top(k) if k < len(self) else self._ordered(np.argsort(-self.values, kind="stable"))
+        if number_of_items(k) < len(self):
+            return self.top(k)
+        return self._ordered(np.argsort(-self.values, kind="stable"))
 
     def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied) -> Estimates:
+        return self._picked(order, self._selection_of(order), *steps)
+
+    def _picked(self, order: npt.NDArray[np.intp], selected: Selection | None, *steps: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
-        complete = self.complete and len(order) == len(self)
-        history, selected = (*self.history, *steps), self._selection_of(order)
-        return Estimates(self.items[order], self.values[order], variance, self.n, complete, history, selected)
+        complete, history = self.complete and len(order) == len(self), (*self.history, *steps)
+        return Estimates(
+            self.items[order], self.values[order], variance, self.n, complete, history, selected, self.ends
+        )
 
     def _selection_of(self, order: npt.NDArray[np.intp]) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
         if self.variance is None or len(order) == len(self):
             return before
-        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete)
+        noise = Noise.of_reports(np.sqrt(self.variance), self.n, self.ends)
+        largest = of_largest(self.values, noise, order, total=self.complete)
         return largest if before is None else before.above(largest.least)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
@@ -210,6 +218,13 @@ def _add_shares(ax: Axes, n: int) -> None:
     top.locator_params(axis="x", nbins=6)
     top.tick_params(axis="x", colors=_FAINT, length=3)
     top.spines[:].set_visible(False)
+
+
+def number_of_items(k: object) -> int:
+    """The given number of items to show of the estimates, checked."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ParameterError(f"k: expected a positive integer, got {shown(k)}")
+    return int(k)
 
 
 def _numbers(values: Floats, digits: int) -> list[str]:

@@ -81,7 +81,7 @@ class Answer:
     @cached_property
     def shown(self) -> Estimates:
         """The estimates that the answer shows, largest first: all of a search, otherwise the largest."""
-        return self.estimates.largest(len(self.estimates) if self.found is not None else self.largest)
+        return self.estimates.largest(max(1, len(self.estimates)) if self.found is not None else self.largest)
 
     @property
     def picked(self) -> bool:

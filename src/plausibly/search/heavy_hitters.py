@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arguments import whole_number
 from ..core.errors import ParameterError
-from ..core.estimates import Estimates
+from ..core.estimates import Estimates, number_of_items
 from ..core.wording import label_of
 from .trace import Traced
 from .tree_picture import Picture
@@ -63,8 +63,9 @@ class HeavyHitters(Traced):
         return "\n".join(lines)
 
     def largest(self, k: int) -> Estimates:
-        # As they were returned: strings that cannot be told apart from noise come last.
-        return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
+        # As they were returned, with the same intervals: strings that cannot be told apart from noise come last.
+        first = np.arange(min(number_of_items(k), len(self)), dtype=np.intp)
+        return self._picked(first, None if self.selection is None else self.selection.take(first))
 
     def _p_value(self, item: str | bytes) -> str:
         known = {} if self.p_values is None else dict(zip(self.items.tolist(), self.p_values.tolist(), strict=True))

@@ -17,6 +17,7 @@ from ..core.errors import ParameterError
 from ..core.history import History, search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.selection import of_largest
+from ..core.tails import Noise
 from ..core.wording import shown
 from .base import SearchTally
 from .heavy_hitters import HeavyHitters
@@ -140,7 +141,7 @@ def best_strings(
     best = best[values[best] > 0]
     selected = None
     if variance is not None:
-        selected = of_largest(values, np.sqrt(variance), best).above(choices.least)
+        selected = of_largest(values, Noise.normal(np.sqrt(variance)), best).above(choices.least)
     items = tally.scheme.strings.decode(candidates[best])
     return HeavyHitters(
         items=items,
