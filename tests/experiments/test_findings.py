@@ -60,6 +60,10 @@ def test_curves() -> None:
     assert curve[2].error == pytest.approx(0.0005)
     assert curves.level("f", "levels", "B") == Mean(3.0)
     assert curves.labels("f", "domain") == ["A"]
+    assert Curves([row("f", "s", "A", 1.0, data=name) for name in ("aol", "url-clicks/6")]).data() == {
+        "aol",
+        "url-clicks",
+    }
     with pytest.raises(MissingError):
         curves.curve("f", "domain", "B")
 

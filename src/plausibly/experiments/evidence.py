@@ -152,7 +152,8 @@ class Evidence:
             return f"{count}{_probability(self.support)} if the claim were false"
         if self.refuted:
             return f"{count}{_probability(self.contradiction)} if the claim were true"
-        return f"{count}{_probability(self.support)} if false and {_probability(self.contradiction)} if true"
+        support, contradiction = _probability(self.support), _probability(self.contradiction)
+        return f"{count}{support} against the claim being false, {contradiction} against it being true"
 
 
 def all_of(parts: Iterable[Evidence]) -> Evidence:
