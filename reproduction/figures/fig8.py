@@ -34,7 +34,7 @@ _LEVEL = Sweep(name="Bloom filter", lines=[_BLOOM], n=USERS, d=100_000)
 
 def _larger(whose: str, suffix: str, metric: str, name: str) -> Panel:
     return Panel(
-        title=f"{whose}: MSE of larger sketches",
+        title=f"Larger sketches {whose}",
         sweeps=["Bloom filter" + suffix, "width" + suffix],
         x="width",
         y=metric,
@@ -60,7 +60,7 @@ FIGURE = Figure(
     ],
     panels=[
         *panels("domain", "d", "items, d"),
-        _larger("As the text defines it", "", "mse", "MSE"),
-        _larger("As the program computes it", PROGRAM, "mse_clipped", "MSE, clipped at 0"),
+        _larger("by the text: MSE", "", "mse", "MSE"),
+        _larger("by the program: MSE", PROGRAM, "mse_clipped", "MSE, clipped at 0"),
     ],
 )

@@ -28,13 +28,11 @@ def relative_error(
         lines=lines,
         x=x,
         xlabel=xlabel,
-        ylabel="MSE / optimum in large domains",
+        ylabel="MSE / large-domain optimum",
         logx=logx,
         relative=True,
     )
-    clipped = replace(
-        plain, title=f"{title}, {PROGRAM}", y="mse_clipped", ylabel="clipped MSE / optimum in large domains"
-    )
+    clipped = replace(plain, title=f"{title}, {PROGRAM}", y="mse_clipped", ylabel="clipped MSE / large-domain optimum")
     return [plain, clipped]
 
 

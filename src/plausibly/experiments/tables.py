@@ -26,7 +26,11 @@ def table_of(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
         lines.append((label, *cells))
     same = {name: {row[name] for row in own} for name in _SETTING}
     settings = ", ".join(
-        f"{name} = {value:,g}" for name, values in same.items() if len(values) == 1 for value in values if value
+        f"{name} = {value:,}" if isinstance(value, int) else f"{name} = {value:,g}"
+        for name, values in same.items()
+        if len(values) == 1
+        for value in values
+        if value
     )
     caption = ". ".join(part for part in (settings, table.note) if part)
     return Sheet(title=figure.title, header=("", *table.columns), lines=tuple(lines), caption=caption)
