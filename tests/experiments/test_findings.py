@@ -74,11 +74,12 @@ def test_below_needs_three_standard_errors() -> None:
 
 
 def test_numbers_in_words() -> None:
-    assert [number(value) for value in (0.01234, 12.345, 12_345.6, 12_345_678.0)] == [
+    assert [number(value) for value in (0.01234, 12.345, 12_345.6, 12_345_678.0, 1_234_567_890.0)] == [
         "0.0123",
         "12.3",
         "12,346",
         "12.3 million",
+        "1.23 billion",
     ]
 
 
