@@ -59,11 +59,16 @@ def uniform_sheet(rows: Sequence[Row]) -> Sheet:
 
 
 def draw_grid(rows: Sequence[Row], path: Path) -> None:
-    """Draw the mean F1 over all crowds by number of users, for long strings by length; one panel for each ε."""
+    """Draw the mean F1 over all crowds by number of users, for long strings by length; one panel for each ε.
+
+    Panels must not differ by their crowds: those that were not measured at every ε are left out.
+    """
     from matplotlib import pyplot
 
     by = "n" if len({row["length"] for row in rows}) == 1 else "length"
     epsilons = sorted({row["epsilon"] for row in rows})
+    seen = {key: {row["epsilon"] for row in own} for key, own in _grouped(rows, "data", "n").items()}
+    rows = [row for row in rows if len(seen[row["data"], row["n"]]) == len(epsilons)]
     pyplot.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
     size = (3.3 * len(epsilons) + 1.2, 3.3)
     figure, panels = pyplot.subplots(1, len(epsilons), figsize=size, layout="constrained", sharey=True, squeeze=False)

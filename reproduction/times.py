@@ -16,7 +16,7 @@ from typing import Any
 from plausibly.experiments import Cell, Measured, Metrics, View
 
 KERNELS: Mapping[str, str] = {"compiled": "", "interpreted": "numpy"}
-"""Values of PLAUSIBLY_KERNELS by what they select."""
+"""Values of PLAUSIBLY_KERNELS by the names of the metrics; those of the NumPy kernels are called interpreted."""
 _SIDES = {"client_seconds": "client", "server_seconds": "server", "estimate_seconds": "estimate", "seconds": "total"}
 _SLOWER = "plausibly uses its slower NumPy kernels"
 """Beginning of the warning of a package without compiled kernels."""

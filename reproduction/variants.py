@@ -68,9 +68,9 @@ class RawCells(CM):
 
     The estimate of the paper's program takes the median and the minimum of the cells as they are (file
     sketch_response_server), which are n/c too high before noise pulls the minimum down. The text asks for "appropriate
-    corrections to make the estimation unbiased", which are known for the mean, where others add n/c to a cell;
-    ``correction="n/c"`` applies them to the median and the minimum, too. They are then too low where a few heavy items
-    add most of n/c to a few cells. Our CM subtracts the median of all cells instead.
+    corrections to make the estimation unbiased" of the mean and the median, not of the minimum. They are known for the
+    mean, where others add n/c to a cell; ``correction="n/c"`` applies them to the median, too. It is then too low where
+    a few heavy items add most of n/c to a few cells. Our CM subtracts the median of all cells instead.
     """
 
     name = "CM, not debiased"

@@ -24,9 +24,10 @@ _OURS = {
 
 FIGURE = Figure(
     name="extra3",
-    title="Norm-Sub in CM (Median) over FLH (k′ = 500), r = 32, c = 1024",
+    title="Norm-Sub in CM (Median), ours, over FLH (k′ = 500), r = 32, c = 1024",
     about="Norm-Sub makes the counts add up to the number of users. It can be applied to each row of a sketch, to the "
-    "final estimates, or to both. Other papers use the name Norm-Sub for the step that is called simplex here.",
+    "final estimates, or to both. The median is ours, which subtracts the median of all cells, and not the text's, "
+    "which subtracts n/c. Other papers use the name Norm-Sub for the step that is called simplex here.",
     sweeps=[
         Sweep(
             name="domain",

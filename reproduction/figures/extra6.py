@@ -13,7 +13,8 @@ FIGURE = Figure(
     name="extra6",
     title="Small sketches over SUE: text and program exchanged",
     about="In a sketch of 128 cells, collisions add much to every cell. At the left, the text's sketches with the "
-    "program's error; at the right, the program's sketches, which are not debiased, with the text's error.",
+    "program's error; at the right, the program's sketches, whose median is not corrected and whose signs of CS depend "
+    "on the cell, with the text's error.",
     sweeps=[replace(_TEXT, lines=[one for one in _TEXT.lines if not one.ours]), _PROGRAM],
     panels=crossed("domain", "d", "items, d"),
 )

@@ -37,9 +37,9 @@ FIGURE = Figure(
     name="fig10",
     title="Sketches over different oracles on clicked addresses, r = 32, c = 1024",
     about="The error as privacy gets weaker, for sketches whose cells are reported by different oracles. The clicks "
-    "come from a model of a search log. At the left, sketches and errors are those that the paper's text defines, and "
-    "dashed lines are ours; at the right, they are those of the paper's program. AGR needs no sketch: it handles the "
-    "large domain itself.",
+    "come from a model of the paper's log. At the left, sketches and errors are those that the paper's text defines, "
+    "and dashed lines are ours; at the right, they are those of the paper's program. AGR needs no sketch: it handles "
+    "the large domain itself.",
     sweeps=both_readings(_EPSILON, _seven(program=True)),
     panels=panels("epsilon", "epsilon", "ε", optimum=True),
 )

@@ -27,8 +27,10 @@ FIGURE = Figure(
     name="fig7",
     title="Numbers of cells and rows of sketches over FLH (k′ = 500)",
     about="A sketch hashes a large domain into r rows of c cells. The upper panels vary the number of cells, the lower "
-    "ones the number of rows. At the left, sketches and errors are those that the paper's text defines, and dashed "
-    "lines are our estimators; at the right, they are those of the paper's program.",
+    "ones the number of rows. The text corrects the mean and the median of CM and takes the minimum as it is; the "
+    "program corrects the mean alone. At the left, sketches and errors are those that the paper's text defines, and "
+    "dashed lines are our estimators; at the right, they are those of the paper's program. The clicks come from a "
+    "model of the paper's log.",
     sweeps=[*both_readings(_WIDTH, _PROGRAM), *both_readings(_ROWS, _PROGRAM)],
     panels=[
         *panels("width", "width", "cells in a row, c (r = 32)", logx=2),

@@ -21,26 +21,27 @@ TEXT, PROGRAM = "as the text defines it", "as the program computes it"
 def relative_error(
     title: str, sweeps: Sequence[str], x: str, xlabel: str, *, logx: int | None = None, lines: str = "label"
 ) -> list[Panel]:
-    """Panels of the error relative to the least possible one: the text's at the left, the program's at the right."""
+    """Panels of the error relative to the optimum in large domains: left the text's, right the program's."""
     plain = Panel(
         title=f"{title}, {TEXT}",
         sweeps=sweeps,
         lines=lines,
         x=x,
         xlabel=xlabel,
-        ylabel="MSE / least possible MSE",
+        ylabel="MSE / large-domain optimum",
         logx=logx,
         relative=True,
     )
-    clipped = replace(plain, title=f"{title}, {PROGRAM}", y="mse_clipped", ylabel="clipped MSE / least possible MSE")
+    clipped = replace(plain, title=f"{title}, {PROGRAM}", y="mse_clipped", ylabel="clipped MSE / large-domain optimum")
     return [plain, clipped]
 
 
 BY_EPSILON = relative_error("Varying ε", ["epsilon"], "epsilon", "ε")
 BY_DOMAIN = relative_error("Varying d", ["domain"], "d", "items, d", logx=2)
 RELATIVE = (
-    "Errors are divided by the least possible error in a large domain, so that 1 is optimal. At the left is the MSE "
-    "that the text defines, at the right that of the program, which sets negative estimates to zero first."
+    "Errors are divided by the least error of unbiased estimates in a large domain; small domains and clipping can go "
+    "below 1. At the left is the MSE that the text defines, at the right that of the program, which sets negative "
+    "estimates to zero first."
 )
 _TIME = Panel(
     title="Total time",
@@ -72,5 +73,5 @@ def comparison(name: str, title: str, about: str, lines: Sequence[Line]) -> Figu
 
 def published_t(epsilon: float) -> int:
     """The best number of coefficients for HM as decoded in the paper: 1 up to ε = 1, 3 at ε = 3, 5 at ε = 5."""
-    # The variance is n(e^ε + 2^t − 1)²/(t(e^ε − 1)²), section 3.4.
+    # Decoded coefficient by coefficient, the variance is n(e^ε + 2^t − 1)²/(t(e^ε − 1)²): section 3.5 without products.
     return min(range(1, 9), key=lambda t: (exp(epsilon) + 2**t - 1) ** 2 / t)

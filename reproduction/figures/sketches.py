@@ -1,8 +1,9 @@
 """Parts shared by the figures of sketches: the paper's users, domains, lines and panels.
 
-A sketch can be read in two ways. The *text* defines the estimators and the error. The *program* takes the sign of a
-Count-Sketch from the same hash as the cell, does not debias the median and the minimum of Count-Min, and rounds and
-clips estimates at zero before it compares them (``variants``). Figures 7 to 10 show both ways side by side.
+A sketch can be read in two ways. The *text* defines the estimators and the error: section 4 corrects the mean and the
+median of Count-Min, and takes the minimum as it is. The *program* does not correct the median, takes the sign of a
+Count-Sketch from the same hash as the cell, and rounds and clips estimates at zero before it compares them
+(``variants``). Figures 7 to 10 show both ways side by side.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def six(*, program: bool = False, **of: Any) -> list[Line]:
     return [
         count_min("CM (Mean)", "mean", **of),
         count_min("CM (Median)", "median", program=program, **of),
-        count_min("CM (Min)", "min", program=program, **of),
+        count_min("CM (Min)", "min", **of),
         *(sketch(f"CS ({way.capitalize()})", _SHARED if program else "CS", way, **of) for way in _WAYS),
     ]
 
@@ -47,7 +48,7 @@ def count_min(
 ) -> Line:
     """A Count-Min sketch as published; ``ours``: as we debias it; ``decoder`` selects how HM inside it is decoded."""
     options: dict[str, Any] = {} if decoder is None else {"oracle": {"decoder": decoder}}
-    if program and combine != "mean":
+    if combine == "min" or (program and combine == "median"):
         return sketch(label, _RAW, combine, options=options, **of)
     if combine == "median" and not ours:
         return sketch(label, _RAW, combine, options={**options, "correction": "n/c"}, **of)

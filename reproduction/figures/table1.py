@@ -57,8 +57,10 @@ FIGURE = Figure(
             "HR (pure)": ("", "(E + 1)²/(E − 1)²", "n + d", "log d"),
             "HR (block)": ("E/(E − 1)²", "8E/(E − 1)²", "n + d", "log d"),
             "SS": ("", "4E/(E − 1)²", "nd", "d"),
-            "TLH": ("", "4.2E/(E − 1)²", "ng + d log d", "log d"),
-            "AGR": ("", "4.2E/(E − 1)²", "n + g^m log g", "log d"),
+            "TLH": ("", "≤ 4.2E/(E − 1)²", "ng + d log d", "log d"),
+            "AGR": ("", "≤ 4.2E/(E − 1)²", "n + g^m log g", "log d"),
         },
+        note="The data are Zipf's with an exponent of 1.1 (zipf-1.1). E = e^ε, F₂ is the sum of the squared counts, "
+        "and FLH has k′ = 1,000 hash functions. For TLH and AGR, the variance per user is an upper bound.",
     ),
 )

@@ -104,7 +104,11 @@ def norm_sub_has_the_best_balance(rows: Curves) -> Verdict:
     )
 
 
-@FINDINGS.about("7.6", "In sketches, Norm-Sub on both the rows and the estimates has the best balance.", "extra3")
+@FINDINGS.about(
+    "7.6",
+    "In sketches, Norm-Sub on both the rows and the estimates has the best balance; judged with our median.",
+    "extra3",
+)
 def norm_sub_twice_in_sketches(rows: Curves) -> Verdict:
     labels = ("Rows", "Estimates", "Rows and estimates")
 
@@ -114,7 +118,8 @@ def norm_sub_twice_in_sketches(rows: Curves) -> Verdict:
     return plain_and_clipped(
         check,
         "Normalising the rows before the median lowers the counts of common items, and greatly reduces the error of"
-        " rare items.",
+        " rare items. The paper does not say which sketch it used; this is CM (Median) over FLH as we debias it, whose"
+        " MSE is about a quarter below that of the text's median.",
         rule=_BALANCE,
     )
 

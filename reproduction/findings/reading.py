@@ -55,14 +55,18 @@ def plain_and_clipped(check: Callable[[str], tuple[Evidence, str]], why: str = "
     return text_and_program(plain, clipped, differ="clipped at zero", why=why)
 
 
-def unless_fixed(published: Verdict, opposite: Evidence, numbers: str, why: str) -> Verdict:
-    """The verdict on a claim that a defect may explain: reversed if it is reproduced, and refuted once fixed."""
+def unless_fully_decoded(published: Verdict, numbers: str, why: str, *, opposite: Evidence, rule: str) -> Verdict:
+    """The verdict on a claim about HM, whose published decoder uses only a part of each report.
+
+    ``opposite`` is the evidence that all products of the coefficients refute the claim, by a rule of its own.
+    """
     turned = published.outcome is Outcome.REPRODUCED and opposite.confirmed
+    told = str(opposite).replace("the claim", "this")
     return Verdict(
-        Outcome.REVERSED if turned else published.outcome,
-        f"{published.numbers}. Once fixed, {numbers}",
+        Outcome.DECODER if turned else published.outcome,
+        f"{published.numbers}. Decoded from all products of the coefficients: {numbers}",
         why,
-        f"{published.rule}; the opposite, once fixed: {opposite}",
+        f"{published.rule}; decoded from all products: {rule} ({told})",
     )
 
 

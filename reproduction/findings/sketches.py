@@ -11,7 +11,6 @@ from plausibly.experiments import (
     Curves,
     Evidence,
     Findings,
-    Mean,
     Outcome,
     Verdict,
     all_of,
@@ -25,6 +24,7 @@ from .reading import (
     half_the_top_ten,
     in_order,
     listed,
+    lowest,
     overall,
     part,
     place,
@@ -44,6 +44,11 @@ _NARROW = 64
 _TEXT, _PROGRAM = "", ", program"
 """Suffixes of the sweeps of what the text defines, and of what the program computes."""
 _CLIPPED = "_clipped"
+_SIX = "with a median that is not corrected, signs of CS that depend on the cell, and clipped at zero"
+_MEDIANS = "with a median that is not corrected, and clipped at zero"
+_SIGNS = "with signs that depend on the cell, and clipped at zero"
+_OVER_SUE = f"{_SIX}, but over SUE and not the program's DE"
+"""How sketches and errors of the program differ from the text's: all six, those of CM or CS, those of figure 8."""
 _SIZES = half_the_top_ten("fig7", "width")
 _ORACLES = half_the_top_ten("fig10", "epsilon")
 """Figures 7 and 10 may be measured on the user's own log, which may be small."""
@@ -52,10 +57,10 @@ Check = Callable[[str, str], tuple[Evidence, str]]
 """From the suffixes of the sweep and of the metric to the evidence and its numbers."""
 
 
-def _by_text_and_program(check: Check, why: str = "", *, rule: str) -> Verdict:
+def _by_text_and_program(check: Check, why: str = "", *, rule: str, differ: str = _SIX) -> Verdict:
     """The verdict of a check on the text's sketches and errors, and on the program's.
 
-    The program's sketches differ from the text's, and it clips estimates; a third line of numbers is for clipping
+    The program's sketches ``differ`` from the text's, and it clips estimates; a third line of numbers is for clipping
     alone.
     """
     text, program, clipped = (
@@ -63,7 +68,7 @@ def _by_text_and_program(check: Check, why: str = "", *, rule: str) -> Verdict:
         for sketches, metric in ((_TEXT, ""), (_PROGRAM, _CLIPPED), (_TEXT, _CLIPPED))
     )
     program = replace(program, rule=program.rule.removeprefix(rule).strip(" ()"))
-    found = text_and_program(text, program, differ="with other sketches, and clipped at zero")
+    found = text_and_program(text, program, differ=differ)
     alone = f"The text's sketches, but clipped at zero ({clipped.outcome}): {clipped.numbers}"
     return replace(found, numbers=f"{found.numbers}. {alone}", why=why)
 
@@ -99,8 +104,8 @@ def signs_need_no_modification(rows: Curves) -> Verdict:
         all_of([overall(alike).within(0.9, 1.1), overall(double).above(1.5)]),
         f"t = 1, MSE of CS relative to CM: {span(alike)} if the sign multiplies the coefficient; with a second cell for"
         f" the negative sign instead, as other oracles need it, {span(double)} times as much",
-        "The client of HM sends coefficients of ±e_x as it sends those of e_x. So does the paper's decoder; ours also"
-        " uses products of coefficients, and those of an even number lose the sign.",
+        "The client of HM sends coefficients of ±e_x as it sends those of e_x. The paper's decoder needs no change"
+        " either; ours also uses products of coefficients, and those of an even number lose the sign.",
         rule="with signs on coefficients, CS is within 10 % of CM, and a second cell costs at least 1.5 times as much,"
         " geometric means over ε",
     )
@@ -180,36 +185,71 @@ def _ends(rows: Curves, sweep: str, labels: Sequence[str], metric: str) -> dict[
     return {label: curve[min(curve)].over(curve[max(curve)]) for label, curve in curves.items()}
 
 
+@FINDINGS.about("7.5.2", "From c = 512, the k-MSE of CM (Min) rises.", "fig7", needs=_SIZES)
+def minimum_fails_in_wide_sketches(rows: Curves) -> Verdict:
+    return _rising(
+        rows,
+        "CM (Min)",
+        "The bias from collisions, n/c, is positive, and that of the minimum of noisy rows is negative. They nearly"
+        " cancel at c = 256, and the negative bias remains in wide sketches.",
+    )
+
+
+@FINDINGS.about("7.5.2", "From c = 512, the k-MSE of CS (Min) rises.", "fig7", needs=_SIZES)
+def minimum_fails_in_wide_count_sketches(rows: Curves) -> Verdict:
+    return _rising(
+        rows,
+        "CS (Min)",
+        "With signs of its own, a CS has collisions in both directions: the minimum is far too low in narrow sketches,"
+        " and less so in wide ones. The program's CS has the positive bias of CM.",
+    )
+
+
+def _rising(rows: Curves, label: str, why: str) -> Verdict:
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        least = rows.curve("fig7", "width" + sketches, label, "k_mse" + metric)
+        late = part(least, lambda c: c >= _LARGE)
+        rise = late[max(late)].over(late[min(late)])
+        told = ", ".join(f"{mean} at {place(c)}" for c, mean in late.items())
+        at = lowest(least)
+        return rise.above(1), f"k-MSE, lowest at c = {place(at)} with {least[at]}: {told}, a ratio of {rise}"
+
+    rule = "the k-MSE is higher at c = 2048 than at 512"
+    if label.startswith("CM"):  # the same minimum in both readings
+        return plain_and_clipped(lambda metric: check(_TEXT, metric), why, rule=rule)
+    return _by_text_and_program(check, why, rule=rule, differ=_SIGNS)
+
+
 @FINDINGS.about(
     "7.5.2",
-    "From c = 512, the k-MSE of the minimum rises, and the median becomes better.",
+    "The minimum has a lower k-MSE than the median in narrow sketches; from c = 512, the median is better.",
     "fig7",
     needs=_SIZES,
 )
-def minimum_fails_in_wide_sketches(rows: Curves) -> Verdict:
+def median_overtakes_the_minimum(rows: Curves) -> Verdict:
     def check(sketches: str, metric: str) -> tuple[Evidence, str]:
         least, median = (
-            rows.curve("fig7", "width" + sketches, f"CM ({way})", "k_mse" + metric) for way in _WAYS[:0:-1]
+            rows.curve("fig7", "width" + sketches, f"CM ({way})", "k_mse" + metric) for way in ("Min", "Median")
         )
-        late = part(least, lambda c: c >= _LARGE)
-        rise = late[max(late)].over(late[min(late)])
         apart = contrasts(least, median)
-        early, wide = apart[min(apart)], apart[max(apart)]
-        evidence = all_of([rise.above(1), early.below(1), wide.above(1)])
-        told = ", ".join(f"{mean} at {place(c)}" for c, mean in late.items())
-        return evidence, (
-            f"k-MSE of the minimum: {told}, a ratio of {rise}; minimum relative to median: {early} at c ="
-            f" {place(min(apart))}, {wide} at c = {place(max(apart))}"
+        told = ", ".join(
+            f"{ratio} at c = {place(c)}" for c, ratio in apart.items() if c in (min(apart), _LARGE, max(apart))
+        )
+        return all_of([apart[min(apart)].below(1), apart[max(apart)].above(1)]), (
+            f"k-MSE of CM (Min) relative to CM (Median): {told}"
         )
 
-    return _by_text_and_program(
+    rule = "the ratio is below 1 at c = 32, and above 1 at c = 2048"
+    found = _by_text_and_program(
         check,
-        "The bias from collisions, n/c, is positive, and that of the minimum of noisy rows is negative. In the program,"
-        " they cancel in narrow sketches, and the negative bias remains in wide ones. Debiased, the minimum is far too"
-        " low everywhere.",
-        rule="the k-MSE of the minimum is higher at c = 2048 than at 512, below that of the median at c = 32, and above"
-        " it at c = 2048",
+        "The lines cross only if the median is not corrected: it is then n/c too high, and the minimum less so. The"
+        " median of the text is better at every c, clipped or not.",
+        rule=rule,
+        differ=_MEDIANS,
     )
+    alone = decided(*check(_PROGRAM, ""), rule=rule)
+    told = f"The program's sketches, not clipped ({alone.outcome}): {alone.numbers}"
+    return replace(found, numbers=f"{found.numbers}. {told}")
 
 
 @FINDINGS.about(
@@ -245,9 +285,10 @@ def minimum_has_the_lowest_error(rows: Curves) -> Verdict:
 
     return _by_text_and_program(
         check,
-        "The minimum of 32 noisy rows is far below zero for nearly every item, and nearly every item has a count near"
-        " zero: setting negative estimates to zero before comparing hides the error.",
+        "In wide sketches, the minimum of 32 noisy rows is far below zero for nearly every item, and nearly every item"
+        " has a count near zero: setting negative estimates to zero before comparing hides the error.",
         rule=f"MSE in this order, geometric means over c ≥ {_LARGE}",
+        differ=_MEDIANS,
     )
 
 
@@ -263,7 +304,7 @@ def minimum_has_the_highest_top_error(rows: Curves) -> Verdict:
         large = {label: part(curve, lambda c: c >= _LARGE) for label, curve in curves.items()}
         return in_order(large), f"k-MSE, geometric mean over c ≥ {_LARGE}: {listed(_levels(large))}"
 
-    return _by_text_and_program(check, rule=f"k-MSE in this order, geometric means over c ≥ {_LARGE}")
+    return _by_text_and_program(check, rule=f"k-MSE in this order, geometric means over c ≥ {_LARGE}", differ=_MEDIANS)
 
 
 # --- Bloom filters against sketches -----------------------------------------------------------------------------------
@@ -283,50 +324,69 @@ def bloom_competes(rows: Curves) -> Verdict:
         "The program's client for Bloom filters never clears a bit, so that all counts come out 1.9 times too high:"
         " only with this client does CS (Min) win for small d.",
         rule="its MSE relative to CS (Min) is below 1 at the largest d",
+        differ=_OVER_SUE,
     )
 
 
-@FINDINGS.about("7.5.4", "In small sketches, the minimum is best in MSE and in k-MSE.", "fig8")
+@FINDINGS.about("7.5.4", "In small sketches, the minimum is the best estimator of CM in MSE and in k-MSE.", "fig8")
 def minimum_wins_small_sketches(rows: Curves) -> Verdict:
+    return _least(
+        rows,
+        "CM",
+        "With 128 cells, collisions add n/128 to each cell on average, and noise pulls the minimum down by nearly as"
+        " much. The text corrects the mean and the median, and takes the minimum as it is. Corrected by n/c as well, it"
+        " would be too low and the worst of the three. If the text's median is clipped, it has the lowest MSE, because"
+        " it is below zero for nearly every item.",
+    )
+
+
+@FINDINGS.about("7.5.4", "In small sketches, the minimum is the best estimator of CS in MSE and in k-MSE.", "fig8")
+def minimum_wins_small_count_sketches(rows: Curves) -> Verdict:
+    return _least(
+        rows,
+        "CS",
+        "With signs of its own, a CS has collisions in both directions, and the minimum takes those that lower it: it"
+        " is far too low. In the program all signs of a cell are equal, and its CS has the positive bias of CM.",
+    )
+
+
+def _least(rows: Curves, name: str, why: str) -> Verdict:
     def check(sketches: str, metric: str) -> tuple[Evidence, str]:
         parts, told = [], []
-        for error, name in (("mse", "MSE"), ("k_mse", "k-MSE")):
-            curves = _curves(rows, "fig8", "domain" + sketches, _of("CM"), error + metric)
-            parts.append(first(curves, "CM (Min)"))
-            told.append(f"{name}: {listed(_levels(curves))}")
+        for error, shown in (("mse", "MSE"), ("k_mse", "k-MSE")):
+            curves = _curves(rows, "fig8", "domain" + sketches, _of(name), error + metric)
+            parts.append(first(curves, f"{name} (Min)"))
+            told.append(f"{shown}: {listed(_levels(curves))}")
         return all_of(parts), "geometric mean over d, " + "; ".join(told)
 
     return _by_text_and_program(
         check,
-        "With 128 cells, collisions add n/128 to each cell. Without debiasing, the minimum makes up for some of it;"
-        " debiased, it is too low.",
-        rule="CM (Min) is below CM (Mean) and CM (Median) in MSE and in k-MSE, geometric means over d",
+        why,
+        rule=f"{name} (Min) is below {name} (Mean) and {name} (Median) in MSE and in k-MSE, geometric means over d",
+        differ=_OVER_SUE,
     )
 
 
 @FINDINGS.about("7.5.4", "With larger sketches, CM and CS achieve the same MSE as the Bloom filter.", "fig8")
 def large_sketches_equal_bloom(rows: Curves) -> Verdict:
-    labels = ["CM (Mean)", "CM (Median)", "CS (Mean)", "CS (Median)"]
-
-    def check(metric: str, bloom: Mean) -> tuple[Evidence, str]:
-        curves = _curves(rows, "fig8", "width", labels, "mse" + metric)
-        widest = {label: curve[max(curve)].over(bloom) for label, curve in curves.items()}
-        ours = rows.curve("fig8", "width", "CM (Median), ours", "mse" + metric)
-        told = f"MSE relative to the Bloom filter of 128 bits at c = {place(max(ours))}: {listed(widest)}"
-        return any_of(one.below(1.1) for one in widest.values()), (
-            f"{told}; with our median, CM {ours[max(ours)].over(bloom)}"
+    def check(sketches: str, metric: str) -> tuple[Evidence, str]:
+        bloom = rows.level("fig8", "Bloom filter" + sketches, "Bloom filter", "mse" + metric)
+        curves = _curves(rows, "fig8", "width" + sketches, _six(), "mse" + metric)
+        smallest, *larger = curves["CM (Mean)"]
+        found = {c: {label: curve[c].over(bloom) for label, curve in curves.items()} for c in larger}
+        told = "; ".join(f"at c = {place(c)}: {listed(own)}" for c, own in found.items())
+        return any_of(one.below(1.1) for own in found.values() for one in own.values()), (
+            f"MSE relative to the Bloom filter of {smallest} bits, {told}"
         )
 
-    published = rows.curve("fig8", "domain" + _PROGRAM, "Bloom filter", "mse" + _CLIPPED)
-    rule = "the MSE of CM or CS, mean or median, at c = 2048 is at most 1.1 times that of the Bloom filter"
-    text = decided(*check("", rows.level("fig8", "Bloom filter", "Bloom filter")), rule=rule)
-    program = decided(*check(_CLIPPED, published[max(published)]), rule=rule)
-    return text_and_program(
-        text,
-        replace(program, rule=program.rule.removeprefix(rule).strip(" ()")),
-        differ="clipped at zero, and with a client for the Bloom filter that never clears a bit",
-        why="The regression of a Bloom filter sets nearly every item to zero, where nearly every item has a count near"
-        " zero; a sketch without post-processing has noise on every item.",
+    return _by_text_and_program(
+        check,
+        "The regression of a Bloom filter sets nearly every item to zero, and nearly every item has a count near zero;"
+        " a sketch without post-processing has noise on every item. Clipped, a minimum is zero for nearly every item,"
+        " too, and the counts from the program's client for Bloom filters, which never clears a bit, are 1.9 times too"
+        " high. Means and medians stay above it in the program as well.",
+        rule="of the six, one has at most 1.1 times the MSE of the Bloom filter at c = 512 or 2048",
+        differ=_OVER_SUE,
     )
 
 
@@ -356,7 +416,7 @@ def cms_and_flh_lead(rows: Curves) -> Verdict:
         return all_of(parts), f"MSE, geometric mean over d: {listed(_levels(curves))}"
 
     return _by_text_and_program(
-        check, _SKEW, rule="both have a lower MSE than each of the other four, geometric means over d"
+        check, _SKEW, rule="both have a lower MSE than each of the other four, geometric means over d", differ=_MEDIANS
     )
 
 
@@ -370,7 +430,7 @@ def medians_have_lower_top_error(rows: Curves) -> Verdict:
         found = overall(contrasts(mean, median))
         return found.above(1), f"same oracle (HM, t = 3), k-MSE of the mean relative to the median: {found}"
 
-    return _by_text_and_program(check, _SKEW, rule="the ratio is above 1, geometric mean over d")
+    return _by_text_and_program(check, _SKEW, rule="the ratio is above 1, geometric mean over d", differ=_MEDIANS)
 
 
 @FINDINGS.about("7.5.5", "Apple's HCMS improves with three coefficients instead of one.", "fig9")
@@ -398,7 +458,8 @@ def flh_sketch_is_as_good_as_cms(rows: Curves) -> Verdict:
             told += f", {overall(contrasts(ours, oue))} with our median"
         return found.below(1.1), f"{told}; reports of {small:.0f} and {large:.0f} bytes"
 
-    found = _by_text_and_program(check, _SKEW, rule="the MSE is at most 1.1 times as high, geometric mean over d")
+    rule = "the MSE is at most 1.1 times as high, geometric mean over d"
+    found = _by_text_and_program(check, _SKEW, rule=rule, differ=_MEDIANS)
     return found if 8 * small < large else replace(found, outcome=Outcome.NOT_REPRODUCED)
 
 
@@ -413,11 +474,15 @@ def mean_flh_leads_on_clicks(rows: Curves) -> Verdict:
 
     def check(metric: str) -> tuple[Evidence, str]:
         curves = _curves(rows, "fig10", "epsilon", order, "mse" + metric)
-        return in_order(curves), f"MSE, geometric mean over ε: {listed(_levels(curves))}"
+        level = overall(contrasts(curves[order[0]], curves[order[1]]))
+        return in_order(curves), (
+            f"MSE, geometric mean over ε: {listed(_levels(curves))}; FLH relative to OUE: {level}"
+        )
 
     return plain_and_clipped(
         check,
-        "FLH and OUE have the same noise; FLH is worse by the collision error of its 500 hash functions.",
+        "FLH and OUE have the same noise and are nearly level; FLH is worse by the collision error of its 500 hash"
+        " functions.",
         rule="MSE in this order, geometric means over ε",
     )
 
@@ -449,6 +514,7 @@ def means_beat_medians_on_clicks(rows: Curves) -> Verdict:
         " they are not debiased, every estimate of the median is n/c too high, and clipping halves the error of the"
         " mean only.",
         rule="the ratio is above 1.1, geometric mean over ε, and higher at the largest ε than at the lowest",
+        differ=_MEDIANS,
     )
 
 

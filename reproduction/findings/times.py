@@ -1,4 +1,4 @@
-"""Claims about time, judged with compiled and with interpreted kernels."""
+"""Claims about time, judged with compiled and with NumPy kernels, whose metrics are called interpreted."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _SKETCHES = (
 
 
 def on_both_kernels(check: Callable[[str], tuple[Evidence, str]], why: str = "", *, rule: str) -> Verdict:
-    """The verdict of a check on the times with compiled and with interpreted kernels."""
-    compiled, interpreted = (decided(*check(kind), rule="") for kind in ("compiled", "interpreted"))
+    """The verdict of a check on the times with compiled and with NumPy kernels."""
+    compiled, slower = (decided(*check(kind), rule="") for kind in ("compiled", "interpreted"))
     yes, no = Outcome.REPRODUCED, Outcome.NOT_REPRODUCED
     outcome = {
         (yes, yes): yes,
         (no, no): no,
-        (no, yes): Outcome.INTERPRETED,
+        (no, yes): Outcome.NUMPY,
         (yes, no): Outcome.COMPILED,
-    }.get((compiled.outcome, interpreted.outcome), Outcome.UNCLEAR)
+    }.get((compiled.outcome, slower.outcome), Outcome.UNCLEAR)
     return Verdict(
         outcome,
-        f"with compiled kernels ({compiled.outcome}): {compiled.numbers}; with interpreted kernels"
-        f" ({interpreted.outcome}): {interpreted.numbers}",
+        f"with compiled kernels ({compiled.outcome}): {compiled.numbers}; with NumPy kernels ({slower.outcome}):"
+        f" {slower.numbers}",
         why,
-        f"{rule} (compiled: {compiled.rule.strip(' ()')}; interpreted: {interpreted.rule.strip(' ()')})",
+        f"{rule} (compiled: {compiled.rule.strip(' ()')}; NumPy: {slower.rule.strip(' ()')})",
     )
 
 
@@ -67,13 +67,14 @@ def _milliseconds(means: dict[str, Mean]) -> str:
 def flh_six_times_faster(rows: Curves) -> Verdict:
     def check(kind: str) -> tuple[Evidence, str]:
         gain = _server(rows, "many", "OLH, d = 500", kind).over(_server(rows, "many", f"{_FLH}, d = 500", kind))
-        return gain.above(4), f"{gain} times"
+        return gain.within(4, 8), f"{gain} times"
 
     return on_both_kernels(
         check,
-        "Interpreted code pays for every hash function that it evaluates: OLH has one for each user, FLH only k′."
-        " Our compiled kernel hashes all items of a report at once, and removes most of the cost that FLH saves.",
-        rule="for 1,000,000 users and d = 500, the server's time for OLH is more than four times that for FLH",
+        "FLH is faster with both, but the factor is that of a program. OLH evaluates a hash function for each user, FLH"
+        " only k′ of them, which saves the NumPy kernels more than the paper's. Our compiled kernel hashes all items of"
+        " a report at once, and removes most of the cost that FLH saves.",
+        rule="for 1,000,000 users and d = 500, the server's time for OLH is 4 to 8 times that for FLH",
     )
 
 
@@ -116,7 +117,7 @@ def three_coefficients_take_three_times(rows: Curves) -> Verdict:
     return on_both_kernels(
         check,
         "With t = 1 a report is one number to count; with t = 3 the server also unpacks three bits and three"
-        " coefficients, which costs interpreted code more than three times as much.",
+        " coefficients, which costs the NumPy kernels more than three times as much.",
         rule="the time to add up 1,000,000 reports is 2 to 4 times as long",
     )
 
@@ -141,7 +142,8 @@ def sketches_take_the_same_time(rows: Curves) -> Verdict:
 
     return on_both_kernels(
         check,
-        "A report of OUE has a thousand bits to randomise, and the others a few bytes.",
+        "A report of OUE has a thousand bits to randomise, and the others a few bytes. Most of that time is spent on"
+        " generating and copying random words, outside the kernels: it is about the same with both.",
         rule="for 1,000,000 users, the longest total time is less than twice the shortest",
     )
 

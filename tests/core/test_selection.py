@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly import SeededRandom, make
+from plausibly import ParameterError, SeededRandom, make
 from plausibly.core.estimates import Estimates
-from plausibly.core.selection import TOLD, Selection, least_scores, of_largest
+from plausibly.core.selection import TOLD, Selection, of_largest
+from plausibly.core.tails import Noise, normal_scores
 
 NEVER = -np.inf
 RESERVED = 0.1 * 0.05
@@ -44,7 +45,8 @@ def test_among_chosen_items_the_intervals_hold(beyond: float, cut: float, weight
     missed = float(chances[(low > true) | (true > high)].sum())
     # The simultaneous part may fail with probability RESERVED * weight, and if so the item is perhaps always chosen.
     assert missed <= REST + RESERVED * weight / tail(cut - true) + 0.003
-    assert missed >= 0.03 or beyond < 0
+    # Just above the cut they are wider than they need to be: they reach at least to the estimate.
+    assert missed >= 0.03 or beyond <= 0
 
 
 @pytest.mark.parametrize("beyond", [-2.0, 0.0, 1.0, 1.5, 2.0])
@@ -66,7 +68,7 @@ def test_far_above_the_cut_the_intervals_are_the_plain_ones() -> None:
 @pytest.mark.parametrize("z", [4.1, 4.5, 5.0, 6.0])
 def test_the_interval_is_what_a_slow_search_finds(z: float) -> None:
     cut, weight, alpha = 4.0, 1e-3, 0.05
-    within = float(least_scores(np.array([0.1 * alpha * weight / 2]))[0])
+    within = float(normal_scores(np.array([0.1 * alpha * weight / 2]))[0])
     rest = (alpha - 0.1 * alpha) / (1 - 0.1 * alpha)
     kept = []
     for true in np.arange(z - within, z + within, 0.001).tolist():
@@ -120,7 +122,7 @@ def test_top_remembers_the_best_that_it_left_out() -> None:
     found = estimates([50.0, 9.0, 8.0, 1.0]).top(2)
     assert found.selection is not None
     assert found.selection.least.tolist() == [8, 8]
-    np.testing.assert_allclose(found.selection.needed, float(least_scores(np.array([TOLD / 4]))[0]))
+    np.testing.assert_allclose(found.selection.needed, float(normal_scores(np.array([TOLD / 4]))[0]))
     low, high = found.interval()
     plain_low, plain_high = found.interval(plain=True)
     assert abs(low[0] - plain_low[0]) < 0.1
@@ -173,9 +175,9 @@ def test_the_largest_of_many_are_covered(size: int, heavy: int) -> None:
 def test_thresholds_and_levels_are_cuts_too() -> None:
     values, errors = np.array([9.0, 7.0, 1.0]), np.ones(3)
     chosen = np.array([0, 1])
-    assert of_largest(values, errors, chosen).above(6.5).least.tolist() == [6.5, 6.5]
-    strict = of_largest(values, errors, chosen, level=1e-6).least
-    np.testing.assert_allclose(strict, float(least_scores(np.array([1e-6 / 3]))[0]))
+    assert of_largest(values, Noise.normal(errors), chosen).above(6.5).least.tolist() == [6.5, 6.5]
+    strict = of_largest(values, Noise.normal(errors), chosen, level=1e-6).least
+    np.testing.assert_allclose(strict, float(normal_scores(np.array([1e-6 / 3]))[0]))
 
 
 def test_the_intervals_of_a_real_collection_hold_after_top() -> None:
@@ -190,3 +192,28 @@ def test_the_intervals_of_a_real_collection_hold_after_top() -> None:
         plain += int(((left <= 100) & (right >= 100)).sum())
     assert held >= 0.9 * 600
     assert plain < 0.8 * 600
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("DE", 3), ("OUE", 3), ("OUE", 10)])
+def test_intervals_of_equal_items_hold_although_estimates_tie(name: str, epsilon: float) -> None:
+    # Ten equal items, and estimates that move in steps: ties at the cut once gave intervals without a width, and 90 %.
+    scheme, covered, runs = make(name, epsilon=epsilon, domain_size=10), 0, 300
+    for seed in range(runs):
+        found = scheme.simulate([100] * 10, SeededRandom(seed)).estimate().top(3)
+        assert found.variance is not None
+        low, high = found.interval()
+        assert (high - low > 0.5 * np.sqrt(found.variance)).all()
+        assert (high >= found.values).all()
+        covered += int(((low <= 100) & (high >= 100)).sum())
+    assert covered / (3 * runs) > 0.95 - 4 * np.sqrt(0.95 * 0.05 / (3 * runs))
+
+
+@pytest.mark.parametrize("k", ["a", None, 0, -1, 1.5, float("nan"), True])
+def test_a_number_of_items_to_show_is_a_positive_integer(k: Any) -> None:
+    with pytest.raises(ParameterError, match="k: expected a positive integer"):
+        make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate().largest(k)
+
+
+def test_a_level_may_be_as_close_to_one_as_floats_allow() -> None:
+    estimates = make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate()
+    assert np.isfinite(estimates.interval(1 - 2**-53)).all()

@@ -134,7 +134,7 @@ def test_verdicts_carry_their_rule() -> None:
     assert told.outcome is Outcome.REPRODUCED
     assert told.rule == "the ratio is above 1 and below 2 (2 comparisons, p < 0.0001 if the claim were false)"
     assert decided(ratio.above(2), "", rule="").outcome is Outcome.NOT_REPRODUCED
-    assert str(Evidence(0.3, 0.7)) == "p = 0.3 if false and p = 0.7 if true"
+    assert str(Evidence(0.3, 0.7)) == "p = 0.3 against the claim being false, p = 0.7 against it being true"
 
 
 def test_students_distribution() -> None:

@@ -60,6 +60,10 @@ def test_curves() -> None:
     assert curve[2].error == pytest.approx(0.0005)
     assert curves.level("f", "levels", "B") == Mean(3.0)
     assert curves.labels("f", "domain") == ["A"]
+    assert Curves([row("f", "s", "A", 1.0, data=name) for name in ("aol", "url-clicks/6")]).data() == {
+        "aol",
+        "url-clicks",
+    }
     with pytest.raises(MissingError):
         curves.curve("f", "domain", "B")
 
@@ -70,11 +74,12 @@ def test_below_needs_three_standard_errors() -> None:
 
 
 def test_numbers_in_words() -> None:
-    assert [number(value) for value in (0.01234, 12.345, 12_345.6, 12_345_678.0)] == [
+    assert [number(value) for value in (0.01234, 12.345, 12_345.6, 12_345_678.0, 1_234_567_890.0)] == [
         "0.0123",
         "12.3",
         "12,346",
         "12.3 million",
+        "1.23 billion",
     ]
 
 

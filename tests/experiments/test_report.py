@@ -90,7 +90,7 @@ def test_every_figure_has_its_picture_claims_parameters_and_command() -> None:
     read = Reader(report_page(parts, JUDGED, measured(*figures), heading=PAPER))
     for words in ("What is seen.", "plausibly reproduce fig2", "DE, OUE", "One is best.", "3 against 2.", "A defect."):
         assert words in read.text
-    for words in ("✓ reproduced", "✗ not reproduced", "↺ reversed", "○ not measured"):
+    for words in ("✓ reproduced", "✗ not reproduced", "↺ reversed: holds only in the program", "○ not measured"):
         assert words in read.text  # legible without colours
     assert read.text.count("Two is worse.") == 3  # in the summary, and below both of its figures
     assert "8" in read.text
@@ -212,14 +212,28 @@ def test_claims_name_their_sections() -> None:
 def test_rules_are_told_and_times_have_their_own_section() -> None:
     timed = Finding("fast", "7.2", "It is fast.", ("fig2",), lambda rows: Verdict(Outcome.OPEN, ""), is_timing=True)
     told = [
-        (timed, Verdict(Outcome.INTERPRETED, "2 s and 1 s")),
+        (timed, Verdict(Outcome.NUMPY, "2 s and 1 s")),
         (finding("one", "fig1"), Verdict(Outcome.UNCLEAR, "1 ± 1", "Noise.", "the ratio is above 1 (p = 0.3)")),
     ]
     text = report_markdown(told)
-    assert "2 claims of section 7: 1 × cannot be told, 1 × holds for interpreted code." in text
+    assert "2 claims of section 7: 1 × cannot be told, 1 × holds with NumPy kernels." in text
     assert "*Rule: The ratio is above 1 (p = 0.3).*" in text
     assert text.index("## Section 7.1") < text.index("## Times") < text.index("It is fast.")
     assert "at most 1 %" in text
     page = Reader(report_page([Part(small(), "x", SVG)], told, measured(small()), heading=PAPER))
     assert "Rule: The ratio is above 1 (p = 0.3)." in page.text
     assert "≈ cannot be told" in page.text
+
+
+def test_verdicts_that_their_names_do_not_explain_are_explained_where_they_occur() -> None:
+    told = [
+        (finding("one", "fig1"), Verdict(Outcome.DECODER, "1 and 2.")),
+        (finding("two", "fig1"), Verdict(Outcome.OTHER_DATA, "3.")),
+    ]
+    page = Reader(report_page([Part(small(), "x", SVG)], told, measured(small()), heading=PAPER)).text
+    for text in (report_markdown(told), page):
+        assert "The verdict is that of the text's definitions, unless the rule begins with the program." in text
+        assert "a decoder that uses everything in the same reports refutes it" in text
+        assert "data that we do not have" in text
+        assert "It does not mean that the opposite is true" not in text  # nothing is reversed
+    assert "does not mean that the opposite is true" in report_markdown(JUDGED)

@@ -93,6 +93,14 @@ def test_medians_of_count_min_are_drawn_as_published_and_as_ours() -> None:
         assert [one.label for one in program.lines] == published
 
 
+def test_minima_of_count_min_are_taken_as_they_are() -> None:
+    # Section 4 corrects the mean and the median only, and the program does not correct the minimum either.
+    for sweep in (sweep for name in ("fig7", "fig8") for sweep in FIGURES[name].sweeps):
+        for one in sweep.lines:
+            if one.label == "CM (Min)":
+                assert (one.scheme, dict(one.view.options)) == ("CM, not debiased", {"combine": "min"})
+
+
 def test_panels_of_one_figure_have_different_titles() -> None:
     for figure in FIGURES.values():
         titles = [(panel.title, panel.xlabel) for panel in figure.panels]
@@ -152,7 +160,8 @@ def test_tables_say_words_and_means_of_what_was_measured() -> None:
     columns = {"word": None, "errors": lambda mean: f"{mean['mse'] * mean['epsilon']:g}"}
     own = Table(sweeps=["costs"], said={"OUE": ["unary"]}, columns=columns)
     assert table_of(figure, own, rows_of(figure)).lines == (("OUE", "unary", "3"),)  # the mean of 1 to 5
-    assert made.caption == "n = 100,000, d = 1,024, epsilon = 3"
+    assert made.caption.startswith("n = 100,000, d = 1,024, epsilon = 3. The data are Zipf's")
+    assert "E = e^ε" in made.caption
     assert all(len(cells) == len(made.header) for cells in made.lines)
     assert table_of(figure, figure.table, []).lines == ()
 

@@ -50,11 +50,12 @@ def test_every_oracle_has_the_error_that_its_law_says() -> None:
 def test_every_finding_could_have_come_out_otherwise() -> None:
     told = {finding.name: {verdict.outcome} for finding, verdict in judged(FINDINGS, rows())}
     some = {name: [row for row in own if row["repeat"] < 3] for name, own in rows().items()}
-    for seed in range(100):
+    for seed in range(101):
         for finding, verdict in judged(FINDINGS, elsewhere(some, seed)):
             told[finding.name].add(verdict.outcome)
     # Two clear outcomes: that it cannot be told is always possible.
-    assert [name for name, outcomes in told.items() if len(outcomes - {Outcome.UNCLEAR}) < 2] == []
+    unclear = {Outcome.UNCLEAR, Outcome.OTHER_DATA}
+    assert [name for name, outcomes in told.items() if len(outcomes - unclear) < 2] == []
 
 
 def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
@@ -63,6 +64,8 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
         return {name: [{**row, "value": 1.0} for row in own] for name, own in known.items()}
     if seed == 1:
         return {**known, "table2": [{**row, "value": printed_or_measured(row)} for row in known["table2"]]}
+    if seed == 2:  # the paper's own log, with our scores
+        return {**known, "table2": [{**row, "data": "aol/6"} for row in known["table2"]]}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
     for name, own in known.items():

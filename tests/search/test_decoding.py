@@ -33,8 +33,7 @@ def test_planted_strings_are_found(symbols: int, length: int) -> None:
     answer = decode(evidence, 6)
     assert set(found(answer.strings[:6])) == set(found(strings[:6]))
     order = np.array([found(strings).index(string) for string in found(answer.strings[:6])])
-    own, variance = answer.own
-    assert (np.abs(own[:6] - counts[order]) < 5 * np.sqrt(variance[:6])).all()
+    assert (np.abs(answer.own[:6] - counts[order]) < 5 * answer.noise.errors[:6]).all()
     assert (answer.scores[:6] > 3).all()
     assert len(answer.strings) <= 24
     assert [step.length for step in answer.trace] == [evidence.start, *(level.length for level in evidence.levels)]

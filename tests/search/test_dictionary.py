@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from plausibly import DomainError, ParameterError, Scheme, SeededRandom, Strings
+from plausibly.core.tails import Noise
 from plausibly.search.decoding import decode
 from plausibly.search.dictionary import Dictionary, dictionary_of, distinct, places_in
 from plausibly.search.evidence import Evidence, numbers
@@ -136,8 +137,8 @@ def test_the_weight_of_a_known_string_does_not_depend_on_the_groups_that_testify
         assert level == 2 or (after[longer] != before[longer]).any()
 
 
-def told(evidence: Evidence, strings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate and variance of each string from the levels that show the whole of it."""
+def told(evidence: Evidence, strings: np.ndarray) -> tuple[np.ndarray, Noise]:
+    """Estimate and noise of each string from the levels that show the whole of it."""
     whole, noise = evidence.first_whole(strings), evidence.noise(evidence.first_variance)
     total = np.where(whole == 0, evidence.first[numbers(strings, 0, evidence.start, evidence.symbols)] / noise, 0.0)
     precision = np.where(whole == 0, 1 / noise, 0.0)
@@ -146,7 +147,7 @@ def told(evidence: Evidence, strings: np.ndarray) -> tuple[np.ndarray, np.ndarra
         own = combined(read(level, cells_of(evidence, i - 1, strings)), evidence.noise(level.variance))
         total += shows * own / evidence.noise(level.pooled)
         precision += shows / evidence.noise(level.pooled)
-    return total / precision, 1 / precision
+    return total / precision, Noise.normal(1 / np.sqrt(precision))
 
 
 @pytest.mark.parametrize("seeds", [40, pytest.param(400, marks=pytest.mark.full)])
@@ -161,7 +162,7 @@ def test_no_string_that_nobody_holds_is_significant_too_often(seeds: int) -> Non
         nobody = everything[np.setdiff1d(np.arange(len(everything)), held)]
         known = dictionary(nobody[rng.permutation(len(nobody))[:60]])
         model = character_model(evidence)
-        p, threshold = significant(evidence, model, nobody, told(evidence, nobody), k=3, alpha=0.2, dictionary=known)
+        p, threshold = significant(evidence, model, nobody, *told(evidence, nobody), k=3, alpha=0.2, dictionary=known)
         alarms += bool((p <= threshold).any())
     assert alarms <= 0.2 * seeds + 5 * (0.16 * seeds) ** 0.5
 
@@ -181,7 +182,7 @@ def test_noise_alone_is_seldom_significant(searches: int, most: int) -> None:
         known = dictionary(others[places_in(others, ordered) < 0])
         answer = decode(evidence, 10, known)
         p, threshold = significant(
-            evidence, answer.model, answer.strings, answer.own, k=10, alpha=0.05, dictionary=known
+            evidence, answer.model, answer.strings, answer.own, answer.noise, k=10, alpha=0.05, dictionary=known
         )
         alarms += bool((p <= threshold).any())
     assert alarms <= most

@@ -67,7 +67,7 @@ def test_planted_strings_are_significant_and_their_neighbours_are_not() -> None:
     counts[:4] = 25_000
     evidence = evidence_of(strings, counts, 40, noise=0.2, seed=9)
     answer = decode(evidence, 4)
-    p, threshold = significant(evidence, answer.model, answer.strings, answer.own, k=4, alpha=0.05)
+    p, threshold = significant(evidence, answer.model, answer.strings, answer.own, answer.noise, k=4, alpha=0.05)
     accepted = {tuple(string) for string in answer.strings[p <= threshold].tolist()}
     assert {tuple(string) for string in strings[:4].tolist()} == accepted
 
@@ -83,6 +83,6 @@ def test_noise_alone_is_seldom_significant(searches: int, most: int) -> None:
         strings = random_strings(np.random.default_rng(seed), 3_000, 6, 12, shortest=4)
         evidence = evidence_of(strings, np.full(len(strings), 10), 12, noise=1.0, seed=seed, layout=(3, (5, 6)))
         answer = decode(evidence, 10)
-        p, threshold = significant(evidence, answer.model, answer.strings, answer.own, k=10, alpha=0.05)
+        p, threshold = significant(evidence, answer.model, answer.strings, answer.own, answer.noise, k=10, alpha=0.05)
         alarms += bool((p <= threshold).any())
     assert alarms <= most

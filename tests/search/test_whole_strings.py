@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
@@ -146,3 +147,21 @@ def test_more_strings_than_are_solved_jointly() -> None:
 def test_without_reports_nothing_is_known() -> None:
     made = small(1).accumulator().estimate(["ab"])
     assert made.values.tolist() == [0]
+
+
+def test_strings_that_share_their_cells_in_a_circle_are_not_all_solved_for() -> None:
+    # Two cohorts: a and b share a cell of the first, b and c of the second, c and d of the first, d and a of the
+    # second. Each can be told apart from each other, but the four counts have only three sums.
+    scheme = small(1)
+    names = ["".join(letters) for letters in itertools.product("abcd", repeat=6)]
+    first, second = (fold.items(scheme.domain.encode(names)).astype(int).tolist() for fold in scheme.folds[-1])
+    rows: dict[int, dict[int, str]] = {}
+    for name, row, column in zip(names, first, second, strict=True):
+        rows.setdefault(row, {}).setdefault(column, name)
+    one, other = list(rows.values())[:2]
+    left, right = sorted(one.keys() & other.keys())[:2]
+    circle = [one[left], other[left], other[right], one[right]]
+    made = scheme.simulate({circle[0]: 5_000, circle[1]: 3_000, "abba": 2_000}, SeededRandom(1)).estimate(circle)
+    assert made.variance is not None
+    assert (made.variance < 3_000**2).all()
+    assert (np.abs(made.values - [5_000, 3_000, 0, 0]) < 5 * np.sqrt(made.variance)).all()

@@ -20,8 +20,12 @@ from ..experiments.runner import run
 from .common import KEPT, echo_json, exit_on_error, messages, need_module
 from .options.reproduce import ReproduceOptions
 
-_COLOURS = {Outcome.REPRODUCED: "green", Outcome.NOT_REPRODUCED: "red", Outcome.UNCLEAR: "dim", Outcome.TOO_FEW: "dim"}
-_COLOURS |= {Outcome.REVERSED: "yellow", Outcome.INTERPRETED: "yellow", Outcome.COMPILED: "yellow", Outcome.OPEN: "dim"}
+_COLOURS = {
+    Outcome.REPRODUCED: "green",
+    Outcome.NOT_REPRODUCED: "red",
+    **dict.fromkeys((Outcome.REVERSED, Outcome.DECODER, Outcome.NUMPY, Outcome.COMPILED), "yellow"),
+    **dict.fromkeys((Outcome.UNCLEAR, Outcome.OTHER_DATA, Outcome.TOO_FEW, Outcome.OPEN), "dim"),
+}
 
 
 def reproduce(request: ReproduceOptions) -> None:

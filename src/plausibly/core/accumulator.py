@@ -169,7 +169,8 @@ class Accumulator(ABC):
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
         history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
-        return Estimates(names, values, variance, len(self), complete, history, arrangement=arrangement, basis=basis)
+        ends = self.scheme.ends() if not options else None
+        return Estimates(names, values, variance, len(self), complete, history, None, arrangement, ends, basis=basis)
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None

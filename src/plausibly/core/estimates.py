@@ -20,6 +20,7 @@ from .laws import of_sum
 from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
+from .tails import Noise
 from .wording import count_text, interval_texts, label_of, plural, shown
 from .words import Setting, Words
 
@@ -44,6 +45,7 @@ class Estimates(Measured):
     ``values`` are counts, not fractions, and may be negative: noise is centred on the truth. ``variance`` is None
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
     the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
+    ``ends`` has the least and the most that one report adds to an estimate; it tells how skewed the noise is.
 
     Estimates of the same items from different crowds are added, subtracted and divided: ``monday + tuesday`` has the
     counts of both crowds together, ``tuesday - monday`` the differences of the counts, ``tuesday / monday`` their
@@ -55,6 +57,7 @@ class Estimates(Measured):
     history: History = ()
     selection: Selection | None = None
     arrangement: Arrangement = _PLAIN
+    ends: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
@@ -216,17 +219,20 @@ class Estimates(Measured):
 
     def _ordered(self, order: npt.NDArray[np.intp], *steps: Applied, spared: int = 0) -> Estimates:
         # ``spared``: number of items at the end that were not selected for large estimates.
+        return self._picked(order, self._selection_of(order, spared), *steps)
+
+    def _picked(self, order: npt.NDArray[np.intp], selected: Selection | None, *steps: Applied) -> Estimates:
         variance = None if self.variance is None else self.variance[order]
-        complete = self.complete and len(order) == len(self)
-        history, selected = (*self.history, *steps), self._selection_of(order, spared)
+        complete, history = self.complete and len(order) == len(self), (*self.history, *steps)
         given = self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
-        return Estimates(*given, basis=self.basis)
+        return Estimates(*given, self.ends, basis=self.basis)
 
     def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
         if self.variance is None or len(order) == len(self):
             return before
-        largest = of_largest(self.values, np.sqrt(self.variance), order, total=self.complete).sparing(spared)
+        noise = Noise.of_reports(np.sqrt(self.variance), self.n, self.ends)
+        largest = of_largest(self.values, noise, order, total=self.complete).sparing(spared)
         return largest if before is None else before.above(largest.least)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:

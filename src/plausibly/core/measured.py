@@ -270,5 +270,5 @@ def expect_level(level: Any) -> float:
 
 def normal_interval(values: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
     """Ends of intervals around measured numbers by the normal law; ``level`` for each of them."""
-    half = NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(variance)
+    half = -NormalDist().inv_cdf((1 - level) / 2) * np.sqrt(variance)
     return values - half, values + half

@@ -486,6 +486,11 @@ class Scheme(ABC):
         decoder = self.estimator()
         return decoder.contribution if isinstance(decoder, Estimator) and self.linear else None
 
+    def ends(self) -> tuple[float, float] | None:
+        """The scheme's ``contribution``, as floats."""
+        ends = self.contribution()
+        return None if ends is None else (float(ends[0]), float(ends[1]))
+
     def support(self) -> Support:
         """The items that one record of the scheme can support, to bound the effect of fakes; by default, any."""
         return Support()

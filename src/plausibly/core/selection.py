@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from math import erfc, sqrt
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from .tails import Noise, normal_scores, normal_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,7 +31,6 @@ _CUT = 0.2
 _RESERVED = 0.1
 """Part of the error probability that is spent on the simultaneous intervals."""
 _HALVINGS = 30
-_FAR, _FINE = 37, 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +47,15 @@ class Selection:
 
     @classmethod
     def beyond(
-        cls, least: Floats, errors: Floats, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
+        cls, least: Floats, noise: Noise, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
     ) -> Selection:
-        """The selection of items above ``least``, given the standard errors of items without holders.
+        """The selection of items above ``least``, given the noise of items without holders.
 
         ``level``: only items significant at this level were eligible. ``shift``: difference between the estimates and
         the numbers by which items were chosen.
         """
-        cut = least_scores(min(_CUT, level or 1.0) * weights) * errors
-        return cls(np.maximum(least, cut) + shift, least_scores(TOLD * weights) * errors + shift, weights)
+        cut = noise.least(min(_CUT, level or 1.0) * weights)
+        return cls(np.maximum(least, cut) + shift, noise.least(TOLD * weights) + shift, weights)
 
     def take(self, order: npt.NDArray[np.intp]) -> Selection:
         """The selection of some of the items."""
@@ -85,6 +84,8 @@ class Selection:
         z, least, needed = values / safe, self.least / safe, self.needed / safe
         ends = _two_sided(z[told], least[told], self.weights[told], 1 - level)
         low[told], high[told] = (end * errors[told] for end in ends)
+        # By the law of the cut, an estimate just above it speaks for far smaller counts only, and hardly ever occurs.
+        high[told] = np.maximum(high[told], values[told])
         # The number of holders is not negative.
         bound = ~told & ~spared
         high[bound] = np.maximum(_upper(z[bound], needed[bound], 1 - level) * errors[bound], 0.0)
@@ -96,13 +97,14 @@ class Selection:
 
 
 def of_largest(
-    values: Floats, errors: Floats, chosen: npt.NDArray[np.intp], *, total: bool = False, level: float | None = None
+    values: Floats, noise: Noise, chosen: npt.NDArray[np.intp], *, total: bool = False, level: float | None = None
 ) -> Selection:
-    """The selection of the largest estimates.
+    """The selection of the largest estimates, given the noise of items without holders.
 
     ``total``: the true counts of all items have a known sum. ``level``: only items that are significant at this level
     were eligible.
     """
+    noise = noise.picked(chosen)
     count = max(len(values), 1)
     own, weights = values[chosen], np.full(len(chosen), 1 / count)
     beaten = np.delete(values, chosen)
@@ -110,24 +112,20 @@ def of_largest(
     if total and len(beaten):
         # If one estimate is larger, the others are smaller on average.
         least = own - (own - least) * (count - 1) / count
-    return Selection.beyond(least, errors[chosen], weights, level)
-
-
-def least_scores(chances: Floats) -> Floats:
-    """Number of standard errors that noise alone exceeds with each of the given chances."""
-    return np.array([-NormalDist().inv_cdf(max(chance, 1e-300)) for chance in chances.tolist()])
+    # Estimates move in steps: to be the largest, one had to exceed the middle between two steps.
+    return Selection.beyond(least - noise.steps / 2, noise, weights, level)
 
 
 def _two_sided(z: Floats, least: Floats, weights: Floats, alpha: float) -> tuple[Floats, Floats]:
     # The hybrid of Andrews, Kitagawa and McCloskey (2024): conditional on the cut and on the simultaneous interval.
     reserved = _RESERVED * alpha
-    within = least_scores(reserved * weights / 2)
+    within = normal_scores(reserved * weights / 2)
     rest = (alpha - reserved) / (1 - reserved)
 
     def chance_above(true: Floats) -> Floats:
         # Chance of a larger estimate, by the law of a chosen item with the given count, in standard errors.
-        lower, upper = _tail(np.maximum(least - true, -within)), _tail(within)
-        chance = (_tail(z - true) - upper) / np.maximum(lower - upper, 1e-300)
+        lower, upper = normal_tail(np.maximum(least - true, -within)), normal_tail(within)
+        chance = (normal_tail(z - true) - upper) / np.maximum(lower - upper, 1e-300)
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
     low = _root(lambda true: chance_above(true) >= rest / 2, z - within, z + within)
@@ -143,8 +141,8 @@ def _upper(z: Floats, most: Floats, alpha: float) -> Floats:
 
     def chance_below(true: Floats) -> Floats:
         # Chance of a smaller estimate, among those below ``most``.
-        none = _tail(np.full(len(z), within))
-        chance = (_tail(true - z) - none) / np.maximum(_tail(true - most) - none, 1e-300)
+        none = normal_tail(np.full(len(z), within))
+        chance = (normal_tail(true - z) - none) / np.maximum(normal_tail(true - most) - none, 1e-300)
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
     return _root(lambda true: chance_below(true) <= rest, z - within, z + within)
@@ -157,15 +155,3 @@ def _root(reached: Callable[[Floats], npt.NDArray[np.bool_]], low: Floats, high:
         met = reached(middle)
         low, high = np.where(met, low, middle), np.where(met, middle, high)
     return (low + high) / 2
-
-
-def _tail(z: Floats) -> Floats:
-    # Probability that a standard normal variable exceeds each z, to six digits.
-    places, logs = _table()
-    return np.asarray(np.exp(np.interp(z, places, logs)))
-
-
-@cache
-def _table() -> tuple[Floats, Floats]:
-    places = np.arange(-_FAR * _FINE, _FAR * _FINE + 1) / _FINE
-    return places, np.log([erfc(place / sqrt(2)) / 2 for place in places.tolist()])

@@ -152,7 +152,8 @@ class Evidence:
             return f"{count}{_probability(self.support)} if the claim were false"
         if self.refuted:
             return f"{count}{_probability(self.contradiction)} if the claim were true"
-        return f"{count}{_probability(self.support)} if false and {_probability(self.contradiction)} if true"
+        support, contradiction = _probability(self.support), _probability(self.contradiction)
+        return f"{count}{support} against the claim being false, {contradiction} against it being true"
 
 
 def all_of(parts: Iterable[Evidence]) -> Evidence:
@@ -204,9 +205,11 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 def number(value: float) -> str:
     """A number in a finding, with three significant digits and thousands separators."""
-    text = (
-        f"{value / 1e6:.3g} million" if abs(value) >= 1e6 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    )
+    size = abs(value)
+    if size >= 1e6:
+        text = f"{value / 1e9:.3g} billion" if size >= 1e9 else f"{value / 1e6:.3g} million"
+    else:
+        text = f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
     return text.replace("-", "−")
 
 

@@ -144,6 +144,8 @@ class Table:
     ``±f1`` is the standard deviation of ``f1``."""
     order: str | None = None
     """Metric to sort the rows by, largest first; by default, they have the order of ``said``."""
+    note: str = ""
+    """What a reader of the table alone needs to know; it follows the settings below the table."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,16 +19,20 @@ class Outcome(StrEnum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
-    REVERSED = "reversed"
-    """The published program shows it; the text's own definitions, or the program without a defect, refute it."""
+    REVERSED = "reversed: holds only in the program"
+    """The published program shows it; the text's own definitions refute it."""
+    DECODER = "holds for the paper's decoder"
+    """Text and program show it; a decoder that uses everything in the same reports refutes it."""
     UNCLEAR = "cannot be told"
     """The differences are within their errors."""
+    OTHER_DATA = "cannot be told: other data"
+    """Printed numbers that ours do not equal; but theirs are of data that we do not have."""
     TOO_FEW = "too few users to tell"
     """Even the best method would hardly find anything in these data."""
-    INTERPRETED = "holds for interpreted code"
-    """A claim about time that holds with NumPy kernels, and does not hold with compiled ones."""
-    COMPILED = "holds for compiled code"
-    """A claim about time that holds with compiled kernels, and does not hold with NumPy kernels."""
+    NUMPY = "holds with NumPy kernels"
+    """A claim about time that holds with NumPy kernels, which are interpreted, and not with compiled ones."""
+    COMPILED = "holds with compiled kernels"
+    """A claim about time that holds with compiled kernels, and not with NumPy kernels."""
     OPEN = "not measured"
 
 
@@ -143,6 +147,10 @@ class Curves:
             row["label"] for (one, two, _), rows in self._rows.items() if (one, two) == (figure, sweep) for row in rows
         ]
         return list(dict.fromkeys(found))
+
+    def data(self) -> set[str]:
+        """Names of all crowds that a finding reads, without their lengths: ``url-clicks`` for ``url-clicks/6``."""
+        return {row.get("data", "").partition("/")[0] for rows in self._rows.values() for row in rows}
 
 
 Check = Callable[[Curves], Verdict]

@@ -32,7 +32,7 @@ _COLOURS = {
     "OUE": "#0077bb",
     "BLH": "#cc3311",
     "OLH": "#222222",
-    "FLH": "#33a0e0",
+    "FLH": "#66ccee",
     "HR": "#ee3377",
     "HM": "#997700",
     "SS": "#009988",
@@ -52,7 +52,8 @@ _COMBINED = {"mean": "#0077bb", "median": "#117733", "min": "#cc3311", "peel": "
 """Colours of the ways to combine the rows of a sketch."""
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
 """Colours of several views of one scheme."""
-_MARKS = "osD^vP*X<>hp"
+_MARKS = "osD^v<>*dphPX"
+"""Those first that can be told apart when they are hollow, too."""
 _HOLLOW: dict[str, Any] = {
     "linestyle": "",
     "marker": "o",
@@ -61,7 +62,7 @@ _HOLLOW: dict[str, Any] = {
     "markeredgecolor": INK,
     "markeredgewidth": 0.8,
 }
-_PRINTED = "printed in the paper"
+_PRINTED = "black outline: printed in the paper"
 _ACROSS = 3
 """Maximum number of panels in a row; an even number of panels is drawn in pairs."""
 _WIDTH: dict[type, float] = {Panel: 3.9, Dots: 2.0}
@@ -76,7 +77,7 @@ _BESIDE = 0.36
 _AT_THE_AXIS = 12
 """Maximum length of a name at an axis; longer names go into the legend."""
 _STEP = 0.028
-"""Inches between the marks of two lines at the same point of a panel of relative errors."""
+"""Inches between the marks of two lines at the same point."""
 _FEW_DIGITS = (0.001, 1000)
 """Values on an axis that are written without powers of ten."""
 _NAMES = {"epsilon": "ε"}
@@ -168,7 +169,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
         if panel.x in group[0]:
             places, means, errors = _points(group, panel.x)
-            if panel.relative:
+            if panel.x != "label":
                 style = style | {"transform": _aside(axes, number, len(groups))}
                 axes.update_datalim(list(zip(places, means, strict=True)))  # matplotlib ignores lines that are moved
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
@@ -200,11 +201,8 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         axes.margins(x=0.15)
     if panel.logy:
         axes.set_yscale("log")
-    if panel.logy and all(_FEW_DIGITS[0] <= row["value"] <= _FEW_DIGITS[1] for row in drawn):
-        axes.yaxis.set_major_formatter(_round)
-        axes.yaxis.set_minor_formatter(_round)
-    if panel.relative:
-        axes.autoscale_view()
+        _name_powers(axes, [row["value"] for row in drawn if row["value"] > 0])
+    axes.autoscale_view()
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
     title = f"({letter}) {panel.title}" if letter else panel.title
@@ -229,9 +227,22 @@ def _aside(axes: Axes, number: int, count: int) -> Any:
     return axes.transData + ScaledTranslation(_STEP * (number - (count - 1) / 2), 0, scale)
 
 
-def _round(value: float, _place: float) -> str:
-    # 0.1, 0.2, 0.5, 1, 2, 5, 10: all would be too many.
-    return f"{value:g}" if f"{value:e}"[0] in "125" else ""
+def _name_powers(axes: Axes, values: Sequence[float]) -> None:
+    # matplotlib names powers of ten only, of which an axis may have one or none.
+    if not values:
+        return
+    least, most = min(values), max(values)
+    few = _FEW_DIGITS[0] <= least and most <= _FEW_DIGITS[1]
+    digits = "123468" if most < 6 * least else "125" if few or most < 30 * least else "1"
+
+    def name(value: float, _place: float) -> str:
+        first, power = f"{value:.0e}".split("e")
+        if first not in digits:
+            return ""
+        return f"{value:g}" if few else f"${first} \\times 10^{{{int(power)}}}$".replace("1 \\times ", "")
+
+    axes.yaxis.set_major_formatter(name)
+    axes.yaxis.set_minor_formatter(name)
 
 
 def _log_scale(axes: Axes, base: int, places: set[float]) -> None:
@@ -267,8 +278,8 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
             legend.setdefault(dots.families(label), Line2D([], [], color=colour, linewidth=4))
         legend.setdefault(kind or "measured", Line2D([], [], color="#777777", linestyle="", **mark))
         for value in dots.printed.get(label, ()):
-            (hollow,) = axes.plot(value, place, **_HOLLOW | {"marker": mark["marker"]})
-            legend.setdefault(_PRINTED, hollow)
+            axes.plot(value, place, **_HOLLOW | {"marker": mark["marker"]})
+            legend.setdefault(_PRINTED, Line2D([], [], **_HOLLOW))
     axes.set_yticks(list(places.values()), list(places))
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(-0.03, 1.03), ylim=(min(places.values(), default=0) - 0.7, 0.7), xlabel=dots.xlabel)

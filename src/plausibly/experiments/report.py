@@ -22,11 +22,13 @@ Judged = Sequence[tuple[Finding, Verdict]]
 _BADGES = {
     Outcome.REPRODUCED: ("reproduced", "✓ reproduced"),
     Outcome.NOT_REPRODUCED: ("not-reproduced", "✗ not reproduced"),
-    Outcome.REVERSED: ("reversed", "↺ reversed"),
+    Outcome.REVERSED: ("reversed", "↺ reversed: holds only in the program"),
+    Outcome.DECODER: ("partly", "◒ holds for the paper's decoder"),
     Outcome.UNCLEAR: ("unclear", "≈ cannot be told"),
+    Outcome.OTHER_DATA: ("unclear", "≈ cannot be told: other data"),
     Outcome.TOO_FEW: ("unclear", "… too few users to tell"),
-    Outcome.INTERPRETED: ("partly", "◐ holds for interpreted code"),
-    Outcome.COMPILED: ("partly", "◑ holds for compiled code"),
+    Outcome.NUMPY: ("partly", "◐ holds with NumPy kernels"),
+    Outcome.COMPILED: ("partly", "◑ holds with compiled kernels"),
     Outcome.OPEN: ("not-measured", "○ not measured"),
 }
 """CSS class and text of each badge; sign and border distinguish them without colours."""
@@ -81,7 +83,7 @@ def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
     lines = ["# Verdicts on the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
     if quick:
         lines += [_QUICK, ""]
-    lines += [f"{_RULES} {_REVERSED}", ""]
+    lines += [_RULES, "", *_kinds(verdicts)]
     errors = [(finding, verdict) for finding, verdict in verdicts if not finding.is_timing]
     times = [(finding, verdict) for finding, verdict in verdicts if finding.is_timing]
     for section in dict.fromkeys(finding.section for finding, _ in errors):
@@ -113,14 +115,33 @@ _RULES = (
     "hold at 1 %, or one must fail at 1 % divided by their number. Otherwise it cannot be told. The crowd is the same "
     "in all repeats, so the errors are those of the noise and of the hash functions."
 )
-_REVERSED = (
-    "Reversed means that the published program shows it, but the text's own definitions, or the program without a "
-    "defect, refute it at the same level."
+_READINGS = (
+    "Where the paper's text and its published program differ, both are judged. The verdict is that of the text's "
+    "definitions, unless the rule begins with the program."
 )
+_MEANINGS = {
+    Outcome.REVERSED: "the published program shows it, and the text's definitions refute it at the same level. It does "
+    "not mean that the opposite is true.",
+    Outcome.DECODER: "the text's errors and the program's both show it, and a decoder that uses everything in the same "
+    "reports refutes it at the same level.",
+    Outcome.OTHER_DATA: "our numbers differ from the printed ones, which are of data that we do not have.",
+}
+"""Kinds of verdicts that their names do not explain."""
 _TIMES = (
-    "Times say as much about a program as about a protocol. Each claim is judged twice, with the compiled kernels and "
-    "with the NumPy kernels, which are as slow as the paper's interpreted program."
+    "Times say as much about a program as about a protocol. Each claim is judged twice: with the compiled kernels, and "
+    "with the NumPy kernels, which are vectorised too, and far faster than the loops of the paper's program."
 )
+
+
+def _kinds(verdicts: Judged) -> list[str]:
+    # How text and program are combined, and what the verdicts that occur mean: paragraphs of Markdown.
+    occurring = {verdict.outcome for _, verdict in verdicts}
+    told = [f"* *{_capital(outcome)}*: {meaning}" for outcome, meaning in _MEANINGS.items() if outcome in occurring]
+    return [_READINGS, "", *told, *([""] if told else [])]
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 _QUICK = (
@@ -138,7 +159,7 @@ def _chapters(numbers: set[str]) -> str:
 
 def _sentence(words: str) -> str:
     # Capitalise the first word, and add a full stop.
-    begun = words[0].upper() + words[1:] if re.match(r"[a-z]{2}", words) else words
+    begun = _capital(words) if re.match(r"[a-z]{2}", words) else words
     return begun if begun.endswith(".") else f"{begun}."
 
 
@@ -182,7 +203,12 @@ def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
         tag("h2", "Verdicts on the paper's findings"),
         tag("table", tag("thead", heads), tag("tbody", *rows), class_="stacked"),
         tag("p", _RULES, class_="aside"),
-        *([tag("p", _REVERSED, class_="aside")] if any(v.outcome is Outcome.REVERSED for _, v in verdicts) else []),
+        tag("p", _READINGS, class_="aside"),
+        *(
+            tag("p", tag("i", _capital(outcome)), f": {meaning}", class_="aside")
+            for outcome, meaning in _MEANINGS.items()
+            if any(verdict.outcome is outcome for _, verdict in verdicts)
+        ),
         id="findings",
     )
 
@@ -353,9 +379,9 @@ _HOW = (
     "computed from a formula.",
     "MSE is the mean squared error of the estimated counts over all items; k-MSE is the same over the 50 most common "
     "items. Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program.",
-    "A point is the mean over the repeats, its bar one standard error. The dotted line is the least possible error in "
-    "a large domain, n·4e^ε/(e^ε − 1)².",
-    "Dashed lines with hollow marks show schemes and settings that are not in the paper.",
+    "A point is the mean over the repeats, its bar one standard error. The dotted line is n·4e^ε/(e^ε − 1)², the least "
+    "error of unbiased estimates in a large domain; small domains and clipping can go below it.",
+    "Dashed lines show schemes and settings that are not in the paper.",
     "Times are processor seconds of one thread: of all clients, of the server, and of the estimates.",
     "The seeds of a measurement are derived from its settings: measured again, it gives the same numbers, except for "
     "times.",

@@ -25,9 +25,14 @@ def table_of(figure: Figure, table: Table, rows: Sequence[Row]) -> Sheet:
         cells = (next(words) if column is None else column(found[label]) for column in table.columns.values())
         lines.append((label, *cells))
     same = {name: {row[name] for row in own} for name in _SETTING}
-    caption = ", ".join(
-        f"{name} = {value:,g}" for name, values in same.items() if len(values) == 1 for value in values if value
+    settings = ", ".join(
+        f"{name} = {value:,}" if isinstance(value, int) else f"{name} = {value:,g}"
+        for name, values in same.items()
+        if len(values) == 1
+        for value in values
+        if value
     )
+    caption = ". ".join(part for part in (settings, table.note) if part)
     return Sheet(title=figure.title, header=("", *table.columns), lines=tuple(lines), caption=caption)
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.parallel import in_chunks
+from ..core.tails import Noise
 from .dictionary import LN_KNOWN, Dictionary, distinct, places_in
 from .evidence import Evidence, Floats, Level, Numbers, Symbols, digits, numbers
 from .prior import CharacterModel, character_model
@@ -86,8 +87,10 @@ class Found:
     """Log-odds of being held by many users rather than by none."""
     posterior: Floats
     """Probability of being among the k most frequent strings, if the prior is right."""
-    own: tuple[Floats, Floats]
-    """Estimate and variance from the groups that report the whole string, which had no part in choosing it."""
+    own: Floats
+    """Estimate from the groups that report the whole string, which had no part in choosing it."""
+    noise: Noise
+    """Noise of this estimate if nobody has the string."""
     model: CharacterModel
     trace: tuple[Stage, ...]
     ranking: Ranking
@@ -445,6 +448,20 @@ class _Settling:
         self.own[some], self.own_variance[some], self._users[some] = total / precision, 1 / precision, users
         self.score[some], self.count[some], self.variance[some] = self.weighed(some, self.own[some])
 
+    def noise(self) -> Noise:
+        """Noise of the decoded strings' own counts, without holders."""
+        evidence = self._evidence
+        third, jump = np.zeros((2, len(self.whole)))
+        for i, values in enumerate(self._values):
+            level = evidence.levels[i - 1] if i else None
+            of_one = evidence.noise(evidence.first_variance if level is None else level.variance)
+            # The weight of one cohort in the mean.
+            weight = (self.whole <= i) * self.own_variance / of_one
+            third += len(values) * weight**3 * (evidence.first_third if level is None else level.third)
+            jump = np.maximum(jump, weight * (evidence.first_jump if level is None else level.jump))
+        errors = np.sqrt(self.own_variance)
+        return Noise(errors, np.maximum(third, 0.0) / errors**3, jump)
+
     def weighed(self, some: Numbers, own: Floats) -> tuple[Floats, Floats, Floats]:
         """Score, count and variance that the decoded strings would have with the given counts of their own groups."""
         strings, variance, users = self.strings.take(some), self.own_variance[some], self._users[some]
@@ -560,7 +577,8 @@ def _settled(evidence: Evidence, strings: _Beam, k: int, model: CharacterModel, 
         values=settling.count,
         scores=settling.score,
         posterior=posterior[order],
-        own=(settling.own, settling.own_variance),
+        own=settling.own,
+        noise=settling.noise(),
         model=model,
         trace=trace,
         ranking=ranking,

@@ -50,6 +50,10 @@ class Level:
     """Variance of one cell without holders in one cohort, on the same scale."""
     users: int
     """Number of users in all cohorts together."""
+    third: float = 0.0
+    """Third moment of one cell without holders in one cohort, on the same scale."""
+    jump: float = 0.0
+    """How much a report changes the count of a cell that it supports, on the same scale."""
 
     @property
     def pooled(self) -> float:
@@ -80,6 +84,9 @@ class Evidence:
     first_users: int
     levels: tuple[Level, ...]
     places: Places
+    first_third: float = 0.0
+    """Third moment and change by a report for the counts in ``first``, as for a level."""
+    first_jump: float = 0.0
     text: Text | None = None
     """Statistics of ordinary text in this alphabet, or None if it is not an alphabet for words."""
 

@@ -69,8 +69,9 @@ class HeavyHitters(Traced):
         return "\n".join(lines)
 
     def arranged(self, k: int) -> Estimates:
-        # As they were returned: strings that cannot be told apart from noise come last.
-        return self._ordered(np.arange(min(k, len(self)), dtype=np.intp))
+        # As they were returned, with the same intervals: strings that cannot be told apart from noise come last.
+        first = np.arange(min(k, len(self)), dtype=np.intp)
+        return self._picked(first, None if self.selection is None else self.selection.take(first))
 
     def _p_value(self, item: str | bytes) -> str:
         known = {} if self.p_values is None else dict(zip(self.items.tolist(), self.p_values.tolist(), strict=True))

@@ -17,6 +17,7 @@ from ..core.errors import ParameterError
 from ..core.history import History, search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.selection import of_largest
+from ..core.tails import Noise
 from ..core.wording import shown
 from ..core.words import Words, kind_of
 from .base import SearchTally
@@ -141,7 +142,7 @@ def best_strings(
     best = best[values[best] > 0]
     selected = None
     if variance is not None:
-        selected = of_largest(values, np.sqrt(variance), best).above(choices.least)
+        selected = of_largest(values, Noise.normal(np.sqrt(variance)), best).above(choices.least)
     items = tally.scheme.strings.decode(candidates[best])
     return HeavyHitters(
         items=items,

@@ -21,11 +21,12 @@ from ..core.parts import PartDecoder
 from ..core.probability import EpsilonLike
 from ..core.scheme import Encoded, OracleMaker, Scheme, expect_maker
 from ..core.selection import of_largest
+from ..core.tails import Noise
 from ..core.wording import shown
 from ..core.words import Kind, Words
 from .base import Search, SearchTally
 from .heavy_hitters import HeavyHitters
-from .multiple_testing import adjusted, least_score
+from .multiple_testing import adjusted, significance_level
 from .prefixes import Choices, inner_pads, prefix_lengths
 from .string_parts import Part, as_bytes, content_keys
 from .trace import Step
@@ -223,9 +224,11 @@ class ROUND(Search):
         rows = np.hstack([np.repeat(part.rows, part.more, axis=0), np.tile(endings, (len(part.rows), 1))])
         real = np.flatnonzero(~inner_pads(rows))
         rows, values, variance = rows[real], values[real], variance[real]
-        # In standard errors of an extension without holders.
-        z = values / np.sqrt(self.oracle.variance(max(len(tally), 1)))
-        allowed = np.flatnonzero((z >= least_score(level, len(rows))) & (values > above))
+        # Of an extension without holders.
+        errors = np.full(len(rows), np.sqrt(self.oracle.variance(max(len(tally), 1))))
+        noise = Noise.of_reports(errors, len(tally), self.oracle.ends())
+        p_values = adjusted(noise.chances(values))
+        allowed = np.flatnonzero((p_values <= (1.0 if level is None else significance_level(level))) & (values > above))
         best = allowed[choices.best(values[allowed], choices.k)]
         items = self.strings.decode(rows[best])
         return HeavyHitters(
@@ -235,8 +238,8 @@ class ROUND(Search):
             n=len(tally),
             complete=False,
             history=(search_by(self.name),),
-            selection=of_largest(values, np.sqrt(variance), best, level=level).above(choices.least),
-            p_values=adjusted(z[best], len(rows)),
+            selection=of_largest(values, noise, best, level=level).above(choices.least),
+            p_values=p_values[best],
             trace=(Step(part.label, self.reach, len(tally), len(rows), items, values[best]),),
         )
 

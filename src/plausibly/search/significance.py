@@ -4,8 +4,9 @@ Users whose reports chose a candidate do not count as evidence for it. A string 
 groups whose prefixes do not reach the end of x, and a p-value p(x) from all other groups, so the two are independent.
 The weights of all possible strings sum to at most 1, whatever the reports. The rule that accepts x if p(x) ≤ α·w(x)
 therefore accepts any string without holders with probability at most Σ E[α·w(x)] ≤ α, however the candidates were
-chosen. This is exact except for the normal approximation of tails and for shared cells, whose effect the clipped mean
-of the cohorts keeps small. A true string with a wrong ending is a string without holders.
+chosen. This is exact except for shared cells, whose effect the clipped mean of the cohorts keeps small, and for the law
+of the noise, which does not understate tails (``core/tails.py``). A true string with a wrong ending is a string without
+holders.
 
 The weights are passed down the tree. Strings that end on the way keep the weight that the prior gives them. The rest of
 a node's weight goes to its longer children in proportion to min(1, e^S), where S is the log-odds of a child from the
@@ -20,10 +21,11 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
+from ..core.tails import Noise
 from .dictionary import Dictionary, places_in
 from .evidence import Evidence, Floats, Numbers, Symbols, numbers
 from .prior import CharacterModel
-from .scoring import cells_of, combined, followed, read, support, upper_tail
+from .scoring import cells_of, combined, followed, read, support
 
 _LEADING = 3
 """Number of leading prefixes that share the weight equally at the root, as a multiple of k."""
@@ -144,7 +146,8 @@ def significant(
     evidence: Evidence,
     model: CharacterModel,
     strings: Symbols,
-    own: tuple[Floats, Floats],
+    own: Floats,
+    noise: Noise,
     *,
     k: int,
     alpha: float,
@@ -152,11 +155,9 @@ def significant(
 ) -> tuple[Floats, Floats]:
     """Significance of each string: its p-value and its threshold α·w; it is accepted if p ≤ α·w.
 
-    ``own``: estimate and variance from the groups that report the whole string.
+    ``own``: estimate from the groups that report the whole string; ``noise``: its noise if nobody has the string.
     """
-    estimate, variance = own
-    p = upper_tail(estimate / np.sqrt(variance))
-    return p, alpha * np.exp(log_weights(evidence, model, strings, k, dictionary))
+    return noise.chances(own), alpha * np.exp(log_weights(evidence, model, strings, k, dictionary))
 
 
 def _step(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ..core.laws import CountMean, Decoder, Estimator
 from ..core.probability import EpsilonLike
 from ..core.scheme import EXAMPLE_SEED, OracleMaker, Scheme, expect_maker
 from ..core.selection import TOLD, Selection
+from ..core.tails import third_moment
 from ..core.wording import shown
 from ..core.words import Words, kind_of
 from .base import PrefixLevel, Search, SearchTally
@@ -224,9 +225,11 @@ class TRELLIS(Search):
         level = None if level is None else significance_level(level)
         evidence = self.evidence(tally)
         found = decode(evidence, k, known)
-        chances, weights = significant(evidence, found.model, found.strings, found.own, k=k, alpha=1, dictionary=known)
+        chances, weights = significant(
+            evidence, found.model, found.strings, found.own, found.noise, k=k, alpha=1, dictionary=known
+        )
         p_values = adjusted_p_values(chances, weights)
-        values, variance = self.estimator().estimate(tally.evidence, tally.numbers, self._rows(found.strings))
+        values, variance = self._counts(tally, found.strings, p_values <= TOLD)
         allowed = np.flatnonzero((values > 0) & (p_values <= (1.0 if level is None else level)))
         # The most common first; at the end, strings that cannot be told apart from noise.
         chosen = allowed[:k]
@@ -250,8 +253,7 @@ class TRELLIS(Search):
         strings, n, reported = self.strings, len(tally), tally.evidence
         numbers = {part: number for number, part in enumerate(self.parts)}
 
-        def counts(part: Part) -> tuple[Floats, float, int]:
-            # Counts of all items of a part, scaled up to all users; variance of an item without holders; users.
+        def counts(part: Part) -> _Counted:
             own = reported[numbers[part]]
             scale = n / max(own.users, 1)
             decoder = part.scheme.estimator()
@@ -262,16 +264,17 @@ class TRELLIS(Search):
             if not isinstance(part, Fold):
                 values = values[: part.count]  # the oracle's domain may be larger
             noise = part.scheme.variance(own.users) * scale**2 if own.users else np.inf
-            return values * scale, noise, own.users
+            low, high = (end * scale for end in part.scheme.ends() or (0.0, 0.0))
+            return _Counted(values * scale, noise, own.users, high, high - low)
 
         def shares(parts: Sequence[Part]) -> tuple[Floats, Floats]:
             found = [counts(part) for part in parts]
             users = max(n, 1)
-            return np.stack([values / users for values, _, _ in found]), np.array([v / users**2 for _, v, _ in found])
+            return np.stack([own.values / users for own in found]), np.array([own.noise / users**2 for own in found])
 
         letters, letters_variance = shares(self.letter_parts)
         pairs, pairs_variance = shares(self.pair_parts) if self.pair_parts else (None, None)
-        first, first_variance, first_users = counts(self.first_part)
+        first = counts(self.first_part)
         levels = tuple(self._level(folds, [counts(fold) for fold in folds], n) for folds in self.folds)
 
         def places(level: int, stems: Symbols) -> tuple[Numbers, Numbers]:
@@ -288,21 +291,36 @@ class TRELLIS(Search):
             letters_variance=letters_variance,
             pairs=None if pairs is None else pairs.reshape(-1, strings.symbols, strings.symbols),
             pairs_variance=pairs_variance,
-            first=first.astype(np.float32),
-            first_variance=first_variance,
-            first_users=first_users,
+            first=first.values.astype(np.float32),
+            first_variance=first.noise,
+            first_users=first.users,
+            first_third=first.third,
+            first_jump=first.jump,
             levels=levels,
             places=places,
             text=ordinary_text(strings),
         )
 
-    def _level(self, folds: Sequence[Fold], found: Sequence[tuple[Floats, float, int]], n: int) -> Level:
+    def _level(self, folds: Sequence[Fold], found: Sequence[_Counted], n: int) -> Level:
         count_mean = CountMean(folds[0].scheme.size)
-        tables = [count_mean.counts(values, n).astype(np.float32) for values, _, _ in found]
-        variance = max(noise for _, noise, _ in found) * float(count_mean.scale) ** 2
-        step = folds[0].last - folds[0].stem
-        users = sum(own for _, _, own in found)
-        return Level(folds[0].last, step, folds[0].block, np.stack(tables), variance, users)
+        scale = float(count_mean.scale)
+        return Level(
+            length=folds[0].last,
+            step=folds[0].last - folds[0].stem,
+            block=folds[0].block,
+            tables=np.stack([count_mean.counts(own.values, n).astype(np.float32) for own in found]),
+            variance=max(own.noise for own in found) * scale**2,
+            users=sum(own.users for own in found),
+            third=max(own.third for own in found) * scale**3,
+            jump=max(own.jump for own in found) * scale,
+        )
+
+    def _counts(self, tally: SearchTally, found: Symbols, real: npt.NDArray[np.bool_]) -> tuple[Floats, Floats | None]:
+        # Counts of found strings; ``real``: those that can be told apart from noise.
+        decoder, rows = self.estimator(), self._rows(found)
+        if isinstance(decoder, WholeStrings):
+            return decoder.of_found(tally.evidence, len(tally), rows, real)
+        return decoder.estimate(tally.evidence, tally.numbers, rows)
 
     def _trace(self, found: Found, tally: SearchTally) -> tuple[Step, ...]:
         steps = []
@@ -321,12 +339,30 @@ class TRELLIS(Search):
         return strings.astype(self.strings.symbol_dtype)
 
 
+class _Counted(NamedTuple):
+    """Counts of all items of a part, scaled up to all users, and the noise of an item without holders."""
+
+    values: Floats
+    noise: float
+    """Variance of an item without holders."""
+    users: int
+    most: float
+    """Most that a report adds to a count; 0 if this is not known."""
+    jump: float
+    """How much more a report adds to a count that it supports than to others."""
+
+    @property
+    def third(self) -> float:
+        """Third moment of an item without holders."""
+        return self.users * float(third_moment(self.noise / self.users, self.most)) if self.users else 0.0
+
+
 def _selection(
     found: Found, values: Floats, weights: Floats, chosen: Numbers, beaten: Numbers, level: float | None
 ) -> Selection:
     # ``values`` estimate the counts by a law, ``found.own`` are robust counts of the same groups, which chose.
-    own, variance = (part[chosen] for part in found.own)
     least = np.full(len(chosen), -np.inf)
     if len(beaten):
         least = found.ranking.least(chosen, float(found.posterior[beaten].max()))
-    return Selection.beyond(least, np.sqrt(variance), weights[chosen], level, shift=values[chosen] - own)
+    noise, shift = found.noise.picked(chosen), values[chosen] - found.own[chosen]
+    return Selection.beyond(least, noise, weights[chosen], level, shift=shift)

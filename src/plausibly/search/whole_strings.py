@@ -11,12 +11,14 @@ Derivation: docs/adr/0024-counts-of-found-strings.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.history import History
 from ..core.laws import Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, thinned
@@ -27,8 +29,8 @@ from .string_parts import Part
 
 SOLVED = 1000
 """Number of strings whose shared cells are solved jointly; if more are asked for, those with the largest counts."""
-_INSEPARABLE = 0.99
-"""Weight of the cells that two strings share from which on their counts cannot be separated: practically all."""
+_INSEPARABLE = 50.0
+"""Factor by which solving may increase the error of a string; beyond it, its cells are those of other strings."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,13 @@ class WholeStrings:
         places = places.reshape(-1)
         return values[places], None if variance is None else variance[places]
 
+    def of_found(self, evidence: Any, n: int, rows: Codes, real: Any) -> tuple[Floats, Floats | None]:
+        """Counts of different strings that a search found, of which only those in ``real`` are solved for together.
+
+        The others were found because they share cells with these, or by luck: solved for, they would take users away.
+        """
+        return _Reading(self, rows, evidence, n).solved(np.flatnonzero(real)) if len(rows) else (np.zeros(0),) * 2
+
 
 class _Seen(NamedTuple):
     """A group that sees some of the strings whole: the cell of each string, and the group's weight in its mean."""
@@ -185,19 +194,22 @@ class _Reading:
             self._elsewhere -= each.weight / (each.group.part.scheme.size - 1)
         self._room = min([each.group.part.scheme.size // 8 for each in folded], default=SOLVED)
 
-    def solved(self) -> tuple[Floats, Floats | None]:
-        """Counts of the strings without what they add to each other's cells, and their variances."""
+    def solved(self, some: Numbers | None = None) -> tuple[Floats, Floats | None]:
+        """Counts of the strings without what they add to each other's cells, and their variances.
+
+        ``some``: the strings whose additions count; by default all.
+        """
         values = self._separate.copy()
-        heavy, met = self._separable(np.argsort(-values, kind="stable")[: max(1, min(SOLVED, self._room))])
-        place = np.full(len(values), -1)
-        place[heavy] = np.arange(len(heavy))
-        both = place[met.string] >= 0
-        at = place[met.string[both]], met.other[both]
-        mixing = np.repeat(self._elsewhere[heavy, None], len(heavy), axis=1)
-        np.fill_diagonal(mixing, 1.0)
-        np.add.at(mixing, at, met.weight[both])
-        values[heavy] = np.linalg.solve(mixing, values[heavy])
-        light, rest = met.of(~both), place < 0
+        some = np.arange(len(values)) if some is None else some
+        heavy = some[np.argsort(-values[some], kind="stable")][: max(1, min(SOLVED, self._room))]
+        mixed = self._mixed(heavy)
+        while (hidden := mixed.hidden()) is not None:
+            heavy = np.delete(heavy, hidden)
+            mixed = self._mixed(heavy)
+        met, both, at, inverse = mixed.met, mixed.both, mixed.at, mixed.inverse
+        values[heavy] = inverse @ values[heavy]
+        light, rest = met.of(~both), np.ones(len(values), dtype=bool)
+        rest[heavy] = False
         values[rest] -= self._elsewhere[rest] * values[heavy].sum()
         np.subtract.at(values, light.string, light.weight * values[heavy[light.other]])
         if not self._known:
@@ -205,21 +217,19 @@ class _Reading:
         variance = self._variance(heavy, values)
         noise = np.diag(variance[heavy])
         np.add.at(noise, at, met.covariance[both])
-        inverse = np.linalg.inv(mixing)
         variance[heavy] = np.einsum("ij,jk,ik->i", inverse, noise, inverse, optimize=True)
         np.add.at(variance, light.string, light.weight**2 * variance[heavy[light.other]])
         return values, np.maximum(variance, 0.0)
 
-    def _separable(self, heavy: Numbers) -> tuple[Numbers, _Meetings]:
-        # Of strings that share all their cells, only the first can be solved for.
-        met = self._meetings(heavy)
-        place = np.full(len(self._separate), len(heavy))
+    def _mixed(self, heavy: Numbers) -> _Mixed:
+        met, place = self._meetings(heavy), np.full(len(self._separate), -1)
         place[heavy] = np.arange(len(heavy))
-        shared = np.zeros((len(heavy), len(heavy)))
-        own = place[met.string] < len(heavy)
-        np.add.at(shared, (place[met.string[own]], met.other[own]), met.weight[own])
-        hidden = (np.tril(shared, -1) > _INSEPARABLE).any(axis=1)
-        return (heavy, met) if not hidden.any() else (heavy[~hidden], self._meetings(heavy[~hidden]))
+        both = place[met.string] >= 0
+        at = place[met.string[both]], met.other[both]
+        mixing = np.repeat(self._elsewhere[heavy, None], len(heavy), axis=1)
+        np.fill_diagonal(mixing, 1.0)
+        np.add.at(mixing, at, met.weight[both])
+        return _Mixed(met, both, at, mixing)
 
     def _meetings(self, heavy: Numbers) -> _Meetings:
         none = np.zeros(0, dtype=np.int64)
@@ -273,3 +283,28 @@ class _Meetings(NamedTuple):
     def of(self, some: Any) -> _Meetings:
         """Some of the meetings of strings."""
         return _Meetings(self.string[some], self.other[some], self.weight[some], self.covariance[some])
+
+
+@dataclass(frozen=True)
+class _Mixed:
+    """How the counts of the heavy strings, largest first, add to each other."""
+
+    met: _Meetings
+    both: npt.NDArray[np.bool_]
+    """Mask of the meetings of two heavy strings."""
+    at: tuple[Numbers, Numbers]
+    """Places of these two among the heavy strings."""
+    mixing: Floats
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """What the separate counts add to the counts that are solved for."""
+        return np.asarray(np.linalg.inv(self.mixing))
+
+    def hidden(self) -> int | None:
+        """Place of a string whose count cannot be separated from those of larger ones, if there is any."""
+        with suppress(np.linalg.LinAlgError):
+            if np.abs(self.inverse).max(initial=0.0) < _INSEPARABLE:
+                return None
+        part = np.abs(np.linalg.svd(self.mixing)[2][-1])
+        return int(np.flatnonzero(part > 0.1 * part.max())[-1])
