@@ -211,7 +211,7 @@ def test_intervals_of_equal_items_hold_although_estimates_tie(name: str, epsilon
 @pytest.mark.parametrize("k", ["a", None, 0, -1, 1.5, float("nan"), True])
 def test_a_number_of_items_to_show_is_a_positive_integer(k: Any) -> None:
     with pytest.raises(ParameterError, match="k: expected a positive integer"):
-        make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate().largest(k)
+        make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate().top(k)
 
 
 def test_a_level_may_be_as_close_to_one_as_floats_allow() -> None:

@@ -124,4 +124,4 @@ def test_counts_do_not_depend_on_how_many_strings_are_asked_for() -> None:
 def test_the_first_strings_of_a_search_keep_their_intervals() -> None:
     found = trellis(epsilon=3).simulate(FLAT, SeededRandom(4)).search(k=20)
     assert len(found) > 9
-    np.testing.assert_array_equal(found.largest(9).interval(), np.array(found.interval())[:, :9])
+    np.testing.assert_array_equal(found.arranged(9).interval(), np.array(found.interval())[:, :9])
