@@ -1305,7 +1305,7 @@ ESTIMATOR = [
     fault(
         "one-sided-quantile",
         "90 % intervals sold as 95 %",
-        Edit("core.estimates:Estimates.interval", "(1 + level) / 2", "level"),
+        Edit("core.estimates:Estimates.interval", "(1 - level) / 2", "1 - level"),
         by=detect.intervals,
         sees="the interval is not the central 95 %",
     ),
