@@ -1305,7 +1305,7 @@ ESTIMATOR = [
     fault(
         "one-sided-quantile",
         "90 % intervals sold as 95 %",
-        Edit("core.measured:normal_interval", "(1 + level) / 2", "level", at="core.estimates:normal_interval"),
+        Edit("core.measured:normal_interval", "(1 - level) / 2", "1 - level", at="core.estimates:normal_interval"),
         by=detect.intervals,
         sees="the interval is not the central 95 %",
     ),

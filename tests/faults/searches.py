@@ -551,7 +551,7 @@ PLANS: list[Plan] = [
     (
         "shared-cells-not-solved",
         "a string in a cell of another also gets the other's users",
-        (Edit("search.whole_strings:_Reading.solved", "met.weight[both])", "0 * met.weight[both])"),),
+        (Edit("search.whole_strings:_Reading._mixed", "met.weight[both])", "0 * met.weight[both])"),),
         counts_of_strings,
         "the spread of the counts is not the stated one",
     ),
