@@ -118,9 +118,8 @@ class Aim:
         lean = [option for option in options if option.costs.state_bytes <= memory]
         if small and not lean:
             need = min(option.costs.state_bytes for option in small)
-            return Words(
-                f"limits: no scheme fits in {memory:,} bytes of state; ", Setting("memory", need), " is enough"
-            )
+            too_little = f": no scheme fits in {memory:,} bytes of state; "
+            return Words(Setting("memory"), too_little, Setting("memory", need), " is enough")
         if lean:
             # Some schemes fit the memory, so the reports are too long.
             option = min(lean, key=lambda o: (o.costs.report_bytes, o.measure))
@@ -129,7 +128,8 @@ class Aim:
             fixes = Words(Setting("report_bytes", need), f" is enough ({option.scheme.name})")
             if also is not None:
                 fixes += Words(", or ", Setting("memory", also), " with ", Setting("report_bytes", most))
-            return Words(f"limits: no scheme with {most}-byte reports fits in {memory:,} bytes of state; ", fixes)
+            short = f": no scheme with {most}-byte reports fits in {memory:,} bytes of state; "
+            return Words(Setting("report_bytes"), short, fixes)
         bytes_, state = (min(getattr(o.costs, name) for o in options) for name in ("report_bytes", "state_bytes"))
         return f"limits: no scheme fits; the smallest report has {bytes_} bytes, the smallest state {state:,}"
 

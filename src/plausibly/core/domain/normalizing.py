@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ... import device
 from ..errors import ParameterError
 from ..wording import nearest, shown
 from ..words import Setting, Words
 from .base import Domain, Facts
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 STEPS = device.NORMALIZING
 _SETTING = Setting("normalize")
@@ -103,7 +100,7 @@ class Normalizing(Domain):
         return given
 
     def __repr__(self) -> str:
-        own: DataclassInstance = self  # type: ignore[assignment]
+        own: Any = self
         shown_fields = [field.name for field in fields_of(own) if field.repr]
         words = [f"{name}={getattr(self, name)!r}" for name in shown_fields if name != "normalize"]
         if self.normalize:
