@@ -194,6 +194,7 @@ def test_the_intervals_of_a_real_collection_hold_after_top() -> None:
     assert plain < 0.8 * 600
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "epsilon"), [("DE", 3), ("OUE", 3), ("OUE", 10)])
 def test_intervals_of_equal_items_hold_although_estimates_tie(name: str, epsilon: float) -> None:
     # Ten equal items, and estimates that move in steps: ties at the cut once gave intervals without a width, and 90 %.

@@ -116,6 +116,7 @@ def test_split_users_send_one_report_at_the_whole_budget(name: str, parts: int) 
     assert both.report_dtype.itemsize - 1 == 2 * (split.report_dtype.itemsize - 1)
 
 
+@pytest.mark.full
 def test_one_fragment_has_the_whole_budget_and_all_fragments_share_it() -> None:
     own = {**SKETCHES, "width": 2**14, "split": "none", "word_oracle": None}
     one, every = (Cell(name, own, **PLACE).make() for name in ("SFP", AllFragments.name))
