@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, lgamma, log, sqrt
+from math import ceil, exp, lgamma, log, sqrt
 
 import numpy as np
 import pytest
@@ -33,6 +33,12 @@ def test_a_chance_is_never_understated_and_seldom_much_overstated(n: int, q: flo
             assert 1 <= stated / exact < (1.2 if expected >= 100 else 20 if expected > 0.001 else 50)
             checked += 1
     assert checked or n * q < 0.05 or n < 10
+
+
+@pytest.mark.parametrize(("n", "ratio"), [(200_000, 1.2), (20_000, 1.6), (1_000, 7.2)])
+def test_the_normal_law_understates_tails_as_the_documentation_says(n: int, ratio: float) -> None:
+    exact = binomial_tail(n, 1 / 16, ceil(n / 16 + 5 * sqrt(15 * n) / 16))
+    assert exact / float(normal_tail(np.array([5.0]))[0]) == pytest.approx(ratio, abs=0.05)
 
 
 @pytest.mark.parametrize("skewness", [0.0, 1e-4, 0.1, 1.0, 5.0])

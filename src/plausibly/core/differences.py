@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from .wording import visible
+from .wording import decimal, visible
 
 _MOST = 4
 """Maximum number of differences to name."""
@@ -64,15 +64,5 @@ def _value(value: Any) -> str:
     text = visible(value)
     whole, _, part = text.partition("/")
     if whole.isdecimal() and part.isdecimal():
-        return _decimal(Fraction(text))
+        return decimal(Fraction(text))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def _decimal(number: Fraction) -> str:
-    # In whole numbers: no function with floats may be reached from a client by its name.
-    places = 12
-    scaled = number * 10**places
-    if scaled.denominator != 1:
-        return str(number)
-    digits = str(scaled.numerator).zfill(places + 1)
-    return f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")

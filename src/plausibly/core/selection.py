@@ -89,7 +89,7 @@ class Selection:
         # The number of holders is not negative.
         bound = ~told & ~spared
         high[bound] = np.maximum(_upper(z[bound], needed[bound], 1 - level) * errors[bound], 0.0)
-        half = NormalDist().inv_cdf((1 + level) / 2) * errors[spared]
+        half = normal_scores(np.array([(1 - level) / 2])) * errors[spared]
         low[spared], high[spared] = values[spared] - half, values[spared] + half
         certain = errors == 0
         low[certain] = high[certain] = values[certain]
