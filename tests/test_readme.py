@@ -87,7 +87,7 @@ def test_the_demo_prints_the_shown_table(tmp_path: Path) -> None:
     assert len(shown) == 4
     assert [line for line in shown if line not in printed] == []
     # The sentence below the table.
-    told = re.search(r"counts them: (\d+) of 1,000 with the list, (\d+) of\s+10 without", README)
+    told = re.search(r"counts them: in this run (\d+) of 1,000 with\s+the list, (\d+) of\s+10 without", README)
     assert told is not None
     said = " ".join(printed)
     assert f"{told[1]} of the 1,000 intervals contain the truth" in said
