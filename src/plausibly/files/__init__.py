@@ -5,7 +5,7 @@ from .authentication import Key, KeyNeededError
 from .batches import Glue
 from .checking import Checked, check_values
 from .faults import Fault, Faults
-from .openers import LocalFile, Opener
+from .openers import LocalFile, Opener, UnreachableError
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .sources import ValuesError
@@ -28,6 +28,7 @@ __all__ = [
     "ReportWriter",
     "SimulatedError",
     "Skipped",
+    "UnreachableError",
     "Values",
     "ValuesError",
     "check_values",

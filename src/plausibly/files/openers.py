@@ -8,6 +8,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from ..core.errors import ReportError
+
+
+class UnreachableError(ReportError):
+    """A report file that cannot be opened or read here, although it may be intact; never skipped as damaged."""
+
+    def __init__(self, name: str, reason: str, group: int | None = None) -> None:
+        self.name, self.reason, self.group = name, reason, group
+        super().__init__(name, reason, group)
+
+    def __str__(self) -> str:
+        place = self.name if self.group is None else f"{self.name}, row group {self.group}"
+        return f"{place}: {self.reason}; check that the machine that reads it has the file and may read it"
+
 
 class BinaryFile(Protocol):
     """A seekable binary file that is open for reading, such as ``open(path, "rb")`` returns."""
@@ -40,7 +54,12 @@ class Opener(Protocol):
         """The name of the opener's file in messages."""
 
     def open(self) -> BinaryFile:
-        """The opener's file, open at its beginning. Raises `OSError` if it cannot be read."""
+        """The opener's file, open at its beginning. Raises `OSError` if it cannot be read.
+
+        Opening and reading raise `OSError` for a file that may be intact: it is absent, the reader has no right to it,
+        or the storage does not answer. Nothing skips such a file. A file that ends too early raises nothing: it
+        returns fewer bytes.
+        """
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
 from ..core.words import Words, kind_of
 from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
-from .openers import BinaryFile, Source, opener_of
+from .openers import BinaryFile, Source, UnreachableError, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, page_records
 
@@ -236,12 +236,15 @@ class ReportFile:
         Their bytes are verified to be those that were written. ``Accumulator.add`` checks whether they are reports.
         """
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
+        # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
         try:
-            # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
             with self._opened() as file:
                 file.seek(chunk.start)
                 stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
                 length = _fill(stored, file)
+        except OSError as error:
+            raise self._unreachable(error, group) from None
+        try:
             content = page_records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
@@ -265,6 +268,9 @@ class ReportFile:
     def damaged(self, reason: str, group: int | None = None) -> DamagedError:
         """A `DamagedError` that names this report file or one of its row groups."""
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
+
+    def _unreachable(self, error: OSError, group: int | None = None) -> UnreachableError:
+        return UnreachableError(self.name, error.strerror or f"cannot be read ({error})", group)
 
     def _opened(self) -> BinaryFile:
         file: object = self._opener.open()
@@ -292,7 +298,7 @@ class ReportFile:
                 start = file.seek(size - _TAIL.size - length)
                 footer = file.read(length)
         except OSError as error:
-            raise self.damaged(error.strerror or "cannot be read") from None
+            raise self._unreachable(error) from None
         except struct.error:
             raise self.damaged("shorter than it says") from None
         place, keyed = _seal_of(footer)
