@@ -9,6 +9,7 @@ from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .sources import ValuesError
+from .stores import StoredFile, UnreachableError
 from .tallies import Collected, SimulatedError, read_tally, write_tally
 from .values import Values, values
 
@@ -28,6 +29,8 @@ __all__ = [
     "ReportWriter",
     "SimulatedError",
     "Skipped",
+    "StoredFile",
+    "UnreachableError",
     "Values",
     "ValuesError",
     "check_values",
