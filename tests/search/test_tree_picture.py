@@ -133,7 +133,7 @@ def test_strings_that_were_put_aside_go_straight_to_the_end() -> None:
 def test_many_steps_are_thinned_and_the_picture_says_so(pyplot: Any) -> None:
     picture = Picture(CASES["many long steps"], 6)
     assert [step.length for step in picture.steps] == [4, 10, 16, 22, 28, 34, 40, 46, 52, 58, 64]
-    assert "one step in 3" in picture.note
+    assert "every third step is shown" in picture.note
     assert "one step" not in Picture(CASES["forty"], 6).note
 
 
@@ -145,7 +145,7 @@ def test_more_strings_than_are_drawn_are_counted(pyplot: Any) -> None:
 def test_what_may_be_luck_is_hollow(pyplot: Any) -> None:
     axes = CASES["luck"].plot_tree()
     assert [line.get_markerfacecolor() for line in axes.lines].count("white") == 1
-    assert "hollow: cannot be told apart from noise" in axes.texts[-1].get_text()
+    assert "hollow: the interval contains 0, or the string cannot be told apart from noise" in axes.texts[-1].get_text()
     assert "hollow" not in CASES["forty"].plot_tree().texts[-1].get_text()
     # With an upper bound only, a string is hollow, whether or not the search has p-values.
     bounded = CASES["upper bounds"].plot_tree()

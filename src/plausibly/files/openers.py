@@ -50,7 +50,12 @@ class Opener(Protocol):
         """The name of the opener's file in messages."""
 
     def open(self) -> BinaryFile:
-        """The opener's file, open at its beginning. Raises `OSError` if it cannot be read."""
+        """The opener's file, open at its beginning. Raises `OSError` if it cannot be read.
+
+        Opening and reading raise `OSError` for a file that may be intact: it is absent, the reader has no right to it,
+        or the storage does not answer. Nothing skips such a file. A file that ends too early raises nothing: it
+        returns fewer bytes.
+        """
 
 
 @dataclass(frozen=True)

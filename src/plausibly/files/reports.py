@@ -34,7 +34,7 @@ from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
 from .openers import BinaryFile, Kept, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, page_records
-from .stores import UnreachableError
+from .unreachable import UnreachableError
 
 VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
@@ -244,7 +244,7 @@ class ReportFile:
         # The first row group brings the first bytes of the file along.
         before = len(_PARQUET) if chunk.start == len(_PARQUET) else 0
         # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
-        with self._reached() as file:
+        with self._reached(group) as file:
             file.seek(chunk.start - before)
             stored = memoryview(self._arrow.allocate_buffer(before + chunk.packed)).cast("B")
             length = _fill(stored, file)
@@ -277,7 +277,7 @@ class ReportFile:
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
     @contextmanager
-    def _reached(self) -> Iterator[BinaryFile]:
+    def _reached(self, group: int | None = None) -> Iterator[BinaryFile]:
         # The open file. An error of the disk or the network says nothing about the file's content.
         try:
             file: object = self._opener.open() if self._kept is None else self._kept.again()
@@ -287,7 +287,7 @@ class ReportFile:
             with cast(BinaryFile, file) as opened:
                 yield opened
         except OSError as error:
-            raise UnreachableError(f"{self.name}: {error.strerror or f'cannot be reached: {error}'}") from None
+            raise UnreachableError(self.name, error.strerror or f"cannot be read ({error})", group) from None
 
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # The metadata, their position and their checksum, which is verified before anything interprets the rest.

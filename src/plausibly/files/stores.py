@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import StateError
+from .unreachable import UnreachableError
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)/*(.*)", re.DOTALL)
 _KINDS = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
@@ -43,10 +44,6 @@ _CAUSES = (
 )
 """Words in the errors that Arrow raises, and what these errors mean to the user."""
 _NO_FILE = "there is no such file; check its name and that of the bucket"
-
-
-class UnreachableError(StateError):
-    """A file that cannot be reached. Nothing is known about its content, so it is never skipped as damaged."""
 
 
 def is_address(given: object) -> TypeGuard[str]:
@@ -137,15 +134,11 @@ def stored_files(address: str) -> list[StoredFile]:
     if address.endswith(".parquet"):
         return [StoredFile(address)]
     _, fs = _pyarrow()
-    try:
-        with _explained():
+    with _reaching(address):
+        try:
             listed = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
-    except FileNotFoundError as error:
-        if error.strerror != _NO_FILE:
-            raise UnreachableError(f"{address}: {error.strerror}") from None
-        listed = []
-    except OSError as error:
-        raise UnreachableError(f"{address}: {error.strerror}") from None
+        except FileNotFoundError:
+            listed = []
     inside = [PurePosixPath(each.path).relative_to(path) for each in listed if each.type == fs.FileType.File]
     found = sorted(each for each in inside if each.suffix == ".parquet" and not is_hidden(each))
     if found:
@@ -159,11 +152,8 @@ def size_of_stored(address: str) -> int | None:
     """Size of a stored file in bytes; None if there is no file at the address."""
     _, fs = _pyarrow()
     system, path = _stored(address)
-    try:
-        with _explained():
-            found = system.get_file_info(path)
-    except OSError as error:
-        raise UnreachableError(f"{address}: {error.strerror}") from None
+    with _reaching(address):
+        found = system.get_file_info(path)
     return int(found.size) if found.type == fs.FileType.File else None
 
 
@@ -171,11 +161,8 @@ def upload(path: Path, address: str) -> None:
     """Upload a file whole: the stored file appears, or replaces another, once all its bytes have arrived."""
     _, fs = _pyarrow()
     system, place = _stored(address)
-    try:
-        with _explained():
-            fs.copy_files(str(path), place, source_filesystem=fs.LocalFileSystem(), destination_filesystem=system)
-    except OSError as error:
-        raise UnreachableError(f"{address}: not uploaded: {error.strerror}") from None
+    with _reaching(address):
+        fs.copy_files(str(path), place, source_filesystem=fs.LocalFileSystem(), destination_filesystem=system)
 
 
 def _stored(address: str) -> tuple[Any, str]:
@@ -192,15 +179,21 @@ def _stored(address: str) -> tuple[Any, str]:
         )
     if not authority and kind != "hdfs":
         raise StateError(f"{kind}://: expected an address such as {kind}://bucket/day, got no bucket")
+    with _reaching(address):
+        if kind == "s3":
+            system, root = _s3(authority, _s3_endpoint(), _s3_region(), os.getpid()), authority
+        else:
+            system, root = _other(f"{kind}://{authority}/", os.getpid())
+    return system, f"{root.rstrip('/')}/{path}"
+
+
+@contextmanager
+def _reaching(address: str) -> Iterator[None]:
     try:
         with _explained():
-            if kind == "s3":
-                system, root = _s3(authority, _s3_endpoint(), _s3_region(), os.getpid()), authority
-            else:
-                system, root = _other(f"{kind}://{authority}/", os.getpid())
+            yield
     except OSError as error:
-        raise UnreachableError(f"{kind}://{authority}: {error.strerror}") from None
-    return system, f"{root.rstrip('/')}/{path}"
+        raise UnreachableError(address, str(error.strerror)) from None
 
 
 @contextmanager
