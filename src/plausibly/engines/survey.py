@@ -12,7 +12,7 @@ from ..core.parallel import in_order, thread_count
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
 from ..files.authentication import Key
-from ..files.openers import Source
+from ..files.openers import LocalFile, Source, opener_of
 from ..files.reports import DamagedError, ReportFile
 from ..files.stores import is_address, is_hidden, local_path, stored_files
 from ..files.tallies import Collected, SimulatedError, ranges_without
@@ -162,7 +162,7 @@ def survey(
         if file.identity in files:
             copies.append(file.name)
         else:
-            files[file.identity] = Found(source, file.name, file.groups, file.simulated)
+            files[file.identity] = Found(_from_anywhere(source), file.name, file.groups, file.simulated)
     if scheme is None:
         raise ReportError(f"{skipped[0].file}: {skipped[0].reason}; none of the files can be read")
     return Survey(scheme, files, tuple(copies), frozenset(names), tuple(skipped))
@@ -206,3 +206,9 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
     if not found:
         raise ParameterError("expected files of reports or folders of them, got none")
     return found
+
+
+def _from_anywhere(source: Source) -> Source:
+    # Workers run in other folders than this process.
+    opener = opener_of(source)
+    return opener.from_anywhere() if isinstance(opener, LocalFile) else source

@@ -60,13 +60,21 @@ class Opener(Protocol):
 
 @dataclass(frozen=True)
 class LocalFile:
-    """The opener of a file on this machine."""
+    """The opener of a file on this machine, or on a disk that all machines share.
+
+    ``path`` is where the file is, if its name in messages is another spelling of that.
+    """
 
     name: str
+    path: str = ""
 
     def open(self) -> BinaryFile:
         """The opener's file, open at its beginning."""
-        return open(self.name, "rb")
+        return open(self.path or self.name, "rb")
+
+    def from_anywhere(self) -> LocalFile:
+        """The same opener for a process that runs in another folder; the name in messages stays as it is."""
+        return LocalFile(self.name, os.path.abspath(self.path or self.name))
 
 
 Source = str | Path | Opener
@@ -77,7 +85,7 @@ def opener_of(source: Source) -> Opener:
     """The opener of a report file that is given by its path or address, or the given opener itself.
 
     >>> opener_of("monday.parquet")
-    LocalFile(name='monday.parquet')
+    LocalFile(name='monday.parquet', path='')
     >>> opener_of("s3://bucket/monday.parquet")
     StoredFile(name='s3://bucket/monday.parquet')
     """
