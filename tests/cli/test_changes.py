@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import plausibly
 from plausibly import SeededRandom, make
 from plausibly.cli import app
+from plausibly.core.changes import Changes
 from plausibly.files import read_tally, write_tally
+from plausibly.files.tallies import Collected
+from plausibly.pages.changes import ChangeReport
 
 PETS = ["cat", "dog", "fish"]
 
@@ -145,3 +149,29 @@ def test_simulations_are_labelled(days: tuple[Path, Path], tmp_path: Path) -> No
 def test_compare_points_to_changes() -> None:
     shown = " ".join(CliRunner().invoke(app, ["compare", "--help"]).stdout.replace("│", " ").split())
     assert "To see what changed between two collections, use plausibly changes." in shown
+
+
+def test_the_table_counts_the_other_item_and_is_complete_with_it(tmp_path: Path) -> None:
+    domain = [f"item {number}" for number in range(20)]
+    days = [tally(tmp_path / f"{seed}.tally", [500] * 20 + [900], seed, domain=domain) for seed in (1, 2)]
+    assert "The table has" not in run(*days)[1]
+    domain.append("item 20")
+    days = [tally(tmp_path / f"{seed}.tally", [500] * 21 + [900], seed, domain=domain) for seed in (1, 2)]
+    assert "The table has 21 of 22 items." in run(*days)[1]
+
+
+def test_the_items_are_listed_a_few_times_and_not_for_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (make("OUE", epsilon=1, domain_size=300).simulate([30] * 300, SeededRandom(seed)) for seed in (1, 2))
+    found = plausibly.changes(one.estimate(), two.estimate())
+    listed = []
+
+    class Items(np.ndarray[Any, Any]):
+        def tolist(self) -> Any:
+            listed.append(1)
+            return super().tolist()
+
+    items = found.items.view(Items)
+    monkeypatch.setattr(Changes, "items", property(lambda self: items))
+    source = Collected(one, simulated=True)
+    assert len(list(ChangeReport(found, source, source, largest=300).lines())) == 300
+    assert 1 <= len(listed) <= 5

@@ -13,6 +13,7 @@ from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
+from ..planner.description import Description
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
 from .asking import strings_to_explain
@@ -45,6 +46,7 @@ def search(request: SearchOptions) -> None:
                 significance=options.get("level"),
                 title=request.title,
                 unit=request.unit,
+                detectable=None if len(found) else _detectable(source),
             )
             write_answer(console, answer, request.out or (), request.tree or ())
         told_why = [found.explain(string) for string in strings]
@@ -57,6 +59,11 @@ def search(request: SearchOptions) -> None:
         printed.print(source.tally.scheme.next_step, highlight=False)
     for words in told_why:
         printed.print(f"\n{escape(words)}", highlight=False)
+
+
+def _detectable(source: Collected) -> float | None:
+    # The smallest share of users with which the search would have found a string, if there is a formula.
+    return next((share for _, share in Description(source.scheme, (len(source),)).finds), None)
 
 
 def _options(

@@ -290,8 +290,8 @@ class Estimates(Measured):
         """A bar chart of the k largest estimates with their intervals, as matplotlib axes.
 
         Items that have an order of their own, such as numbers, are drawn in that order if all are drawn. The item for
-        all other values is drawn last and apart. Bars of items that are not ``significant`` are hollow, and their lines
-        go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
+        all other values is drawn last and apart. Bars are hollow where the interval contains 0; the lines of
+        items that are not ``significant`` go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
         """
         try:
             from matplotlib import pyplot

@@ -61,11 +61,12 @@ class ChangeReport:
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the table of changes for people: the item itself, then texts. Changed items come first."""
         found, (low, high) = self.changes, self.changes.interval
+        items = found.items.tolist()
         for place in self.places(self.largest).tolist():
             ends = f"[{_points(low[place])}, {_points(high[place])}]"
             shares = [f"{100 * side.values[place]:z.2f} %" for side in (found.before, found.after)]
             told = "yes" if found.changed[place] else ""
-            yield found.items.tolist()[place], *shares, _points(found.difference.values[place]), ends, told
+            yield items[place], *shares, _points(found.difference.values[place]), ends, told
 
     def places(self, most: int) -> npt.NDArray[np.intp]:
         """Places of the items that people see, in the order of the changes; the item for all other values last."""
@@ -86,8 +87,9 @@ class ChangeReport:
         sizes = [f"{each.n:,}" for each in (self.changes.before, self.changes.after)]
         told = [f"{sizes[0]} reports before, {sizes[1]} after. Changes are in percentage points of the reports."]
         told.append(_SAME if self.same_users else _SAMPLES)
-        if self.largest < len(self.changes):
-            told.append(f"The table has {self.largest:,} of {len(self.changes):,} items.")
+        rows = len(self.places(self.largest))
+        if rows < len(self.changes):
+            told.append(f"The table has {rows:,} of {len(self.changes):,} items.")
         return told
 
     def to_dict(self) -> dict[str, Any]:

@@ -51,6 +51,19 @@ class Column:
         places = np.cumsum(np.array(chosen, dtype=np.int64)) - 1
         return Column(kept, places[self.index[self.rows_with(chosen)]])
 
+    def part(self, first: int, last: int) -> Column:
+        """The rows of the column from ``first`` up to ``last``, with only those distinct items that they have.
+
+        >>> Column(["a", "b", "c"], np.array([0, 2, 2, 1])).part(1, 3).distinct
+        ['c']
+        """
+        if (first, last) == (0, len(self)):
+            return self
+        if self.index is None:
+            return Column(self.distinct[first:last])
+        used, index = np.unique(self.index[first:last], return_inverse=True)
+        return Column([self.distinct[place] for place in used.tolist()], index)
+
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
