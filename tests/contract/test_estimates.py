@@ -401,7 +401,7 @@ def test_items_that_cannot_be_told_apart_from_noise_are_hollow() -> None:
         assert [patch.get_facecolor() == (1, 1, 1, 1) for patch in axes.patches] == [False, True, True]
         assert "hollow: the interval contains 0" in axes.get_xlabel()
         assert "cannot be told apart from noise" in axes.get_xlabel()
-        assert "hollow" not in some().plot().get_xlabel(), "all items are shown: nothing was selected"
+        assert "cannot be told apart" not in some().plot().get_xlabel(), "all items are shown: nothing was selected"
     finally:
         pyplot.close("all")
 

@@ -250,7 +250,7 @@ def _rests_on(answer: Answer) -> Html:
     return tag("section", *said, id="facts")
 
 
-_SPECIAL = ("Steps", "Fingerprint")
+_SPECIAL = ("Steps", "Definition", "Fingerprint")
 _FINGERPRINT = (
     "Steps are what was done to the estimates after they were computed. The fingerprint identifies the scheme with all "
     "its parameters: reports can be added up only if their fingerprints are equal."

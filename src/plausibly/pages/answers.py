@@ -164,7 +164,7 @@ class Answer:
         scheme, made = self.source.scheme, self.estimates
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
-            "Scheme": f"{scheme.name}. {definition}",
+            "Scheme": f"{scheme.name}: each device randomizes its value before it sends a report",
             "Values": scheme.domain.describe(),
             "Privacy": self.privacy,
             "Reports": f"{made.n:,}",
@@ -179,7 +179,7 @@ class Answer:
             )
         if self.source.skipped:
             told["Left out"] = left_out(self.source.skipped)
-        return told | {"Fingerprint": scheme.fingerprint()}
+        return told | {"Definition": definition, "Fingerprint": scheme.fingerprint()}
 
     def selected_text(self, shown: Estimates | None = None) -> str:
         """The items that the answer or one of its charts shows, in words, if these are not all."""
