@@ -196,10 +196,10 @@ _WRITERS: dict[str, Callable[[ChangeReport, Path], None]] = {
 # --- chart and page --------------------------------------------------------------------------------------------------
 
 
-def changes_chart(report: ChangeReport, *, narrow: bool = False) -> Figure:
+def changes_chart(report: ChangeReport, *, narrow: bool = False, titled: bool = True) -> Figure:
     """The chart of changes: a dot with its interval for each item, filled if the item changed.
 
-    ``narrow``: for the width of a telephone, with every label above its interval.
+    ``narrow``: for the width of a telephone, with every label above its interval and without a title.
     """
     from matplotlib.figure import Figure
 
@@ -234,7 +234,7 @@ def changes_chart(report: ChangeReport, *, narrow: bool = False) -> Figure:
     gap = "\n" if narrow else " "
     caption = f"change in percentage points;{gap}{100 * found.level:g} % interval for all items together"
     axes.set_xlabel(caption + "\nfilled: changed; hollow: the data cannot tell" * (not told.all()))
-    if not narrow:
+    if titled and not narrow:
         axes.set_title(visible(report.heading), loc="left", fontweight="bold", parse_math=False, wrap=True)
     if report.simulated:
         figure.suptitle(_SIMULATED, color="#a33000", fontweight="bold", fontsize=12)
@@ -249,7 +249,7 @@ def changes_page(report: ChangeReport) -> str:
     head.append(tag("p", report.summary(), class_="lede"))
     drawn_items = plural(len(report.places(min(report.largest, MOST_BARS))), "item")
     alt = f"Chart of the changes of {drawn_items} with their intervals; the numbers are in the table below"
-    wide, narrow = svg_of(changes_chart(report)), svg_of(changes_chart(report, narrow=True))
+    wide, narrow = svg_of(changes_chart(report, titled=False)), svg_of(changes_chart(report, narrow=True))
     drawn = picture(wide, narrow=narrow, label="Changes", alt=alt, class_="chart")
     first, *others = report.header()
     rows = [tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))]
@@ -267,8 +267,14 @@ def changes_page(report: ChangeReport) -> str:
             _section("Data and scheme", _rests_on(report)),
         ),
         tag("footer", tag("p", "Written by plausibly.")),
-        style=".picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }\n.facts td { overflow-wrap: anywhere; }",
+        style=_STYLE,
     )
+
+
+_STYLE = """
+.picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }
+.facts td { overflow-wrap: anywhere; }
+"""
 
 
 def _rests_on(report: ChangeReport) -> Html:
