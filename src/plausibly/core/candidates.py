@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ class Candidates(Accumulator):
 
     def __init__(self, scheme: Scheme, codes: Codes) -> None:
         super().__init__(scheme)
-        self._additive = additive_estimator(scheme)
         self._codes: Codes | None = codes
         self._scores: Scores = np.zeros(len(codes), dtype=np.int64)
         self._count = 0
@@ -54,6 +54,10 @@ class Candidates(Accumulator):
         self._scores += other._scores
         self._count += other._count
 
+    @cached_property
+    def _additive(self) -> Estimator:
+        return additive_estimator(self.scheme)
+
     @property
     def evidence(self) -> Scores:
         """The score of each candidate."""
@@ -75,12 +79,11 @@ class Candidates(Accumulator):
 
     def __copy__(self) -> Candidates:
         copied = Candidates.__new__(Candidates)
-        copied.__dict__ |= {**self.__dict__, "_scores": self._scores.copy()}
-        copied.__dict__.pop("_identity", None)
+        copied.__dict__ |= {**self.__getstate__(), "_codes": self._codes, "_scores": self._scores.copy()}
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_codes": None, "_additive": None}
+        return {"scheme": self.scheme, "_codes": None, "_scores": self._scores, "_count": self._count}
 
     def to_payload(self) -> bytes:
         raise _no_tally()
