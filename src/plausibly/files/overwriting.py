@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..core.errors import ParameterError, StateError
 from ..core.words import Setting, Words
-from .stores import is_address, local_path
 
 _TALLY, _PARQUET, _REPORTS = b"PLT", b"PAR1", (b"plausibly.checksum", b"plausibly.mac")
 """The first bytes of tallies and of Parquet files, and the metadata keys that only report files have."""
 _FOOTER = 1 << 20
 
 
-def refuse_replacing(path: Path, inputs: Iterable[str | Path | None], *, schemes: bool = True) -> None:
+def refuse_inputs(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to overwrite an input file. Inputs that do not exist are ignored: a scheme may be given in words."""
+    if path.is_file() and any(os.path.exists(given) and given.samefile(path) for given in inputs):
+        raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
+
+
+def refuse_replacing(path: Path, inputs: Iterable[Path], *, schemes: bool = True) -> None:
     """Refuse to overwrite an input file, a scheme, a file of reports or a tally: those cannot be made again.
 
     ``schemes=False`` allows to replace a scheme.
     """
+    refuse_inputs(path, inputs)
     if not path.is_file():
         return
-    here = [local_path(given) for given in inputs if given is not None and not is_address(given)]
-    if any(given.exists() and given.samefile(path) for given in here):
-        raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
     with path.open("rb") as file:
         first = file.read(len(_PARQUET))
         file.seek(max(0, path.stat().st_size - _FOOTER))
