@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engines.making import one_task_each
-from files.making import SMALL, small_file
-from plausibly import StateError
-from plausibly.engines import Segment, collect, fold
+from files.making import small_file
+from plausibly.engines import collect
 from plausibly.engines.survey import report_files
-from plausibly.files import DamagedError, ReportFile, StoredFile, UnreachableError, stores
+from plausibly.files import ReportFile
 from storing import BUCKET, SECRET, Store, running
 
 
@@ -64,7 +61,9 @@ def test_surveying_a_file_takes_two_requests(store: Store, day: str, folder: Pat
     assert len(store.asked) == 2 * len(files), "its size, and its end"
 
 
-def test_a_tally_has_the_same_bytes_wherever_its_reports_are(store: Store, day: str, folder: Path, tmp_path: Path) -> None:
+def test_a_tally_has_the_same_bytes_wherever_its_reports_are(
+    store: Store, day: str, folder: Path, tmp_path: Path
+) -> None:
     collect([folder], tmp_path / "local.tally")
     collect([day], tmp_path / "stored.tally")
     assert (tmp_path / "stored.tally").read_bytes() == (tmp_path / "local.tally").read_bytes()
