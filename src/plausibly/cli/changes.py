@@ -101,6 +101,7 @@ def _show(console: Console, report: ChangeReport, written: list[Path]) -> None:
     for item, *texts in report.lines():
         table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
     print_table(console, table)
-    console.print(f"\n{escape(' '.join(report.notes()))}", highlight=False)
+    hint = ["If the same users reported both times, add --same-users."] * (not report.same_users)
+    console.print(f"\n{escape(' '.join([*report.notes(), *hint]))}", highlight=False)
     for path in written:
         console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)
