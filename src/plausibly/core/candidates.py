@@ -41,11 +41,11 @@ class Candidates(Accumulator):
         self._scores, self._count = apart._scores, apart._count
 
     def absorb_single_threaded(self, reports: Reports) -> None:
-        codes = self._known()
+        codes, supporting = self._known(), self._additive.scores
         step = max(1, _PAIRS // max(1, len(codes)))
         for first in range(0, len(reports), step):
             part = reports[first : first + step]
-            self._scores += self._additive.scores(part, len(part), codes)
+            self._scores += supporting(part, len(part), codes)
         self._count += len(reports)
 
     def unite(self, other: Candidates) -> None:
