@@ -151,14 +151,14 @@ class Values:
 
     def _chunks(self) -> Iterator[Chunk]:
         reading, last = self._reading, self._reading.head
-        self._kind, self._taken_before, skipped = None, self.taken, self.skipped
+        self._kind, self._taken_before, skipped, faults = None, self.taken, self.skipped, len(self.faults or ())
         for batch in reading.batches:
             last = batch.places[-1] if len(batch) else last
             chunk = self._present(Chunk(batch.column, batch.places, reading.source, reading.unit))
             if len(chunk):
                 self.taken += len(chunk)
                 yield self._converted(self._alike(chunk))
-        if self.taken == self._taken_before and not self.faults:
+        if self.taken == self._taken_before and len(self.faults or ()) == faults:
             why, skipped = "expected values, got the end of the file", self.skipped - skipped
             if skipped:
                 why += f"; all {skipped:,} values are missing"
@@ -184,7 +184,7 @@ class Values:
             wrong = [type(value) is not kind for value in distinct]
             chunk = chunk.without(wrong, f"expected {expected} as in the rows before, got {got}")
             distinct = chunk.column.distinct
-        if kind is not int and max(map(len, distinct)) > LONGEST_VALUE:
+        if kind is not int and max(map(len, distinct), default=0) > LONGEST_VALUE:
             why = f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one"
             chunk = chunk.without([len(value) > LONGEST_VALUE for value in distinct], why)
         return chunk

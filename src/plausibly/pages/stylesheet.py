@@ -33,6 +33,9 @@ h3 { margin: 1.8rem 0 0.5rem; }
 section { padding: 2.2rem 0 0.6rem; border-top: 1px solid var(--rule); margin-top: 2rem; }
 .lede { font-size: 1.15rem; color: var(--soft); margin-top: 0; }
 .note { border-left: 0.25rem solid var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; }
+.simulated { border: 3px double var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; max-width: none; }
+.simulated b { display: block; font: 700 2.4rem/1.2 var(--sans); letter-spacing: 0.08em; text-transform: uppercase; }
+.simulated b { color: var(--turned); }
 .counts { display: flex; flex-wrap: wrap; gap: 0.6rem; padding: 0; margin: 1.2rem 0; max-width: none; }
 .counts li { flex: 1 1 10rem; border: 1px solid; border-radius: 0.5rem; padding: 0.5rem 0.9rem; }
 .counts { font: 0.9rem/1.35 var(--sans); list-style: none; }
@@ -55,6 +58,9 @@ td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
 .apart td { border-top: 2px solid var(--soft); }
 .apart small { color: var(--soft); }
 .aside { font: 0.88rem/1.5 var(--sans); color: var(--soft); }
+.scroll { display: none; font: 0.88rem/1.5 var(--sans); color: var(--soft); margin: 0.6rem 0 0; }
+details { margin: 1.4rem 0; }
+summary { cursor: pointer; font: 600 0.95rem/1.5 var(--sans); }
 .badge { display: inline-block; border: 1px solid; border-radius: 0.35rem; padding: 0 0.5rem; white-space: nowrap; }
 .badge { font: 600 0.82rem/1.65 var(--sans); }
 .reproduced { color: var(--good); background: var(--good-tint); }
@@ -78,6 +84,7 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
 }
 @media (max-width: 46rem) {
   body { font-size: 1rem; }
+  .scroll { display: block; }
   /* A picture keeps a width that can be read, and is moved under the finger. */
   .picture img { width: auto; min-width: 100%; max-width: none; }
   .picture img.across-1 { width: 100%; }
