@@ -18,7 +18,7 @@ from .arguments import as_bytes
 from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator
+from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -165,12 +165,25 @@ class Accumulator(ABC):
         """
         estimator = choose_estimator(self.scheme.estimator, options)
         codes, names = self._asked(items)
-        values, variance = estimator.estimate(self.evidence, self.numbers, codes)
+        values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
-        ends = self.scheme.ends() if not options else None
-        return Estimates(names, values, variance, len(self), complete, history, None, arrangement, ends, basis=basis)
+        return Estimates(
+            names,
+            values,
+            variance,
+            len(self),
+            complete,
+            estimator.history,
+            arrangement=self.scheme.answers.arrangement,
+            ends=self.scheme.ends() if not options or self._usual(estimator) else None,
+            collisions=unheld,
+            basis=self._basis(estimator),
+        )
+
+    def _usual(self, estimator: Decoder) -> bool:
+        # Whether the analyst's options lead to the same estimates as none.
+        return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
