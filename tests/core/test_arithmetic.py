@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy, deepcopy
 from fractions import Fraction
 from typing import Any
 
@@ -82,6 +83,33 @@ def test_estimates_of_the_same_reports_are_refused() -> None:
         for compute in (lambda a, b: a - b, lambda a, b: a + b, lambda a, b: a / b, lambda a, b: combine([a, b])):
             with pytest.raises(StateError, match="expected estimates from different reports"):
                 compute(one, other)
+
+
+def test_the_same_reports_are_known_after_copying_and_merging() -> None:
+    scheme = plausibly.make("OUE", epsilon=1, domain=list("abcd"))
+    part, rest = (scheme.simulate(CROWD, SeededRandom(seed)) for seed in (1, 2))
+    empty, whole = scheme.accumulator(), scheme.accumulator()
+    whole.merge(empty)
+    whole.merge(part)
+    whole.merge(rest)
+    twice = scheme.accumulator()
+    twice.merge(whole)
+    for other in (copy(part), deepcopy(part), whole, copy(whole), twice):
+        with pytest.raises(StateError, match="expected estimates from different reports"):
+            _ = part.estimate() + other.estimate()
+    assert len(part.estimate() + rest.estimate()) == 4
+    rest.merge(empty)
+    part.merge(empty)
+    fresh = copy(empty)
+    fresh.merge(scheme.simulate(CROWD, SeededRandom(3)))
+    assert len(part.estimate() + rest.estimate() + fresh.estimate()) == 4
+
+
+def test_bytes_do_not_say_which_reports_they_came_from() -> None:
+    # As docs/changes.md says; equal states of two small crowds would otherwise be taken for one.
+    tally = plausibly.make("OUE", epsilon=1, domain=list("abcd")).simulate(CROWD, SeededRandom(1))
+    restored = type(tally).from_bytes(tally.scheme, tally.to_bytes())
+    assert (restored.estimate() - tally.estimate()).values.tolist() == [0.0] * 4
 
 
 def test_selected_items_are_refused() -> None:

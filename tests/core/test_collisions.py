@@ -103,8 +103,8 @@ def alarms(found: Estimates) -> int:
 def test_an_item_that_shares_cells_with_a_frequent_one_is_seldom_significant(
     made: Callable[[int], plausibly.Scheme], options: dict[str, Any]
 ) -> None:
-    # By the variance alone, all collections of the second and of the last kind had one. At most 5 % may: more than 4 of 20 have
-    # a probability of 0.3 %.
+    # By the variance alone, all collections of the second and of the last kind had one. At most 5 % may: more than 4 of
+    # 20 have a probability of 0.3 %.
     wrong = 0
     for seed in range(20):
         found = made(seed).simulate(ZIPF, SeededRandom(seed)).estimate([*ZIPF, *UNHELD], **options).top(50)

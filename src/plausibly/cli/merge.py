@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.markup import escape
 
 from ..core.atomic import expect_suffix
+from ..core.wording import plural
 from ..engines.merging import merge_files
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .options.merge import MergeOptions
@@ -38,6 +39,6 @@ def merge(request: MergeOptions) -> None:
         )
         return
     printed = results()
-    reports = f"{len(whole):,} reports{' (simulated)' * whole.simulated} of {whole.scheme.name}"
+    reports = f"{plural(len(whole), 'report')}{' (simulated)' * whole.simulated} of {whole.scheme.name}"
     printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
     printed.print(f"Written: {escape(str(request.out))}", soft_wrap=True, highlight=False)

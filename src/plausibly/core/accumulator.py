@@ -38,6 +38,13 @@ class ChangedError(ReportError):
     """Reports that changed between their check and their use."""
 
 
+class _Origin:
+    """An accumulator to which reports were added, whatever copies of it there are."""
+
+    def __deepcopy__(self, memo: object) -> _Origin:
+        return self
+
+
 @contextmanager
 def _unchanged() -> Iterator[None]:
     """Turn the IndexError of a kernel, which checks every index once more, into a message of the accumulator."""
@@ -156,6 +163,8 @@ class Accumulator(ABC):
             raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
+        if len(other):
+            self._origins.update(other._origins)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
         """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items.
@@ -187,12 +196,12 @@ class Accumulator(ABC):
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
-        return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
+        return Basis(frozenset(self._origins), self.scheme.hash_seeds, law)
 
     @cached_property
-    def _identity(self) -> object:
-        # Estimates from the same reports are not independent.
-        return object()
+    def _origins(self) -> set[object]:
+        # The accumulators to which these reports were added: estimates from the same reports are not independent.
+        return {_Origin()}
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
@@ -252,6 +261,8 @@ class Accumulator(ABC):
         """An independent accumulator with the same reports."""
         copied = self.scheme.accumulator()
         copied.unite(self)
+        if len(self):
+            copied._origins.update(self._origins)
         return copied
 
     def __repr__(self) -> str:

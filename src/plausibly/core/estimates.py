@@ -36,6 +36,7 @@ _SHOWN, _BARS, _ORDERED = 10, 20, 31
 """Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
 MOST_BARS = 60
 """Largest number of bars in a chart."""
+_NOTHING = "No reports yet: the counts of no users are 0, and say nothing about the items."
 _AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
 
@@ -70,7 +71,7 @@ class Estimates(Measured):
         shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
         columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
-        if shown.variance is not None:
+        if shown.variance is not None and self.reported:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
         lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > len(shown) else ''}>"]
@@ -79,7 +80,7 @@ class Estimates(Measured):
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
         if len(self) > len(shown):
             lines.append(f"  ... and {len(self) - len(shown):,} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, *[f"  {_NOTHING}"] * (not self.reported)])
 
     @property
     def fractions(self) -> Floats:
@@ -175,7 +176,7 @@ class Estimates(Measured):
         share, variance = expect_level(level), self.known_variance()
         if self.selection is not None and not plain:
             return self.selection.interval(self.values, np.sqrt(variance), share)
-        return normal_interval(self.values, variance, share)
+        return normal_interval(self.values, variance, 1 - share)
 
     def known_variance(self) -> Floats:
         if self.variance is None:
@@ -286,7 +287,13 @@ class Estimates(Measured):
         steps = "".join(f", {step}" for step in self.history)
         return f"{plural(len(self), 'item')} from {plural(self.n, 'report')}{steps}"
 
+    @property
+    def reported(self) -> bool:
+        return self.n > 0
+
     def remarks(self) -> list[str]:
+        if not self.reported:
+            return [_NOTHING]
         return [_AT_MOST] * bool(self.shown_rows().hollow.any())
 
     def written(self, value: float) -> str:

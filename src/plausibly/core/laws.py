@@ -24,7 +24,7 @@ Codes = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
 
 CLEAR = 4.0
-"""Number of standard errors by which the denominator of a ratio must differ from 0."""
+"""Number of standard errors by which the denominator of a ratio must exceed 0."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def of_sum(variances: Sequence[Floats], shared: Sequence[Floats]) -> Floats:
 def of_ratio(one: Floats, other: Floats, variances: tuple[Floats, Floats], shared: tuple[Floats, Floats]) -> Floats:
     """The variance law of the ratio of two estimates by the delta method, an approximation.
 
-    It is infinite if the denominator is not clearly different from 0: at least four standard errors away from it.
+    It is infinite unless the denominator is clearly positive: at least four standard errors above 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = 1 / other, one / other**2

@@ -116,13 +116,16 @@ class PartDecoder:
         return self._decoder.scores(own.evidence, own.numbers, self._items(codes))
 
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
-        return self.estimate_and_unheld(evidence, n, codes)[:2]
+        return scaled_up(self._decoder, evidence[self.number], self._items(codes), float(self.share))
 
     def estimate_and_unheld(
         self, evidence: Any, n: Any, codes: Codes | None
     ) -> tuple[Floats, Floats | None, Unheld | None]:
         """Counts from the part and their variances, and the law of items without holders if it is known."""
-        return scaled_up_with_unheld(self._decoder, evidence[self.number], self._items(codes), float(self.share))
+        # Subclasses change the estimates of some items; the law of items without holders does not depend on items.
+        none = np.zeros(0, dtype=np.uint64)
+        unheld = scaled_up_with_unheld(self._decoder, evidence[self.number], none, float(self.share))[2]
+        return *self.estimate(evidence, n, codes), unheld
 
     def _items(self, codes: Codes | None) -> Codes:
         if codes is None:

@@ -100,12 +100,17 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
         if indices.null_count:
             indices = indices.cast("int64").fill_null(len(own))
             own.append(None)
-        places.append(_buffer_of(indices) + np.int64(len(distinct)) if distinct else _buffer_of(indices))
+        place = _buffer_of(indices)
+        # NumPy adds uint64 and int64 as floating-point numbers.
+        places.append(place.astype(np.int64) + np.int64(len(distinct)) if distinct else place)
         distinct += own
-    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *places]) if len(places) != 1 else places[0])
+    if len(places) == 1:
+        return Column(distinct, places[0])
+    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *(own.astype(np.int64) for own in places)]))
 
 
 def _buffer_of(array: Any) -> Index:
     # Arrow's own conversion would import pandas first, which takes longer than a million values.
-    content = np.frombuffer(array.buffers()[1], dtype=str(array.type)) if len(array) else np.empty(0, dtype=np.int64)
+    kind = str(array.type)
+    content: Index = np.frombuffer(array.buffers()[1], dtype=kind) if len(array) else np.empty(0, dtype=kind)
     return content[array.offset : array.offset + len(array)]
