@@ -6,7 +6,9 @@ from rich.markup import escape
 
 from ..core.atomic import expect_suffix
 from ..engines.merging import merge_files
+from ..files.overwriting import refuse_inputs
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .inputs import inputs_of
 from .options.merge import MergeOptions
 
 
@@ -15,6 +17,7 @@ def merge(request: MergeOptions) -> None:
     console = messages()
     with exit_on_error(console, request):
         expect_suffix(request.out, [".tally"])
+        refuse_inputs(request.out, inputs_of(request))
         with progress(console, "merging", "files") as advance:
             whole = merge_files(
                 request.tallies,

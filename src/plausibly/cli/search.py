@@ -18,6 +18,7 @@ from ..search.base import SearchTally
 from .answers import show_answer, write_answer
 from .asking import strings_to_explain
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .inputs import inputs_of
 from .options.search import SearchOptions
 
 _LEVEL = 0.05
@@ -28,9 +29,9 @@ def search(request: SearchOptions) -> None:
     console = messages()
     with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.dictionary, request.key_file])
+            refuse_replacing(check_name(path), inputs_of(request))
         for path in request.tree or ():
-            refuse_replacing(check_name(path, pictures=True), [request.tally, request.dictionary, request.key_file])
+            refuse_replacing(check_name(path, pictures=True), inputs_of(request))
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
         options = _options(source, request.tally, request.top, request.level, request.no_level, request.dictionary)
         strings = strings_to_explain(source.scheme.domain, request.explain or ())

@@ -118,6 +118,8 @@ class Accumulator(ABC):
     def add(self, reports: object) -> None:
         """Add reports to the accumulator. If any is invalid, raise and add none of them.
 
+        Reports are an array of records, or a column or one-column table of pyarrow, Polars, pandas or DuckDB with
+        records as bytes, which carries neither the scheme's fingerprint nor the mark of simulated reports.
         Reports that another process may change meanwhile, such as those in a memory-mapped file, are copied part by
         part before they are checked.
         """

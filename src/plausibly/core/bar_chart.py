@@ -86,7 +86,7 @@ class BarChart:
         if self.hollow.any():
             told += "\nhollow: the interval contains 0"
         if self.ends is not None and not self.told.all():
-            told += f";{break_or_space}a line from 0 to an upper bound:{break_or_space}cannot be told apart from noise"
+            told += f"\nupper bound only:{break_or_space}cannot be told apart from noise"
         return told
 
 

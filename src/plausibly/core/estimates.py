@@ -15,7 +15,7 @@ from .basis import Basis
 from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
 from .domain import object_array
 from .errors import ParameterError, StateError
-from .history import Applied, History, Kind, history_text, selection
+from .history import Applied, History, Kind, history_text, selection, without_steps
 from .laws import of_sum
 from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
@@ -35,6 +35,7 @@ _SHOWN, _BARS, _ORDERED = 10, 20, 31
 """Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
 MOST_BARS = 60
 """Largest number of bars in a chart."""
+_PICKED = "Chosen for large estimates; the intervals allow for this choice."
 _AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
 
@@ -66,7 +67,10 @@ class Estimates(Measured):
             return f"<estimates of {size}{steps}>"
         shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
-        columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
+        columns = [
+            ["item", *(label_of(item) or "(empty)" for item in shown.items)],
+            ["estimate", *_numbers(shown.values, digits)],
+        ]
         if shown.variance is not None:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
@@ -75,7 +79,9 @@ class Estimates(Measured):
             cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
         if len(self) > len(shown):
-            lines.append(f"  ... and {len(self) - len(shown):,} more")
+            choice = "; the intervals allow for this choice, those of to_frame() do not"
+            told = choice * (self.selection is None and shown.selection is not None)
+            lines.append(f"  ... and {len(self) - len(shown):,} more{told}")
         return "\n".join(lines)
 
     @property
@@ -273,7 +279,21 @@ class Estimates(Measured):
         return f"{plural(len(self), 'item')} from {plural(self.n, 'report')}{steps}"
 
     def remarks(self) -> list[str]:
-        return [_AT_MOST] * bool(self.shown_rows().hollow.any())
+        shown = self.shown_rows()
+        if self.variance is None:
+            steps = without_steps(self.history, Kind.SELECTION, Kind.SEARCH)
+            return [f"No intervals: {history_text(steps)} leaves no variance."] * bool(steps)
+        told = []
+        if self.selection is not None:
+            told.append(_PICKED)
+        elif shown.selection is not None:
+            count = len(shown) - int(shown.apart.sum())
+            told.append(f"The {count:,} largest; the intervals allow for this choice. to_frame() has plain ones.")
+        return told + [_AT_MOST] * bool(shown.hollow.any())
+
+    def further_texts(self) -> dict[str, list[str]]:
+        digits = 2 if self.n < 1_000_000 else 3
+        return {"share": [f"{100 * share:z.{digits}f} %" for share in self.fractions.tolist()]} if self.n else {}
 
     def written(self, value: float) -> str:
         return count_text(value, 0 if self.n >= 1000 else 1)

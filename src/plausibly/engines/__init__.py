@@ -7,6 +7,18 @@ are all that it runs. Described in docs/files.md.
 from .collecting import Collection, collect
 from .folding import Segment, fold, merge
 from .merging import merge_files
-from .running import Engine, Threads
+from .processes import Processes
+from .running import Engine, Executors, Threads
 
-__all__ = ["Collection", "Engine", "Segment", "Threads", "collect", "fold", "merge", "merge_files"]
+__all__ = [
+    "Collection",
+    "Engine",
+    "Executors",
+    "Processes",
+    "Segment",
+    "Threads",
+    "collect",
+    "fold",
+    "merge",
+    "merge_files",
+]

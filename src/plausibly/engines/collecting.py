@@ -18,6 +18,7 @@ from ..files.openers import Source
 from ..files.tallies import Collected, SimulatedError
 from .folding import fold, merge
 from .running import Engine, Progress, Threads
+from .sent import Sent
 from .survey import Survey, Task, survey
 
 _SAVING_SHARE = 10
@@ -109,8 +110,11 @@ def _run(
     missing = found.missing(saver.state)
     done = len(saver.state)
     total = done + found.count(missing)
-    for part in engine.reduce(work, merge, found.tasks(missing)):
+    tasks = found.tasks(missing)
+    sent = Sent(found, tasks)
+    for part in engine.reduce(work, merge, tasks):
         found.expect_counted(part)
+        sent.expect_whole(part)
         saver.add(part)
         done += len(part) + sum(each.reports or 0 for each in part.skipped)
         if progress is not None:

@@ -5,11 +5,13 @@ from .authentication import Key, KeyNeededError
 from .batches import Glue
 from .checking import Checked, check_values
 from .faults import Fault, Faults
-from .openers import LocalFile, Opener, UnreachableError
+from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .sources import ValuesError
+from .stores import StoredFile
 from .tallies import Collected, SimulatedError, read_tally, write_tally
+from .unreachable import UnreachableError
 from .values import Values, values
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "ReportWriter",
     "SimulatedError",
     "Skipped",
+    "StoredFile",
     "UnreachableError",
     "Values",
     "ValuesError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,15 +15,20 @@ _TALLY, _PARQUET, _REPORTS = b"PLT", b"PAR1", (b"plausibly.checksum", b"plausibl
 _FOOTER = 1 << 20
 
 
-def refuse_replacing(path: Path, inputs: Iterable[Path | None], *, schemes: bool = True) -> None:
+def refuse_inputs(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to overwrite an input file. Inputs that do not exist are ignored: a scheme may be given in words."""
+    if path.is_file() and any(os.path.exists(given) and given.samefile(path) for given in inputs):
+        raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
+
+
+def refuse_replacing(path: Path, inputs: Iterable[Path], *, schemes: bool = True) -> None:
     """Refuse to overwrite an input file, a scheme, a file of reports or a tally: those cannot be made again.
 
     ``schemes=False`` allows to replace a scheme.
     """
+    refuse_inputs(path, inputs)
     if not path.is_file():
         return
-    if any(given is not None and given.exists() and given.samefile(path) for given in inputs):
-        raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
     with path.open("rb") as file:
         first = file.read(len(_PARQUET))
         file.seek(max(0, path.stat().st_size - _FOOTER))

@@ -70,7 +70,7 @@ def _tree(answer: Answer) -> Iterator[Html]:
         )
         yield tag(
             "section",
-            tag("h2", "How the strings were found"),
+            tag("h2", "How the strings were found" if len(answer.estimates) else "How the search went"),
             tag("p", said, class_="about"),
             *[tag("p", "SIMULATED: reports are not from real users", class_="about made-up")] * answer.source.simulated,
             tag("ul", *(tag("li", each) for each in legend), class_="legend"),
@@ -250,7 +250,7 @@ def _rests_on(answer: Answer) -> Html:
     return tag("section", *said, id="facts")
 
 
-_SPECIAL = ("Steps", "Fingerprint")
+_SPECIAL = ("Steps", "Definition", "Fingerprint")
 _FINGERPRINT = (
     "Steps are what was done to the estimates after they were computed. The fingerprint identifies the scheme with all "
     "its parameters: reports can be added up only if their fingerprints are equal."

@@ -38,10 +38,12 @@ class Picture:
         self.edges = list(self.root.edges())
         self.tips = [knot for _, knot in self.edges if knot.place is not None]
         self.largest = max((knot.value for _, knot in self.edges), default=0.0)
-        self.numbers = _numbers(found) if intervals else [count_text(value) for value in found.values]
+        self.numbers = _numbers(found) if intervals else _bounded(found)
         self.notes = ["line width: estimated count", "grey: kept for some steps, then dropped (×)"]
-        hollow = intervals and any(self._luck(knot) for knot in self.tips)
-        self.notes += ["hollow: the interval contains 0, or the string cannot be told apart from noise"] * hollow
+        lucky = [knot for knot in self.tips if intervals and self._luck(knot)]
+        zero = all(self._reaches_zero(knot) for knot in lucky)
+        why = "the interval contains 0" if zero else "cannot be told apart from noise"
+        self.notes += [f"hollow: {why}"] * bool(lucky)
         self.notes += [f"every {_ORDINALS.get(apart, f'{apart}th')} step is shown"] * (apart > 1)
         self.note = "     ".join(self.notes) if intervals else ""
         self._place()
@@ -161,13 +163,17 @@ class Picture:
 
     def _luck(self, knot: Knot) -> bool:
         significant, p_values = self.found.significant, self.found.p_values
-        if self.found.variance is not None:
-            low, high = (float(side[knot.place]) for side in self.found.interval())
-            if low <= 0 <= high:
-                return True
+        if self._reaches_zero(knot):
+            return True
         if significant is not None:
             return not significant[knot.place]
         return p_values is not None and bool(p_values[knot.place] > _LEVEL)
+
+    def _reaches_zero(self, knot: Knot) -> bool:
+        if self.found.variance is None:
+            return False
+        low, high = (float(side[knot.place]) for side in self.found.interval())
+        return low <= 0 <= high
 
     def _mark(self, ax: Axes, x: float, y: float, kind: str, colour: str, **style: Any) -> None:
         ax.plot(x, y, kind, color=colour, markersize=self.scale * 4, zorder=3, **style)
@@ -204,3 +210,13 @@ def _numbers(found: Traced) -> list[str]:
         return values
     intervals = interval_texts(*found.interval(), found.significant)
     return [f"{value}  {interval}" for value, interval in zip(values, intervals, strict=True)]
+
+
+def _bounded(found: Traced) -> list[str]:
+    # The estimate of each string, or the upper bound of one that cannot be told apart from noise.
+    values = [count_text(value) for value in found.values]
+    if found.variance is None or found.significant is None:
+        return values
+    high = found.interval()[1].tolist()
+    told = zip(values, high, found.significant.tolist(), strict=True)
+    return [value if sure else f"at most {count_text(most)}" for value, most, sure in told]

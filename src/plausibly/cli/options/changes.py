@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile, Title
+from .common import Json, KeyFile, Names, Title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,7 @@ class ChangesOptions:
     out: Annotated[
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .json .png .svg or .html; may be repeated."),
+        Names.OUTPUT,
     ] = None
     key_file: KeyFile = None
     as_json: Json = False

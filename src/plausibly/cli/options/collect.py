@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +23,17 @@ class CollectOptions:
     """
 
     inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally.")]
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally."),
+        Names.OUTPUT,
+    ]
     scheme: Annotated[
         str | None,
         typer.Option(
             help="Accept only reports of this scheme: a file, or a text such as OLH:epsilon=1,domain_size=1000."
         ),
+        Names.INPUT,
     ] = None
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import KeyFile, Title, Unit
+from .common import KeyFile, Results, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -53,10 +53,7 @@ class EstimateOptions:
     combine: Annotated[
         str | None, typer.Option(help="How to combine the rows of a sketch: mean, median, min or peel.")
     ] = None
-    out: Annotated[
-        list[Path] | None,
-        typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
-    ] = None
+    out: Results = None
     title: Title = None
     unit: Unit = "users"
     key_file: KeyFile = None

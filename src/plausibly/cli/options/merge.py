@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,9 @@ class MergeOptions:
     """
 
     tallies: Annotated[list[Path], typer.Argument(help="Tally files of the same scheme.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge.")]
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge."), Names.OUTPUT
+    ]
     simulated: Annotated[bool, typer.Option("--simulated", help="Accept tallies of simulated reports, too.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", "--force", help="Replace the output file if it exists.")] = (
         False

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrow import arrow_chunks, buffer_of, only_column
 from ..errors import DomainError
-from ..words import Words, kind_of
 from .base import Domain, Encoded
 
 Index = npt.NDArray[np.integer[Any]]
+
+_CODED = ("string", "large_string", "binary", "large_binary", "fixed_size_binary", "dictionary")
+"""Beginnings of the names of Arrow types that are encoded by their distinct items."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +67,7 @@ class Column:
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
-    column = _column_of(items)
+    column = _column_of(items, numbers=domain.item_type is int)
     if not isinstance(column, Column):
         return domain.encode(column)
     if column.index is None:
@@ -77,21 +80,15 @@ def encode_column(domain: Domain, items: object) -> Encoded:
     return domain.encode(column.listed()) if codes is None else codes[column.index]
 
 
-def _column_of(items: object) -> object:
-    # Columns of pyarrow and Polars are recognized by their methods: neither library is needed, or imported, for others.
-    given: Any = items
-    if hasattr(given, "to_arrow"):
-        try:
-            given = given.to_arrow()
-        except ImportError:  # Polars without pyarrow
-            return given.to_list()
-    if not hasattr(given, "to_pylist"):
-        return given
-    if not hasattr(given, "dictionary_encode"):
-        raise DomainError(Words("items: expected one dimension, got ", kind_of(items), "; choose a column"))
-    chunks, kind = given.chunks if hasattr(given, "chunks") else [given], str(given.type)
-    if kind.startswith(("int", "uint")) and chunks and not given.null_count:
-        return np.concatenate([_buffer_of(chunk) for chunk in chunks])
+def _column_of(items: object, *, numbers: bool) -> object:
+    # ``numbers``: whole numbers stay an array, which the domain encodes without looking for distinct ones.
+    given = only_column(items)
+    chunks = arrow_chunks(given, "items", DomainError)
+    if chunks is None:
+        return given.to_list() if hasattr(given, "to_arrow") else given
+    kind = str(chunks[0].type)
+    if kind.startswith(("int", "uint")) and not any(chunk.null_count for chunk in chunks):
+        return np.concatenate([_indices(chunk) for chunk in chunks]) if numbers else _coded(chunks)
     return arrow_column(chunks, kind)
 
 
@@ -103,8 +100,13 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
     >>> column.distinct, column.index.tolist()
     (['a', 'b', None], [0, 1, 2, 0])
     """
-    if not kind.startswith(("string", "large_string", "binary", "large_binary", "dictionary")) or "view" in kind:
-        return Column([item for chunk in chunks for item in chunk.to_pylist()])
+    if kind.startswith(_CODED):
+        return _coded(chunks)
+    return Column([item for chunk in chunks for item in chunk.to_pylist()])
+
+
+def _coded(chunks: Sequence[Any]) -> Column:
+    # Only distinct items become Python objects.
     distinct: list[Any] = []
     places: list[Index] = []
     for chunk in chunks:
@@ -113,12 +115,10 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
         if indices.null_count:
             indices = indices.cast("int64").fill_null(len(own))
             own.append(None)
-        places.append(_buffer_of(indices) + np.int64(len(distinct)) if distinct else _buffer_of(indices))
+        places.append(_indices(indices) + np.int64(len(distinct)) if distinct else _indices(indices))
         distinct += own
     return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *places]) if len(places) != 1 else places[0])
 
 
-def _buffer_of(array: Any) -> Index:
-    # Arrow's own conversion would import pandas first, which takes longer than a million values.
-    content = np.frombuffer(array.buffers()[1], dtype=str(array.type)) if len(array) else np.empty(0, dtype=np.int64)
-    return content[array.offset : array.offset + len(array)]
+def _indices(array: Any) -> Index:
+    return buffer_of(array, 1, str(array.type))
