@@ -38,5 +38,10 @@ def remote(session: Any) -> Any:
     """A session over Spark Connect, in the same Java process."""
     from pyspark.sql.connect.session import SparkSession
 
-    port = session._jvm.org.apache.spark.sql.connect.service.SparkConnectService.localPort()
-    return SparkSession.builder.remote(f"sc://{LOOPBACK}:{port}").create()
+    return SparkSession.builder.remote(f"sc://{LOOPBACK}:{port_of(session)}").create()
+
+
+def port_of(session: Any) -> int:
+    """The port at which the session's Java process serves Spark Connect."""
+    service = getattr(session._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    return int(getattr(service, "MODULE$").localPort())
