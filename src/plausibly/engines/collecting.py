@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from ..files.tallies import Collected, SimulatedError
 from .folding import fold, merge
 from .running import Engine, Progress, Threads
 from .sent import Sent
-from .survey import Survey, Task, survey
+from .survey import survey
 
 _SAVING_SHARE = 10
 _THREADS = Threads()
@@ -100,37 +100,16 @@ def collect(
             found.refuse_simulated()
         saver = _Saver(state, unfinished, earlier.state, save_every, key)
         with saver:
-            _run(engine, partial(fold, found.scheme, skip_bad=skip_bad, key=key), found, saver, progress)
+            sent = Sent(found, state, progress)
+            for part in sent.parts(engine, partial(fold, found.scheme, skip_bad=skip_bad, key=key)):
+                saver.add(part)
+            saver.state = sent.complete(saver.state)
         if saver.state is not earlier.state or unfinished.exists() or not exists(output):
             with saver if is_address(output) else nullcontext():  # an upload that fails is no reason to read again
                 saver.state.write(output, key=key)
         unfinished.unlink(missing_ok=True)
         added = len(saver.state) - len(state)
         return Collection(saver.state, len(found.files), added, earlier.resumed, found.copies)
-
-
-def _run(
-    engine: Engine, work: Callable[[Task], Collected], found: Survey, saver: _Saver, progress: Progress | None
-) -> None:
-    # Let the engine read the missing row groups, and check that none is lost.
-    missing = found.missing(saver.state)
-    done = len(saver.state)
-    total = done + found.count(missing)
-    tasks = found.tasks(missing)
-    sent = Sent(found, tasks)
-    for part in engine.reduce(work, merge, tasks):
-        found.expect_counted(part)
-        sent.expect_whole(part)
-        saver.add(part)
-        done += len(part) + sum(each.reports or 0 for each in part.skipped)
-        if progress is not None:
-            progress(done, total)
-    found.expect_complete(saver.state)
-    if progress is not None and done < total:  # the number of reports in an unreadable file is unknown
-        progress(total, total)
-    skipped = found.in_order(saver.state.skipped)
-    if skipped != saver.state.skipped:
-        saver.state = replace(saver.state, skipped=skipped)
 
 
 class _Saver:
