@@ -200,6 +200,17 @@ def test_a_string_that_users_cut_is_listed_as_they_report_it_and_once(tmp_path: 
     assert told == "shed is listed as users report it: she, and 1 more likewise.\n"
 
 
+def test_items_of_a_file_are_counted_and_not_shown(tmp_path: Path) -> None:
+    scheme = plausibly.TRELLIS(3, domain=plausibly.Strings("abcdehs", 3), users=100)
+    write_tally(tmp_path / "s.tally", scheme.simulate({"shed": 500}, SeededRandom(1)))
+    items = tmp_path / "items.txt"
+    items.write_text("she\nshed\nsheba\n")
+    code, _, told = run(tmp_path / "s.tally", "--items-file", items, "--json")
+    assert (code, told) == (0, f"2 items of {items}: listed in the spelling that users report.\n")
+    told = run(tmp_path / "s.tally", "--items-file", items, "--item", "sheba", "--json")[2]
+    assert told == "sheba is listed as users report it: she, and 1 more likewise.\n"
+
+
 def test_items_that_nobody_can_list_have_to_be_named(tmp_path: Path) -> None:
     path = tally_file(tmp_path / "k.tally", {"a": 5}, name="TLH", domain=plausibly.Keys())
     code, _, told = run(path)

@@ -227,6 +227,9 @@ changes a.tally empty.tally                                           | add some
 changes a.tally b.tally --level 7                                     | --level: expected a number strictly between
 changes a.tally b.tally --same-users                                  | --same-users: expected as many reports after
 changes a.tally b.tally --out x.doc                                   | valid: .csv
+changes a.tally labels.tally --items b                                | labels.tally: --items b: expected one of
+changes labels.tally a.tally --items b                                | labels.tally: --items b: expected one of
+changes trellis.tally short.tally --items abab                        | short.tally: expected items with the same names
 sample visits.csv                                                     | choose another name
 compare NO                                                            | unknown scheme 'NO'
 compare OLH --column x                                                | --column needs --values FILE
@@ -271,6 +274,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("search", search, ["ab", "ba"]),
         ("trellis", trellis, ["ab", "ba"]),
         ("sketch", sketch, ["x", "y"]),
+        ("labels", make("DE", epsilon=1, domain=["a", "c"]), ["a", "c"]),
+        ("short", plausibly.TRELLIS(2, domain=Strings("ab", 3), users=1000), ["ab", "ba"]),
     ):
         tally = each.accumulator()
         tally.add(each.privatize(values))

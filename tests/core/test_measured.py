@@ -108,7 +108,7 @@ def test_no_reports_are_not_shown_as_certainty() -> None:
     made = plausibly.make("OUE", epsilon=1, domain_size=30).accumulator().estimate()
     for text in (repr(made), made._repr_html_(), repr(made.top(2))):
         assert "No reports yet" in text
-        assert "interval" not in text
+        assert "95 % interval" not in text
         assert "at most" not in text
     one = plausibly.make("OUE", epsilon=1, domain_size=3).simulate([1, 0, 0], SeededRandom(1)).estimate()
     assert "No reports" not in repr(one)
@@ -144,7 +144,7 @@ def test_levels_close_to_1_are_levels_for_many_items_too() -> None:
 
 def test_a_notebook_shows_a_table_with_bars_and_intervals() -> None:
     page = ElementTree.fromstring(pets()._repr_html_())
-    assert [cell.text for cell in page.iter("th")] == ["item", "estimate", "95 % interval", None]
+    assert [cell.text for cell in page.iter("th")] == ["item", "estimate", "share", "95 % interval", "bar and interval"]
     assert [cell.text for cell in page.iter("bdi")] == ["dog", "cat", "fish", "other"]
     assert len(list(page.iter("rect"))) == 4
     assert "4 items from 1,000 reports" in "".join(page.itertext())
@@ -167,10 +167,31 @@ def test_a_notebook_of_many_items_says_at_most_where_noise_explains_them() -> No
     made = plausibly.make("OUE", epsilon=1, domain_size=50).simulate([900] + [0] * 49, SeededRandom(3)).estimate()
     html = made._repr_html_()
     assert html.count("<tr>") == 21
+    assert "The 20 largest; the intervals allow for this choice. to_frame() has plain ones." in html
+    assert "Chosen for large estimates; the intervals allow for this choice." in made.top(3)._repr_html_()
+    assert "Hollow bars: the interval contains 0." in html
     assert "… and 30 more" in html
     assert html.count('fill="none" stroke="#4477aa"') == html.count("at most ") > 0
     assert "cannot be told apart from noise" in html
-    assert "interval" not in made.postprocess("norm-sub")._repr_html_()
+    gone = made.postprocess("norm-sub")._repr_html_()
+    assert "% interval" not in gone
+    assert "No intervals: norm-sub leaves no variance." in gone
+
+
+def test_a_notebook_has_shares_minus_signs_and_the_other_item_in_grey() -> None:
+    made = plausibly.make("OUE", epsilon=1, domain=["cat", "dog", ""], other=True)
+    table = made.simulate([500, 400, 0, 100], SeededRandom(9)).estimate()
+    html = table._repr_html_()
+    page = ElementTree.fromstring(html)
+    rows = page.findall(".//tbody/tr")
+    assert [row.get("style") is not None for row in rows] == [False, False, False, True]
+    assert rows[0].findall("td")[2].text == f"{100 * table.fractions.max():.2f} %"
+    assert "tabular-nums" in html
+    low = table.interval()[0]
+    assert (low < 0).any(), "the seed has an interval that begins below zero"
+    assert "−" in html
+    assert "[-" not in html
+    assert "(empty)" in repr(table)
 
 
 def test_differences_have_tables_too() -> None:

@@ -13,6 +13,7 @@ from ..sketches.rows import RowSketch
 from .answers import show_answer, write_answer
 from .asking import asked_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .inputs import inputs_of
 from .options.estimate import EstimateOptions
 
 
@@ -21,7 +22,7 @@ def estimate(request: EstimateOptions) -> None:
     console = messages()
     with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.items_file, request.key_file])
+            refuse_replacing(check_name(path), inputs_of(request))
         if request.show_all and request.top is not None:
             raise ParameterError("expected --top or --all, got both")
         source = Collected.read(request.tally, key=key_of(console, request.key_file))

@@ -17,6 +17,7 @@ from ..planner import Above, Limits, Plan, Within
 from ..planner import plan as planned
 from ..planner.recommendation import short_text
 from .common import echo_json, exit_on_error, messages, results
+from .inputs import inputs_of
 from .options.plan import PlanOptions
 from .spelling import spelled
 
@@ -36,7 +37,7 @@ def plan(request: PlanOptions) -> None:
             raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
         if request.save is not None:
             folder_of(request.save)
-            refuse_replacing(request.save, [request.labels], schemes=False)
+            refuse_replacing(request.save, inputs_of(request), schemes=False)
             expect_suffix(request.save, [".json"])
         steps = () if request.normalize is None else steps_of(request.normalize)
         target = None if request.find is None else Above(request.find, request.confidence)

@@ -17,7 +17,9 @@ from ..experiments.findings import Outcome
 from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
+from ..files.overwriting import refuse_inputs
 from .common import KEPT, echo_json, exit_on_error, messages, need_module
+from .inputs import inputs_of
 from .options.reproduce import ReproduceOptions
 
 _COLOURS = {
@@ -34,6 +36,8 @@ def reproduce(request: ReproduceOptions) -> None:
     with exit_on_error(console, request, KEPT):
         if request.out is not None:
             expect_folder_name(request.out)
+        if request.rows is not None:
+            refuse_inputs(request.rows, inputs_of(request))
         asked = plan(request.names or [], request.folder)
         if request.aol is not None:
             asked = asked.on_log(request.aol)

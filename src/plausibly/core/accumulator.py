@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from math import prod
@@ -125,6 +125,8 @@ class Accumulator(ABC):
     def add(self, reports: object) -> None:
         """Add reports to the accumulator. If any is invalid, raise and add none of them.
 
+        Reports are an array of records, or a column or one-column table of pyarrow, Polars, pandas or DuckDB with
+        records as bytes, which carries neither the scheme's fingerprint nor the mark of simulated reports.
         Reports that another process may change meanwhile, such as those in a memory-mapped file, are copied part by
         part before they are checked.
         """
@@ -172,7 +174,7 @@ class Accumulator(ABC):
         The estimates name items as users report them: a text that is cut on devices is cut here, too. Items that
         cannot be told apart from others outside the domain are refused.
         """
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         codes, names = self._asked(items)
         values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
@@ -194,6 +196,9 @@ class Accumulator(ABC):
         # Whether the analyst's options lead to the same estimates as none.
         return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
 
+    def _estimator(self, options: Mapping[str, Any]) -> Decoder:
+        return choose_estimator(self.scheme.estimator, options)
+
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
         return Basis(frozenset(self._origins), self.scheme.hash_seeds, law)
@@ -205,7 +210,7 @@ class Accumulator(ABC):
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:

@@ -91,8 +91,10 @@ class Changes:
             texts = [*map(self.difference.written, numbers), "[{}, {}]".format(*map(self.difference.written, ends))]
             bars.append(Bar(visible(self.items[place]), texts, float(numbers[2]), ends, not self.changed[place]))
         header = ["item", "before", "after", "difference", f"{100 * self.level:g} % interval, all items together"]
+        empty = ["Hollow bars: the interval contains 0, and the data cannot tell whether the item changed."]
+        empty *= not self.changed[self.order[:SHOWN]].all()
         more = [f"… and {len(self) - SHOWN:,} more"] * (len(self) > SHOWN)
-        return html_table(repr(self).strip("<>"), header, bars, [*more, "Hollow bars may be noise."])
+        return html_table(repr(self).strip("<>"), header, bars, [*more, *empty])
 
     def __repr__(self) -> str:
         number = int(self.changed.sum())

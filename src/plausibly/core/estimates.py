@@ -16,7 +16,7 @@ from .collisions import added
 from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
 from .domain import object_array
 from .errors import ParameterError, StateError
-from .history import Applied, History, Kind, history_text, selection
+from .history import Applied, History, Kind, history_text, selection, without_steps
 from .laws import of_sum
 from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
@@ -37,6 +37,7 @@ _SHOWN, _BARS, _ORDERED = 10, 20, 31
 MOST_BARS = 60
 """Largest number of bars in a chart."""
 _NOTHING = "No reports yet: the counts of no users are 0, and say nothing about the items."
+_PICKED = "Chosen for large estimates; the intervals allow for this choice."
 _AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
 
@@ -70,7 +71,10 @@ class Estimates(Measured):
             return f"<estimates of {size}{steps}>"
         shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
-        columns = [["item", *map(label_of, shown.items)], ["estimate", *_numbers(shown.values, digits)]]
+        columns = [
+            ["item", *(label_of(item) or "(empty)" for item in shown.items)],
+            ["estimate", *_numbers(shown.values, digits)],
+        ]
         if shown.variance is not None and self.reported:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
@@ -79,7 +83,9 @@ class Estimates(Measured):
             cells = [f"{number:>{width}}" for number, width in zip(numbers, widths[1:], strict=True)]
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
         if len(self) > len(shown):
-            lines.append(f"  ... and {len(self) - len(shown):,} more")
+            choice = "; the intervals allow for this choice, those of to_frame() do not"
+            told = choice * (self.selection is None and shown.selection is not None and self.reported)
+            lines.append(f"  ... and {len(self) - len(shown):,} more{told}")
         return "\n".join([*lines, *[f"  {_NOTHING}"] * (not self.reported)])
 
     @property
@@ -292,9 +298,23 @@ class Estimates(Measured):
         return self.n > 0
 
     def remarks(self) -> list[str]:
+        shown = self.shown_rows()
         if not self.reported:
             return [_NOTHING]
-        return [_AT_MOST] * bool(self.shown_rows().hollow.any())
+        if self.variance is None:
+            steps = without_steps(self.history, Kind.SELECTION, Kind.SEARCH)
+            return [f"No intervals: {history_text(steps)} leaves no variance."] * bool(steps)
+        told = []
+        if self.selection is not None:
+            told.append(_PICKED)
+        elif shown.selection is not None:
+            count = len(shown) - int(shown.apart.sum())
+            told.append(f"The {count:,} largest; the intervals allow for this choice. to_frame() has plain ones.")
+        return told + [_AT_MOST] * bool(shown.hollow.any())
+
+    def further_texts(self) -> dict[str, list[str]]:
+        digits = 2 if self.n < 1_000_000 else 3
+        return {"share": [f"{100 * share:z.{digits}f} %" for share in self.fractions.tolist()]} if self.n else {}
 
     def written(self, value: float) -> str:
         return count_text(value, 0 if self.n >= 1000 else 1)
@@ -311,8 +331,8 @@ class Estimates(Measured):
         """A bar chart of the k largest estimates with their intervals, as matplotlib axes.
 
         Items that have an order of their own, such as numbers, are drawn in that order if all are drawn. The item for
-        all other values is drawn last and apart. Bars of items that are not ``significant`` are hollow, and their lines
-        go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
+        all other values is drawn last and apart. Bars are hollow where the interval contains 0; the lines of
+        items that are not ``significant`` go from 0 to the upper bound. ``unit`` names what is counted, in the plural.
         """
         try:
             from matplotlib import pyplot

@@ -258,6 +258,11 @@ class KnowsUnheld(Protocol):
         ...
 
 
+def no_context(cells: Cells, n: int, codes: Codes | None) -> dict[str, Any]:
+    """The ``context`` of an estimator whose variance law depends on nothing but the counts."""
+    return {}
+
+
 class ByLaw:
     """A decoder whose estimates have the variances of its law, whatever the items; others use theirs for planning."""
 
@@ -275,7 +280,7 @@ class Estimator(ByLaw):
     offset: Fraction
     law: VarianceLaw | None
     scores: Callable[[Cells, int, Codes | None], Scores]
-    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context
     history: History = ()
     public: bool = False
 
@@ -317,7 +322,7 @@ def pure(
     *,
     both: tuple[Fraction, Fraction] | None = None,
     collision: Fraction = Fraction(0),
-    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context,
     joint: bool = False,
     public: bool = False,
 ) -> Estimator:

@@ -167,26 +167,42 @@ class Measured:
     def _repr_html_(self) -> str:
         # For notebooks: the largest numbers with bars and intervals.
         seen = self.shown_rows()
-        columns, texts = ["item", self.quantity], [[self.written(value)] for value in seen.values.tolist()]
+        further = seen.further_texts()
+        columns = ["item", self.quantity, *further]
+        texts = [
+            [self.written(value), *others]
+            for value, *others in zip(seen.values.tolist(), *further.values(), strict=True)
+        ]
         ends: list[Any] = [None] * len(seen)
         if seen.variance is not None and self.reported:
             columns.append("95 % interval")
             ends = list(zip(*(side.tolist() for side in self.interval_of_shown(seen)), strict=True))
         bars = []
-        for item, text, value, pair, hollow in zip(
-            seen.items.tolist(), texts, seen.values.tolist(), ends, seen.hollow.tolist(), strict=True
+        for item, text, value, pair, hollow, apart in zip(
+            seen.items.tolist(), texts, seen.values.tolist(), ends, seen.hollow.tolist(), seen.apart, strict=True
         ):
             if pair is not None:
                 low, high = map(self.written, pair)
                 text.append(f"at most {high}" if hollow else f"[{low}, {high}]")
-            bars.append(Bar(visible(item), text, value, pair, hollow))
+            doubtful = pair is not None and (hollow or pair[0] <= 0 <= pair[1])
+            bars.append(Bar(visible(item), text, value, pair, doubtful, bool(apart)))
         more = [f"… and {len(self) - len(seen):,} more"] * (len(seen) < len(self))
-        return html_table(self.title, columns, bars, [*more, *self.remarks()])
+        empty = ["Hollow bars: the interval contains 0."] * any(bar.hollow for bar in bars)
+        return html_table(self.title, columns, bars, [*more, *empty, *self.remarks()])
 
     @property
     def title(self) -> str:
         """The heading of the measured numbers in a notebook."""
         return f"{self.quantity} of {plural(len(self), 'item')}"
+
+    @property
+    def apart(self) -> npt.NDArray[np.bool_]:
+        """Mask of the item that takes all other values, which tables and charts show last and apart."""
+        return np.zeros(len(self), dtype=np.bool_)
+
+    def further_texts(self) -> dict[str, list[str]]:
+        """Further columns of texts in a notebook, by name."""
+        return {}
 
     def remarks(self) -> list[str]:
         """Sentences below the measured numbers in a notebook."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import KeyFile, Title, Unit
+from .common import KeyFile, Names, Results, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -30,7 +30,7 @@ class EstimateOptions:
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
 
-    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")]
+    tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
     items: Annotated[list[str] | None, typer.Option(help="Items to count, separated by commas.")] = None
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None
     items_file: Annotated[Path | None, typer.Option(help="A file of items to count, one per line.")] = None
@@ -53,10 +53,7 @@ class EstimateOptions:
     combine: Annotated[
         str | None, typer.Option(help="How to combine the rows of a sketch: mean, median, min or peel.")
     ] = None
-    out: Annotated[
-        list[Path] | None,
-        typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
-    ] = None
+    out: Results = None
     title: Title = None
     unit: Unit = "users"
     key_file: KeyFile = None
