@@ -50,7 +50,7 @@ def test_every_import_is_declared_with_a_lowest_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [
         line
-        for group in ("plots", "frames", "files", "rappor", "dask")
+        for group in ("plots", "frames", "files", "rappor", "dask", "spark")
         for line in project["optional-dependencies"][group]
         if not line.startswith("plausibly[")
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from math import prod
@@ -165,7 +165,7 @@ class Accumulator(ABC):
         The estimates name items as users report them: a text that is cut on devices is cut here, too. Items that
         cannot be told apart from others outside the domain are refused.
         """
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         codes, names = self._asked(items)
         values, variance = estimator.estimate(self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
@@ -173,6 +173,9 @@ class Accumulator(ABC):
         history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
         ends = self.scheme.ends() if not options else None
         return Estimates(names, values, variance, len(self), complete, history, None, arrangement, ends, basis=basis)
+
+    def _estimator(self, options: Mapping[str, Any]) -> Decoder:
+        return choose_estimator(self.scheme.estimator, options)
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
@@ -185,7 +188,7 @@ class Accumulator(ABC):
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:

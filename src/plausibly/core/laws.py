@@ -245,6 +245,11 @@ class Decoder(Protocol):
         ...
 
 
+def no_context(cells: Cells, n: int, codes: Codes | None) -> dict[str, Any]:
+    """The ``context`` of an estimator whose variance law depends on nothing but the counts."""
+    return {}
+
+
 class ByLaw:
     """A decoder whose estimates have the variances of its law, whatever the items; others use theirs for planning."""
 
@@ -261,7 +266,7 @@ class Estimator(ByLaw):
     offset: Fraction
     law: VarianceLaw | None
     scores: Callable[[Cells, int, Codes | None], Scores]
-    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {}
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context
     history: History = ()
 
     @property
@@ -295,7 +300,7 @@ def pure(
     *,
     both: tuple[Fraction, Fraction] | None = None,
     collision: Fraction = Fraction(0),
-    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = lambda cells, n, codes: {},
+    context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context,
     joint: bool = False,
 ) -> Estimator:
     """Estimator and variance law of a pure protocol: users support their own item with probability p, others with q.

@@ -22,8 +22,8 @@ class ChangesOptions:
     Example: plausibly changes visits.tally more.tally --items amber-atlas.example,iris-jobs.example --out changes.html
     """
 
-    before: Annotated[Path, typer.Argument(help="The earlier tally file, written by plausibly collect.")]
-    after: Annotated[Path, typer.Argument(help="The later tally file, of other reports.")]
+    before: Annotated[str, typer.Argument(help="The earlier tally file, written by plausibly collect."), Names.INPUT]
+    after: Annotated[str, typer.Argument(help="The later tally file, of other reports."), Names.INPUT]
     items: Annotated[list[str] | None, typer.Option(help="Items to compare, separated by commas.")] = None
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None
     items_file: Annotated[Path | None, typer.Option(help="A file of items to compare, one per line.")] = None
