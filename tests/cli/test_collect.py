@@ -159,9 +159,9 @@ def test_ctrl_c_ends_processes_with_one_message_and_the_next_call_goes_on(tmp_pa
     for number in range(6):
         write_reports(tmp_path / f"{number}.parquet", scheme, scheme.privatize([3] * 400_000))
     words = [sys.executable, "-m", "plausibly", "collect", str(tmp_path), "--out", str(tmp_path / "x.tally")]
-    ended = subprocess.Popen(
-        [*words, "--engine", "processes"], stderr=subprocess.PIPE, start_new_session=True, text=True
-    )
+    words += ["--engine", "processes"]
+    environment = os.environ | {"PLAUSIBLY_THREADS": "2"}
+    ended = subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True, text=True, env=environment)
     for _ in range(300):
         if len(children_of(ended.pid)) >= 3:  # two workers, and the process that tidies up after them
             break

@@ -34,7 +34,8 @@ class Processes:
         pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
         try:
             with _interrupts_deferred():
-                pool.submit(os.getpid)  # starts all workers
+                for _ in range(workers):
+                    pool.submit(os.getpid)  # starts a worker
             yield from Executors(pool, 2 * workers).reduce(work, merge, tasks)
         finally:
             pool.shutdown(cancel_futures=True)
