@@ -295,7 +295,7 @@ def test_the_repr_of_many_items_shows_ten_and_says_how_many_more() -> None:
     lines = repr(many).splitlines()
     assert lines[0] == "<estimates of 1,234 items from 1,000,000 reports, the largest>"
     assert lines[2] == "  1233     1,233  [1,231, 1,235]"
-    assert lines[-1] == "  ... and 1,224 more"
+    assert lines[-1] == "  ... and 1,224 more; the intervals allow for this choice, those of to_frame() do not"
     assert len(lines) == 1 + 1 + 10 + 1
 
 

@@ -85,6 +85,14 @@ def test_changes_are_a_frame_and_a_table_in_a_notebook() -> None:
     assert "95 % interval, all items together" in "".join(page.itertext())
 
 
+def test_the_same_users_are_equally_many() -> None:
+    scheme = plausibly.make("OUE", epsilon=1, domain_size=5)
+    made = [scheme.simulate([count] * 5, SeededRandom(count)).estimate() for count in (100, 1000)]
+    with pytest.raises(ParameterError, match="same_users: expected as many reports after as before, got 5,000 and 500"):
+        changes(*made, same_users=True)
+    assert len(changes(*made)) == 5
+
+
 def test_the_same_users_have_no_sampling_error() -> None:
     scheme = plausibly.make("OUE", epsilon=2, domain=list("abc"))
     made = [scheme.simulate([500, 300, 200], SeededRandom(seed)).estimate() for seed in (1, 2)]

@@ -63,8 +63,9 @@ class Stalling:
 
     def open(self) -> io.BufferedReader:
         if os.getpid() != int(Path(f"{self.said}.driver").read_text()) and not Path(f"{self.said}.done").exists():
-            Path(f"{self.said}.part").write_text(str(os.getpid()))
-            os.replace(f"{self.said}.part", self.said)
+            part = Path(f"{self.said}.{os.getpid()}")  # of two workers that read the file, either may be killed
+            part.write_text(str(os.getpid()))
+            os.replace(part, self.said)
             time.sleep(60)
         return open(self.name, "rb")
 

@@ -26,7 +26,7 @@ def typed_items(items: list[str] | None, single: list[str] | None) -> list[str]:
     return [*texts, *(single or ())]
 
 
-def asked_items(console: Console, domain: Domain, tally: Path, typed: list[str], file: Path | None) -> list[Any] | None:
+def asked_items(console: Console, domain: Domain, tally: str, typed: list[str], file: Path | None) -> list[Any] | None:
     """The items that the user asks about, each once, as the estimates name them; None for the whole domain."""
     if not typed and file is None:
         if domain.size is None:

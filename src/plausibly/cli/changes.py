@@ -15,6 +15,7 @@ from ..core.errors import DomainError, ParameterError, StateError
 from ..core.wording import label_of
 from ..core.words import Words
 from ..files.overwriting import refuse_replacing
+from ..files.places import same_place
 from ..files.tallies import Collected
 from ..pages.changes import ChangeReport, check_changes_name, write_changes
 from .asking import asked_items, typed_items
@@ -33,10 +34,10 @@ def changes(request: ChangesOptions) -> None:
             refuse_replacing(check_changes_name(path), inputs_of(request))
         key = key_of(console, request.key_file)
         before, after = (Collected.read(path, key=key) for path in (request.before, request.after))
-        for path, held in ((request.before, before), (request.after, after)):
+        for name, held in ((request.before, before), (request.after, after)):
             if not len(held):
-                raise StateError(f"{path}: the tally has no reports; add some with plausibly collect")
-        if before.overlaps(after) or request.before.samefile(request.after):
+                raise StateError(f"{name}: the tally has no reports; add some with plausibly collect")
+        if before.overlaps(after) or same_place(request.before, request.after):
             raise StateError(f"{request.after}: expected reports that are not in {request.before}, got some that are")
         asked = _comparable(console, request, before.scheme.answers, after.scheme.answers)
         with progress(console, "comparing", "items"):
@@ -47,7 +48,7 @@ def changes(request: ChangesOptions) -> None:
                 found,
                 before,
                 after,
-                (request.before.name, request.after.name),
+                (Path(request.before).name, Path(request.after).name),
                 request.same_users,
                 max(1, len(found)) if request.show_all else _ROWS,
                 request.title,
@@ -80,7 +81,7 @@ def _comparable(console: Console, request: ChangesOptions, before: Domain, after
     return asked
 
 
-def _asked(console: Console, request: ChangesOptions, path: Path, domain: Domain) -> list[Any] | None:
+def _asked(console: Console, request: ChangesOptions, path: str, domain: Domain) -> list[Any] | None:
     typed = typed_items(request.items, request.item)
     try:
         return asked_items(console, domain, path, typed, request.items_file)
@@ -100,6 +101,7 @@ def _show(console: Console, report: ChangeReport, written: list[Path]) -> None:
     for item, *texts in report.lines():
         table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
     print_table(console, table)
-    console.print(f"\n{escape(' '.join(report.notes()))}", highlight=False)
+    hint = ["If the same users reported both times, add --same-users."] * (not report.same_users)
+    console.print(f"\n{escape(' '.join([*report.notes(), *hint]))}", highlight=False)
     for path in written:
         console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

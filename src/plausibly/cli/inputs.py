@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from ..files.stores import local_path
 from .options.common import Names
 
 
@@ -13,7 +14,7 @@ def inputs_of(request: Any) -> list[Path]:
     """The paths of all files that the options of a request name, except those to write."""
     found = [getattr(request, name) for name in options_that_name(Names.INPUT, type(request))]
     several = [given if isinstance(given, list) else [given] for given in found if given is not None]
-    return [Path(each) for given in several for each in given]
+    return [local_path(each) for given in several for each in given]
 
 
 def options_that_name(kind: Names, options: type) -> Iterator[str]:

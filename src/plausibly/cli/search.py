@@ -68,7 +68,7 @@ def _detectable(source: Collected) -> float | None:
 
 
 def _options(
-    source: Collected, tally: Path, top: int, level: float | None, no_level: bool, dictionary: Path | None
+    source: Collected, tally: str, top: int, level: float | None, no_level: bool, dictionary: Path | None
 ) -> dict[str, Any]:
     if not isinstance(source.tally, SearchTally):
         raise ParameterError(

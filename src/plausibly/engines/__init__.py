@@ -1,9 +1,10 @@
 """Collecting files of reports into tallies, on all cores of this machine or on an engine of your own.
 
-``collect`` and ``merge_files`` work on files. An `Engine` decides where the reports are read; ``fold`` and ``merge``
-are all that it runs. Described in docs/files.md.
+``collect``, ``ask`` and ``merge_files`` work on files. An `Engine` decides where the reports are read; ``fold`` and
+``merge`` are all that it runs. Described in docs/files.md.
 """
 
+from .asking import ask
 from .collecting import Collection, collect
 from .folding import Segment, fold, merge
 from .merging import merge_files
@@ -17,6 +18,7 @@ __all__ = [
     "Processes",
     "Segment",
     "Threads",
+    "ask",
     "collect",
     "fold",
     "merge",

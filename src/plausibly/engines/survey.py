@@ -105,15 +105,18 @@ class Survey:
 
         return tuple(sorted(skipped, key=key))
 
-    def tasks(self, segments: Sequence[Segment]) -> list[Task]:
-        """The segments of the survey, divided and combined into tasks of about the same size."""
+    def tasks(self, segments: Sequence[Segment], most: int | None = None) -> list[Task]:
+        """The segments of the survey, divided and combined into tasks of about the same size.
+
+        A task has whole row groups, and no further ones once it has ``most`` reports.
+        """
         total = self.count(segments)
         cells = self.scheme.accumulator().cells
         # Enough tasks to occupy all threads, few enough that creating and merging states costs little compared with
         # folding, and none so large that nothing is saved for minutes: a task has few reports if they are large.
         size = max(min(_TASK_REPORTS, -(-total // (_TASKS_EACH * thread_count()))), _REPORTS_PER_CELL * cells)
-        most = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
-        return list(self._packed(segments, min(size, most)))
+        bound = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
+        return list(self._packed(segments, min(size, bound, most or size)))
 
     def _packed(self, segments: Sequence[Segment], size: int) -> Iterator[Task]:
         task: list[Segment] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ..core.scheme import Scheme
 from ..core.wording import plural
 from .authentication import Key
+from .places import size_of
 from .reports import ReportFile
 from .tallies import Collected
 
@@ -56,13 +58,13 @@ class Contents:
 
 def contents_of(path: str | Path, *, key: Key | None = None) -> Contents:
     """The contents of a file of reports or a tally."""
-    path, keyed = Path(path), key is not None
-    if path.suffix.lower() == ".tally":
+    keyed = key is not None
+    if os.fspath(path).lower().endswith(".tally"):
         found = Collected.read(path, key=key)
         lost = sum(each.reports or 0 for each in found.skipped)
-        size, files = path.stat().st_size, len(found.files)
+        size, files = size_of(path), len(found.files)
         skipped = len(found.skipped)
         return Contents(found.scheme, "tally", size, len(found), found.simulated, files, skipped, lost, keyed)
     with ReportFile(path, key=key) as file:
-        size = path.stat().st_size
+        size = size_of(path)
         return Contents(file.scheme, "file of reports", size, len(file), file.simulated, 1, 0, 0, keyed)

@@ -23,7 +23,6 @@ from typing import Any, cast
 import numpy as np
 
 from ..catalog import from_json
-from ..core.atomic import replacing
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.records import Reports, is_simulated
 from ..core.scheme import Scheme, expect_scheme
@@ -34,6 +33,7 @@ from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
 from .openers import BinaryFile, Kept, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, page_records
+from .places import exists, writing
 from .unreachable import UnreachableError
 
 VERSION, KEYED_VERSION = "1", "2"
@@ -85,14 +85,14 @@ def report_writer(
 
     ``simulated=True`` marks reports that are not from real users; those drawn from a seeded source carry the mark
     already. With a ``key``, only those who have the key can read the file through plausibly. The file has mode 0600:
-    readable by its owner alone.
+    readable by its owner alone. A ``path`` such as ``s3://bucket/day.parquet`` is uploaded whole.
     """
     expect_scheme(scheme)
     if compression not in COMPRESSIONS:
         raise ParameterError(f"compression: unknown {shown(compression)}; {nearest(compression, COMPRESSIONS)}")
-    path, owner = Path(path), os.getpid()
+    owner = os.getpid()
     _refuse_overwriting(path)
-    with replacing(path, private=True) as unfinished:
+    with writing(path) as unfinished:
         with _Sink(unfinished, "wb") as sink:
             writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression, keyed=key is not None)
             try:
@@ -400,8 +400,8 @@ def _seal(path: Path, key: Key | None) -> None:
         file.write(_checksum(footer, place, start, key).encode())
 
 
-def _refuse_overwriting(path: Path) -> None:
-    if path.exists():
+def _refuse_overwriting(path: str | Path) -> None:
+    if exists(path):
         raise StateError(f"{path}: exists already, and reports are never overwritten; choose another name")
 
 

@@ -145,7 +145,7 @@ def stored_files(address: str) -> list[StoredFile]:
         return [StoredFile(f"{address.rstrip('/')}/{each}") for each in found]
     if not inside and size_of_stored(address) is not None:
         return [StoredFile(address)]
-    raise StateError(f"{address}: expected a file, or a folder of files that end in .parquet, got neither")
+    raise StateError(f"{address}: expected a file, or a folder of files that end in .parquet; found neither")
 
 
 def size_of_stored(address: str) -> int | None:
@@ -171,14 +171,14 @@ def _stored(address: str) -> tuple[Any, str]:
     assert found is not None
     kind, authority, path = found[1].lower(), found[2], found[3]
     if kind not in _KINDS:
-        raise StateError(f"{kind}://: expected a path, or an address such as s3://bucket/day, got an unknown kind")
+        known = ", ".join(f"{each}://" for each in _KINDS)
+        raise UnreachableError(f"{kind}://", f"unknown kind of address; expected a path, or one of {known}")
     if ":" in authority.rpartition("@")[0] or "?" in address:
         # Messages, logs and tallies contain the names of files.
-        raise StateError(
-            f"{kind}://: expected an address without credentials and options, got some; set them in the environment"
-        )
+        reason = "the address has credentials or options, which messages would show; set them in the environment"
+        raise UnreachableError(f"{kind}://", reason)
     if not authority and kind != "hdfs":
-        raise StateError(f"{kind}://: expected an address such as {kind}://bucket/day, got no bucket")
+        raise UnreachableError(address, f"the address names no bucket; expected one such as {kind}://bucket/day")
     with _reaching(address):
         if kind == "s3":
             system, root = _s3(authority, _s3_endpoint(), _s3_region(), os.getpid()), authority

@@ -25,7 +25,7 @@ from .csv_column import CsvColumn
 from .csv_rows import CsvRows
 from .faults import Faults
 from .json_lines import JsonColumn
-from .parquet_column import parquet_values
+from .parquet_column import array_batches, parquet_values
 from .sources import Source, ValuesError
 from .text import LONGEST_VALUE, Text, plain_lines
 
@@ -113,11 +113,20 @@ class _Reading:
 class Values:
     """The values of one or more sources in chunks, which can be iterated over once. Made by ``values``."""
 
-    def __init__(self, first: _Reading, rest: Iterable[_Reading], *, sizes: list[int], domain: Domain, skip: bool):
+    def __init__(
+        self,
+        first: _Reading,
+        rest: Iterable[_Reading] = (),
+        *,
+        sizes: Sequence[int] = (),
+        domain: Domain,
+        skip: bool,
+        may_be_empty: bool = False,
+    ) -> None:
         self.faults = first.source.faults
         """Where bad rows are counted; None if they are refused."""
         self._reading, self._rest, self._sizes = first, rest, sizes
-        self._domain, self._skip = domain, skip
+        self._domain, self._skip, self._may_be_empty = domain, skip, may_be_empty
         self._kind: type | None = None
         self.name = first.source.name if len(sizes) < 2 else f"{len(sizes):,} files"
         self.path = first.source.path if len(sizes) < 2 else None
@@ -249,8 +258,7 @@ def values(
     neither stripped nor changed; the domain may normalize them when it encodes them. With ``faults``, bad rows are
     counted there and left out; without, the first one is refused.
     """
-    if missing not in ("refuse", "skip"):
-        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
+    skip = skips_missing(missing)
     if glue is not None and column is not None:
         raise ParameterError(Words("expected ", Setting("column"), " or ", Setting("glue"), ", got both"))
     several = isinstance(source, Sequence) and not isinstance(source, str)
@@ -262,7 +270,24 @@ def values(
     layout = _Layout(columns, glue, format, delimiter, header)
     opened = partial(_reading, layout=layout, domain=taken, faults=faults)
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
-    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=missing == "skip")
+    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=skip)
+
+
+def values_of_arrays(arrays: Iterable[Any], name: str, *, domain: Domain, missing: Literal["refuse", "skip"]) -> Values:
+    """The values in Arrow arrays, a part of a column of a table, in chunks. Unlike a file, a part may be empty.
+
+    The same values are missing, refused and converted as in a Parquet file; messages call the part ``name``.
+    """
+    source = Source(name)
+    batches = array_batches(source, arrays, binary=domain.item_type is bytes)
+    return Values(_Reading(source, batches, "row", 0), domain=domain, skip=skips_missing(missing), may_be_empty=True)
+
+
+def skips_missing(missing: str) -> bool:
+    """Whether missing values are skipped rather than refused."""
+    if missing not in ("refuse", "skip"):
+        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
+    return missing == "skip"
 
 
 @dataclass(frozen=True)

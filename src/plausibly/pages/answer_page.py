@@ -70,7 +70,7 @@ def _tree(answer: Answer) -> Iterator[Html]:
         )
         yield tag(
             "section",
-            tag("h2", "How the strings were found"),
+            tag("h2", "How the strings were found" if len(answer.estimates) else "How the search went"),
             tag("p", said, class_="about"),
             *[tag("p", "SIMULATED: reports are not from real users", class_="about made-up")] * answer.source.simulated,
             tag("ul", *(tag("li", each) for each in legend), class_="legend"),

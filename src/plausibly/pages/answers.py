@@ -76,12 +76,7 @@ class Answer:
     @property
     def privacy(self) -> str:
         """The epsilon behind the answer and what it guarantees, for people."""
-        epsilon = self.source.scheme.epsilon
-        most = exp(float(epsilon))
-        return (
-            f"ε = {decimal(epsilon)}: whatever value a user has, any report is at most {most:,.3g} times as likely "
-            "as with any other value"
-        )
+        return scheme_facts(self.source.scheme)["Privacy"]
 
     @cached_property
     def shown(self) -> Estimates:
@@ -164,9 +159,7 @@ class Answer:
         scheme, made = self.source.scheme, self.estimates
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
-            "Scheme": f"{scheme.name}: each device randomizes its value before it sends a report",
-            "Values": scheme.domain.describe(),
-            "Privacy": self.privacy,
+            **scheme_facts(scheme),
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all of the domain' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none without a variance",
@@ -228,6 +221,17 @@ class Answer:
         if self.source.skipped:
             told.append(f"Left out when collecting: {left_out(self.source.skipped)}.")
         return told
+
+
+def scheme_facts(scheme: Scheme) -> dict[str, str]:
+    """Facts about the scheme behind an answer, as names and phrases for people."""
+    most = exp(float(scheme.epsilon))
+    return {
+        "Scheme": f"{scheme.name}: each device randomizes its value before it sends a report",
+        "Values": scheme.domain.describe(),
+        "Privacy": f"ε = {decimal(scheme.epsilon)}: whatever value a user has, any report is at most {most:,.3g} times "
+        "as likely as with any other value",
+    }
 
 
 def plain_items(estimates: Estimates) -> list[Any]:

@@ -47,6 +47,7 @@ section { padding: 2.2rem 0 0.6rem; border-top: 1px solid var(--rule); margin-to
 .picture { margin: 1.2rem 0 0.4rem; overflow-x: auto; }
 .picture img { display: block; width: 100%; height: auto; background: #ffffff; }
 .picture img.across-1 { max-width: 34rem; }
+.picture img.narrowed { max-width: 48rem; }
 .picture img.across-2 { max-width: 52rem; }
 table { border-collapse: collapse; font: 0.88rem/1.45 var(--sans); width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); }
@@ -76,7 +77,7 @@ summary { cursor: pointer; font: 600 0.95rem/1.5 var(--sans); }
 .finding .measured { font: 0.9rem/1.5 var(--sans); font-variant-numeric: tabular-nums; }
 code, pre { font-family: var(--mono); font-size: 0.86rem; }
 pre { background: var(--tint); border: 1px solid var(--rule); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
-pre { margin: 0; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { margin: 0; overflow-x: auto; white-space: pre; }
 footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem; }
 @media (min-width: 70rem) {
   /* Four panels side by side need more than the column. */
@@ -88,6 +89,7 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   /* A picture keeps a width that can be read, and is moved under the finger. */
   .picture img { width: auto; min-width: 100%; max-width: none; }
   .picture img.across-1 { width: 100%; }
+  .picture img.narrowed { width: 100%; max-width: 26rem; }
   .picture img.across-2 { width: 42rem; }
   .picture img.across-3 { width: 58rem; }
   .picture img.across-4 { width: 76rem; }
@@ -106,6 +108,8 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .stacked tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
   .stacked td:empty { display: none; }
   .stacked td { display: block; border: 0; padding: 0.12rem 0; }
+  .stacked td.figure { text-align: left; }
+  .stacked tr:has(td.figure) td:first-child { font-weight: 600; }
   .stacked td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); }
 }
 @media print {
@@ -125,6 +129,7 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .picture, .wide { overflow: visible; }
   .picture:has(.across-4) { width: auto; margin-left: 0; }
   .picture img { filter: none; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   section { border: 0; margin: 0; }
   nav { display: none; }
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,10 +21,14 @@ class CollectOptions:
     Example: plausibly collect reports.parquet --out visits.tally
     """
 
-    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")]
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Files of reports, or folders of them, also in object stores: s3://bucket/day."),
+        Names.INPUT,
+    ]
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally."),
+        str,
+        typer.Option("--out", "-o", metavar="PATH", help="The tally to create or add to, such as visits.tally."),
         Names.OUTPUT,
     ]
     scheme: Annotated[

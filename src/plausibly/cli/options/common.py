@@ -15,7 +15,7 @@ class Names(Enum):
     INPUT = auto()
     """A text that may be the name of a file to read."""
     OUTPUT = auto()
-    """A path to write to."""
+    """A path or an address to write to."""
 
 
 KeyFile = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import KeyFile, Results, Title, Unit
+from .common import KeyFile, Names, Results, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -30,7 +30,7 @@ class EstimateOptions:
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
 
-    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")]
+    tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
     items: Annotated[list[str] | None, typer.Option(help="Items to count, separated by commas.")] = None
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None
     items_file: Annotated[Path | None, typer.Option(help="A file of items to count, one per line.")] = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,8 +39,13 @@ class PrivatizeOptions:
         str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000."), Names.INPUT
     ]
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet. Needed without --dry-run."),
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="The new file of reports, such as reports.parquet. Needed without --dry-run.",
+        ),
         Names.OUTPUT,
     ] = None
     column: Annotated[

@@ -22,7 +22,7 @@ class SearchOptions:
     Example: plausibly search visits.tally --out found.html
     """
 
-    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")]
+    tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
     top: Annotated[int, typer.Option(min=1, help="Return at most this many strings.")] = 10
     level: Annotated[
         float | None, typer.Option(help="Probability that the answer contains a string that nobody has. Default: 0.05.")
