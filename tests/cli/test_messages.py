@@ -225,6 +225,7 @@ search search.tally --tree a.csv                                      | valid: .
 changes a.tally a.tally                                               | expected reports that are not in a.tally
 changes a.tally empty.tally                                           | add some with plausibly collect
 changes a.tally b.tally --level 7                                     | --level: expected a number strictly between
+changes a.tally b.tally --same-users                                  | --same-users: expected as many reports after
 changes a.tally b.tally --out x.doc                                   | valid: .csv
 changes a.tally labels.tally --items b                                | labels.tally: --items b: expected one of
 changes labels.tally a.tally --items b                                | labels.tally: --items b: expected one of

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.skipped import left_out
-from ..core.wording import visible
+from ..core.wording import plural, visible
 from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
 from ..files.places import expect_ending
@@ -61,10 +61,10 @@ def _for_machines(found: Collection, out: str) -> dict[str, object]:
 
 def _print(found: Collection, out: str) -> None:
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("added", f"{found.added:,} reports")
+    facts.add_row("added", plural(found.added, "report"))
     if found.resumed:
-        facts.add_row("resumed", f"{found.resumed:,} reports, from an earlier run that was stopped")
-    facts.add_row("total", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
+        facts.add_row("resumed", f"{plural(found.resumed, 'report')}, from an earlier run that was stopped")
+    facts.add_row("total", f"{plural(len(found.tally), 'report')}{' (simulated)' * found.state.simulated}")
     facts.add_row("files", f"{found.files:,}")
     if found.copies:
         facts.add_row("copies", f"{len(found.copies):,}, of files that are already counted")

@@ -54,11 +54,20 @@ def run(job: bytes, tasks: Iterable[bytes]) -> bytes:
     """The reply of a worker: the merged state of these tasks, of which there is at least one."""
     packed = list(tasks)
     numbers = tuple(number for each in packed for number in _label(each).tasks)
+    return _reply(job, numbers, map(_content, packed))
+
+
+def run_on(job: bytes, number: int, given: object) -> bytes:
+    """The reply of a worker to a task that has this number, and that is on the worker already, like rows of a table."""
+    return _reply(job, (number,), [given])
+
+
+def _reply(job: bytes, numbers: tuple[int, ...], tasks: Iterable[Any]) -> bytes:
     if _label(job).version != __version__:  # its pickle may name functions that do not exist here
         return _packed(_Label(numbers, "version"), None)
     try:
         work, merge = _job(job)
-        return _packed(_Label(numbers), reduce(merge, (work(_content(each)) for each in packed)))
+        return _packed(_Label(numbers), reduce(merge, map(work, tasks)))
     except (PlausiblyError, ImportError) as error:
         return _packed(_Label(numbers, "error"), error)
 
@@ -80,10 +89,14 @@ def combine(job: bytes, replies: Iterable[bytes]) -> bytes:
 
 
 class Wave:
-    """The replies to some tasks, each of which must be in exactly one reply."""
+    """The replies to some tasks, each of which must be in exactly one reply.
 
-    def __init__(self, numbers: Iterable[int]) -> None:
-        self._missing = set(numbers)
+    Without ``numbers``, the tasks are not known beforehand, and each may come once.
+    """
+
+    def __init__(self, numbers: Iterable[int] | None = None) -> None:
+        self._sent = None if numbers is None else frozenset(numbers)
+        self._seen: set[int] = set()
 
     def state(self, reply: bytes) -> Any:
         """The state in a reply. Raise the error in it, and refuse other versions and tasks that are not missing."""
@@ -99,15 +112,16 @@ class Wave:
             raise error
         if label.kernels != "c":
             _warn_of_slow_kernels()
-        if len(set(label.tasks)) < len(label.tasks) or not self._missing.issuperset(label.tasks):
+        again = len(set(label.tasks)) < len(label.tasks) or not self._seen.isdisjoint(label.tasks)
+        if again or not (self._sent is None or self._sent.issuperset(label.tasks)):
             raise StateError(f"the engine returned {_named(label.tasks)}, of which at least one was returned before")
-        self._missing.difference_update(label.tasks)
+        self._seen.update(label.tasks)
         return _content(reply)
 
     def expect_all(self) -> None:
         """Raise unless the replies of the wave cover all its tasks."""
-        if self._missing:
-            raise StateError(f"the engine did not return {_named(sorted(self._missing))}; repeat the call to resume")
+        if missing := sorted((self._sent or frozenset()) - self._seen):
+            raise StateError(f"the engine did not return {_named(missing)}; repeat the call to resume")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -73,7 +74,8 @@ class ParquetColumn:
         if b"plausibly.version" in said:
             raise self._refused("expected users' values, got reports; plausibly collect reads reports")
         self._place = self._found(list(schema.names), column)
-        self._refuse_type(schema.field(self._place).type, binary)
+        if why := _unfit(schema.field(self._place).type, binary):
+            raise self._refused(why)
         self._name = schema.names[self._place]
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
@@ -178,17 +180,10 @@ class ParquetColumn:
             self._file.close()
 
     def _values(self, column: Any, done: int) -> Column:
-        try:
-            if self._arrow.types.is_dictionary(column.type):
+        if self._arrow.types.is_dictionary(column.type):
+            with _as_text(self._source, column, done):
                 return self._looked_up(column)
-            return arrow_column([column], str(column.type))
-        except UnicodeDecodeError:
-            for place, each in enumerate(column, done + 1):
-                try:
-                    each.as_py()
-                except UnicodeDecodeError:
-                    raise self._source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
-            raise
+        return _plain_values(self._source, column, done)
 
     def _looked_up(self, column: Any) -> Column:
         if column.null_count == len(column):
@@ -210,18 +205,6 @@ class ParquetColumn:
             got = f"got {names.count(column)} among {len(names)}"
             raise self._refused(Words(f"expected one column named {shown(column)}, {got}", almost_named(column, names)))
         return names.index(column)
-
-    def _refuse_type(self, kind: Any, binary: bool) -> None:
-        types = self._arrow.types
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        text = types.is_string(kind) or types.is_large_string(kind) or kind == self._arrow.string_view()
-        bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-        if not (text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_)):
-            # The name of a nested type would show the names of its fields.
-            got = "a nested type" if types.is_nested(kind) else str(kind)
-            why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
-            raise self._refused(f"expected a column of texts or whole numbers, got {got}{why}")
 
     def _refused(self, why: str) -> ValuesError:
         self._file.close()
@@ -291,6 +274,51 @@ def parquet_values(
     if glue is None:
         return ParquetColumn(source, None if columns is None else columns[0], binary=binary)
     return GluedColumns(source, glue, binary=False)
+
+
+def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool) -> Iterator[Batch]:
+    """The values in Arrow arrays in batches, with row numbers from 1. ``binary`` allows bytes."""
+    done = 0
+    for array in arrays:
+        if why := _unfit(array.type, binary):
+            raise source.refused(why)
+        yield Batch(range(done + 1, done + len(array) + 1), _plain_values(source, array, done))
+        done += len(array)
+
+
+def _unfit(kind: Any, binary: bool) -> str:
+    # Why a column of this Arrow type has no values for us; empty if it may have.
+    from pyarrow import string_view, types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    text = types.is_string(kind) or types.is_large_string(kind) or kind == string_view()
+    bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    if text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_):
+        return ""
+    # The name of a nested type would show the names of its fields.
+    got = "a nested type" if types.is_nested(kind) else str(kind)
+    why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
+    return f"expected a column of texts or whole numbers, got {got}{why}"
+
+
+def _plain_values(source: Source, column: Any, done: int) -> Column:
+    with _as_text(source, column, done):
+        return arrow_column([column], str(column.type))
+
+
+@contextmanager
+def _as_text(source: Source, column: Any, done: int) -> Iterator[None]:
+    # Name the row that is not text, and never show its bytes.
+    try:
+        yield
+    except UnicodeDecodeError:
+        for place, each in enumerate(column, done + 1):
+            try:
+                each.as_py()
+            except UnicodeDecodeError:
+                raise source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
+        raise
 
 
 def _refuse_large(page: Page) -> None:
