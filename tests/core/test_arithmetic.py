@@ -149,10 +149,18 @@ def test_crowds_with_the_same_hash_functions_share_their_errors() -> None:
     summed = one.estimate() + other.estimate()
     apart = plausibly.make("FLH", epsilon=3, domain_size=50, hashes=4, hash_seed=8).simulate(counts, SeededRandom(3))
     independent = one.estimate() + apart.estimate()
-    one.merge(other)
-    # The law of the merged tally is exact; F2 is estimated once instead of twice.
-    assert (summed.variance >= 0.95 * one.estimate().variance).all()
-    assert (independent.variance < 0.7 * summed.variance).all()
+    parts = [tally.estimate() for tally in (one, other, apart)]
+    law = parts[0].basis.law
+    assert law is not None
+    shared = [law.shared(part.variance, part.n, np.clip(part.values, 0, part.n)) for part in parts[:2]]
+    np.testing.assert_allclose(summed.variance, of_sum([part.variance for part in parts[:2]], shared))
+    np.testing.assert_allclose(independent.variance, parts[0].variance + parts[2].variance)
+    assert (summed.variance > independent.variance).all()
+    # At the true counts, what the law says of the sum of two equal crowds is what it says of the crowd of all of them.
+    n, f, f2 = sum(counts), np.array(counts, dtype=np.float64), sum(count * count for count in counts)
+    true = law.at(n, f, f2=f2)
+    together = of_sum([true, true], [law.shared(true, n, f)] * 2)
+    np.testing.assert_allclose(together, law.at(2 * n, 2 * f, f2=4 * f2), rtol=1e-12)
     # A decoder without a law: all of the variance may be shared.
     unknown = Basis(hash_seeds=frozenset([7]))
     assert unknown.shared_error(unknown, np.array([4.0])).tolist() == [4.0]
@@ -180,8 +188,11 @@ def test_sketches_share_collisions_and_no_more() -> None:
     scheme = plausibly.make("CM", oracle=oracle, rows=4, domain=plausibly.Keys())
     one, other = (scheme.simulate({"a": 900, "b": 100}, SeededRandom(seed)).estimate(["a", "c"]) for seed in (1, 2))
     assert one.variance is not None
-    worst = (np.sqrt(one.variance) + np.sqrt(other.variance)) ** 2
-    assert ((one - other).variance < 0.9 * worst).all()
+    law = one.basis.law
+    assert law is not None
+    shared = [law.shared(part.variance, 1000, np.clip(part.values, 0, 1000)) for part in (one, other)]
+    np.testing.assert_allclose((one - other).variance, of_sum([one.variance, other.variance], shared))
+    assert ((one - other).variance < (np.sqrt(one.variance) + np.sqrt(other.variance)) ** 2).all()
     assert ((one - other).variance > one.variance + other.variance).all()
     with pytest.raises(StateError, match="this scheme has no law for it"):
         one.total()
