@@ -159,7 +159,12 @@ def bare(rows: Sequence[dict[str, str]]) -> About:
 
 def found(rows: Sequence[dict[str, str]]) -> list[Number]:
     """Significant strings, right ones, right ones of the bare ten, runs with a false string, and all runs."""
-    return [mean(rows, "significant", 0.01), mean(rows, "right", 0.01), bare(rows), *(f"{count:,}" for count in false(rows))]
+    return [
+        mean(rows, "significant", 0.01),
+        mean(rows, "right", 0.01),
+        bare(rows),
+        *(f"{count:,}" for count in false(rows)),
+    ]
 
 
 def false_runs() -> list[Number]:
