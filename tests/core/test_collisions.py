@@ -158,3 +158,18 @@ def test_a_sum_with_an_oracle_without_hash_functions_keeps_both_laws() -> None:
     assert [type(law) for law in both.laws] == [Collisions, Noise]
     assert len((one + other).aligned(one.items[::-1]).top(5)) == 5
     assert len(plausibly.combine([one, other]).top(5)) == 5
+
+
+def test_a_search_over_a_sketch_knows_its_collisions() -> None:
+    # By the variance alone, all of these searches had a significant string that nobody has. At most 5 % may: more than
+    # 4 of 20 have a probability of 0.3 %.
+    crowd, wrong = {"abba": 30_000, "feed": 20_000}, 0
+    for seed in range(20):
+        oracle = sketch("CM", 3, 16, 256, seed)
+        search = plausibly.make("PEM", oracle=oracle, domain=plausibly.Strings("abcdefgh", 6), start=2, step=2)
+        found = search.simulate(crowd, SeededRandom(seed)).search(k=20)
+        assert found.significant is not None
+        told = set(found.items[found.significant].tolist())
+        assert "abba" in told
+        wrong += bool(told - crowd.keys())
+    assert wrong <= 4
