@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +13,7 @@ from ..core.atomic import expect_folder_name
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
-from ..experiments.findings import Outcome
+from ..experiments.findings import Finding, Outcome, Verdict
 from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
@@ -38,19 +38,9 @@ def reproduce(request: ReproduceOptions) -> None:
             expect_folder_name(request.out)
         if request.rows is not None:
             refuse_inputs(request.rows, inputs_of(request))
-        asked = plan(request.names or [], request.folder)
-        if request.aol is not None:
-            asked = asked.on_log(request.aol)
-            if (unread := log()).malformed:
-                places = "; ".join(unread.places)
-                console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
-        if request.quick:
-            asked = asked.quick()
+        asked = _asked(request, console)
         if request.show:
-            if request.as_json:
-                echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
-            else:
-                Console().print(_listed(asked))
+            _list(asked, request)
             return
         need_pictures()
         cells = wanted(asked.figures)
@@ -60,17 +50,27 @@ def reproduce(request: ReproduceOptions) -> None:
             run(cells, results, jobs=request.jobs, console=console, setup=asked.setup)
             report, verdicts = write_plan(asked, results, out)
     if request.as_json:
-        found = [
-            {
-                "finding": finding.name,
-                "outcome": verdict.outcome.value,
-                "numbers": verdict.numbers,
-                "rule": verdict.rule,
-            }
-            for finding, verdict in verdicts
-        ]
-        echo_json({"report": str(report), "findings": found})
-        return
+        echo_json({"report": str(report), "findings": [_for_machines(*each) for each in verdicts]})
+    else:
+        _print(report, verdicts)
+
+
+def _asked(request: ReproduceOptions, console: Console) -> Plan:
+    asked = plan(request.names or [], request.folder)
+    if request.aol is not None:
+        asked = asked.on_log(request.aol)
+        if (unread := log()).malformed:
+            places = "; ".join(unread.places)
+            console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
+    return asked.quick() if request.quick else asked
+
+
+def _for_machines(finding: Finding, verdict: Verdict) -> dict[str, str]:
+    told = {"outcome": verdict.outcome.value, "numbers": verdict.numbers, "rule": verdict.rule}
+    return {"finding": finding.name} | told
+
+
+def _print(report: Path, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
     printed = Console()
     if verdicts:
         table = Table("finding", "verdict", box=None, pad_edge=False)
@@ -91,7 +91,10 @@ def need_regression(cells: Iterable[Cell]) -> None:
         need_module("sklearn", "Bloom filters", "scikit-learn scipy")
 
 
-def _listed(asked: Plan) -> Table:
+def _list(asked: Plan, request: ReproduceOptions) -> None:
+    if request.as_json:
+        echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
+        return
     table = Table("name", "panels", "measurements", "", box=None, pad_edge=False)
     for figure in asked.figures:
         count = f"{len(wanted([figure])):,}"
@@ -99,4 +102,4 @@ def _listed(asked: Plan) -> Table:
         table.add_row(
             escape(figure.name), f"{letters[:1]}–{letters[-1:]}" if letters else "", count, escape(figure.title)
         )
-    return table
+    Console().print(table)
