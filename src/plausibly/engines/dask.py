@@ -1,4 +1,4 @@
-"""The engine that runs on a Dask cluster. Its workers need plausibly[files]."""
+"""The engine that runs on a Dask cluster. Its workers need plausibly and pyarrow."""
 
 from __future__ import annotations
 

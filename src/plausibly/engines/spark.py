@@ -1,6 +1,6 @@
 """The engine that runs on a Spark cluster, and functions for reports and values in Spark tables.
 
-It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly[files].
+It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly and pyarrow.
 """
 
 from __future__ import annotations
