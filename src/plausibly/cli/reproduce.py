@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_folder_name
+from ..core.wording import visible
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
-from ..experiments.findings import Outcome
+from ..experiments.findings import Finding, Outcome, Verdict
 from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
@@ -22,7 +24,7 @@ from .options.reproduce import ReproduceOptions
 
 _COLOURS = {
     Outcome.REPRODUCED: "green",
-    Outcome.NOT_REPRODUCED: "red",
+    **dict.fromkeys((Outcome.NOT_REPRODUCED, Outcome.FAILED), "red"),
     **dict.fromkeys((Outcome.REVERSED, Outcome.DECODER, Outcome.NUMPY, Outcome.COMPILED), "yellow"),
     **dict.fromkeys((Outcome.UNCLEAR, Outcome.OTHER_DATA, Outcome.TOO_FEW, Outcome.OPEN), "dim"),
 }
@@ -66,6 +68,7 @@ def reproduce(request: ReproduceOptions) -> None:
             for finding, verdict in verdicts
         ]
         echo_json({"report": str(report), "findings": found})
+        _exit_if_failed(console, verdicts)
         return
     printed = Console()
     if verdicts:
@@ -74,6 +77,17 @@ def reproduce(request: ReproduceOptions) -> None:
             table.add_row(escape(finding.name), f"[{_COLOURS[verdict.outcome]}]{escape(verdict.outcome)}[/]")
         printed.print(table)
     printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
+    _exit_if_failed(console, verdicts)
+
+
+def _exit_if_failed(console: Console, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
+    # The report is written all the same: the measurements are right, only these checks are not.
+    failed = [(finding, verdict) for finding, verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    for finding, verdict in failed:
+        told = f"{finding.name}: its check failed with {verdict.numbers}"
+        console.print(escape(visible(told)), style="red", soft_wrap=True, highlight=False)
+    if failed:
+        raise typer.Exit(1)
 
 
 def need_pictures() -> None:
