@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from invented import rows_of
-
 from plausibly.experiments import Contrast, Curves, Evidence, Finding, Mean, Outcome, Row, Verdict, decided, judged
 from reproduction.figures import FIGURES
 from reproduction.figures.table2 import AS_PROGRAMMED, PAPER, as_run
