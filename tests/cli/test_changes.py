@@ -6,15 +6,20 @@ import csv
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import plausibly
 from plausibly import SeededRandom, make
 from plausibly.cli import app
+from plausibly.core.changes import Changes
 from plausibly.files import read_tally, write_tally
+from plausibly.files.tallies import Collected
+from plausibly.pages.changes import ChangeReport
 
 PETS = ["cat", "dog", "fish"]
 
@@ -41,14 +46,22 @@ def test_changed_items_come_first_with_their_shares_and_the_level(days: tuple[Pa
     code, shown, told = run(*days)
     assert (code, told) == (0, "")
     lines = shown.splitlines()
-    assert lines[0] == "2 of 4 items changed; the probability of any false alarm among all items is at most 5 %."
-    assert lines[2].split()[:4] == ["item", "before", "after", "change"]
+    first = " ".join(shown.partition("\n\n")[0].split())
+    assert first == (
+        "2 of 4 items changed; for the other 2 the data cannot tell. "
+        "The probability of any false alarm among all items is at most 5 %."
+    )
+    lines = lines[lines.index("") - 1 :]
+    assert lines[2].split()[:4] == ["item", "before", "after", "change,"]
     assert {(line.split()[0], line.rstrip().endswith("yes")) for line in lines[3:5]} == {("dog", True), ("cat", True)}
-    assert not any(line.rstrip().endswith("yes") for line in lines[5:7])
+    assert all(line.rstrip().endswith("cannot tell") for line in lines[5:7])
+    assert "--same-users" in shown
     assert "100,000 reports before, 96,000 after." in shown
 
 
-def test_json_has_what_python_has(days: tuple[Path, Path]) -> None:
+def test_json_has_what_python_has(days: tuple[Path, Path], tmp_path: Path) -> None:
+    # The same users: as many on both days.
+    days = days[0], tally(tmp_path / "again.tally", [36_000, 54_000, 9_000, 1_000], 2, epsilon=2)
     code, shown, _ = run(*days, "--json", "--level", "0.9", "--same-users")
     assert code == 0
     found = json.loads(shown)
@@ -74,7 +87,15 @@ def test_files_of_every_ending(days: tuple[Path, Path], tmp_path: Path) -> None:
     ElementTree.parse(names[3])
     page = names[4].read_text(encoding="utf-8")
     assert "<h1>Pets &lt;b&gt;</h1>" in page
-    assert "2 of 4 items changed" in page
+    assert "2 of 4 items changed; for the other 2 the data cannot tell." in page
+    assert page.count(">cannot tell</td>") == 2
+    assert "--same-users" not in page, "a reader of the page cannot type it"
+    assert "hollow: the data cannot tell" in unquote(page)
+    facts = page.partition("Data and scheme")[2]
+    assert ["ε = 1" in facts, "ε = 2" in facts] == [True, True]
+    code, _, _ = run(*days, "-o", tmp_path / "y.html")
+    heading = "Changes from monday.tally (before) to tuesday.tally (after)"
+    assert heading in (tmp_path / "y.html").read_text(encoding="utf-8")
     assert "http:" not in page.replace("http://www.w3.org", "")
 
 
@@ -145,3 +166,29 @@ def test_simulations_are_labelled(days: tuple[Path, Path], tmp_path: Path) -> No
 def test_compare_points_to_changes() -> None:
     shown = " ".join(CliRunner().invoke(app, ["compare", "--help"]).stdout.replace("│", " ").split())
     assert "To see what changed between two collections, use plausibly changes." in shown
+
+
+def test_the_table_counts_the_other_item_and_is_complete_with_it(tmp_path: Path) -> None:
+    domain = [f"item {number}" for number in range(20)]
+    days = [tally(tmp_path / f"{seed}.tally", [500] * 20 + [900], seed, domain=domain) for seed in (1, 2)]
+    assert "The table has" not in run(*days)[1]
+    domain.append("item 20")
+    days = [tally(tmp_path / f"{seed}.tally", [500] * 21 + [900], seed, domain=domain) for seed in (1, 2)]
+    assert "The table has 21 of 22 items." in run(*days)[1]
+
+
+def test_the_items_are_listed_a_few_times_and_not_for_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (make("OUE", epsilon=1, domain_size=300).simulate([30] * 300, SeededRandom(seed)) for seed in (1, 2))
+    found = plausibly.changes(one.estimate(), two.estimate())
+    listed = []
+
+    class Items(np.ndarray[Any, Any]):
+        def tolist(self) -> Any:
+            listed.append(1)
+            return super().tolist()
+
+    items = found.items.view(Items)
+    monkeypatch.setattr(Changes, "items", property(lambda self: items))
+    source = Collected(one, simulated=True)
+    assert len(list(ChangeReport(found, source, source, largest=300).lines())) == 300
+    assert 1 <= len(listed) <= 5

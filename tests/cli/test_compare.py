@@ -54,6 +54,12 @@ def test_one_table_one_picture_and_a_report(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     command = "plausibly compare OUE FLH:hashes=8 DE+norm-sub --data uniform --n 300 --d 20 --epsilon 1 --epsilon 3"
     assert f"{command} --repeats 2" in page
+    assert page.count("3 schemes on uniform") == 3, "title, heading and name of the picture, and not in it"
+    assert "OUE: Optimised unary encoding; FLH: " in page
+    assert "n = 300 simulated users have items of a domain of d = 20" in page
+    assert "Dashed lines" not in page
+    assert "estimated from 2 repeats, so that by chance alone 20 %" in page
+    assert '<source media="(max-width: 46rem)"' in page
     assert "| OUE | 1 |" in (tmp_path / "comparison.md").read_text(encoding="utf-8")
 
 

@@ -295,7 +295,7 @@ def test_the_repr_of_many_items_shows_ten_and_says_how_many_more() -> None:
     lines = repr(many).splitlines()
     assert lines[0] == "<estimates of 1,234 items from 1,000,000 reports, the largest>"
     assert lines[2] == "  1233     1,233  [1,231, 1,235]"
-    assert lines[-1] == "  ... and 1,224 more"
+    assert lines[-1] == "  ... and 1,224 more; the intervals allow for this choice, those of to_frame() do not"
     assert len(lines) == 1 + 1 + 10 + 1
 
 
@@ -398,9 +398,10 @@ def test_items_that_cannot_be_told_apart_from_noise_are_hollow() -> None:
 
     try:
         axes = replace(some(), values=np.array([30.0, -1.0, 8.0, 2.0])).plot(k=3)  # 15, 2.7 and 2 standard errors
-        assert [patch.get_facecolor() == (1, 1, 1, 1) for patch in axes.patches] == [False, False, True]
-        assert "hollow: cannot be told apart from noise" in axes.get_xlabel()
-        assert "hollow" not in some().plot().get_xlabel(), "all items are shown: nothing was selected"
+        assert [patch.get_facecolor() == (1, 1, 1, 1) for patch in axes.patches] == [False, True, True]
+        assert "hollow: the interval contains 0" in axes.get_xlabel()
+        assert "cannot be told apart from noise" in axes.get_xlabel()
+        assert "cannot be told apart" not in some().plot().get_xlabel(), "all items are shown: nothing was selected"
     finally:
         pyplot.close("all")
 

@@ -86,7 +86,11 @@ def test_a_csv_file_is_safe_and_the_same_as_the_text(tmp_path: Path) -> None:
     assert [float(row["estimate"]) for row in rows] == made.values.tolist()
     assert made.to_csv(tmp_path / "x.csv") is None
     assert (tmp_path / "x.csv").read_bytes() == text.encode()
-    assert '"true"' in (made.top(2).to_csv() or "") or '"false"' in (made.top(2).to_csv() or "")
+    top = (
+        plausibly.make("DE", epsilon=1, domain=["a", "b", "c"]).simulate([900, 0, 0], SeededRandom(1)).estimate().top(2)
+    )
+    told = [row["significant"] for row in csv.DictReader((top.to_csv() or "").splitlines())]
+    assert told == [str(each).lower() for each in top.significant.tolist()] == ["true", "false"]
 
 
 def test_polars_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,12 +108,47 @@ def test_no_reports_have_no_shares() -> None:
     assert np.isnan(made.to_frame()["share"]).all()
 
 
+def test_no_reports_are_not_shown_as_certainty() -> None:
+    made = plausibly.make("OUE", epsilon=1, domain_size=30).accumulator().estimate()
+    for text in (repr(made), made._repr_html_(), repr(made.top(2))):
+        assert "No reports yet" in text
+        assert "95 % interval" not in text
+        assert "at most" not in text
+    one = plausibly.make("OUE", epsilon=1, domain_size=3).simulate([1, 0, 0], SeededRandom(1)).estimate()
+    assert "No reports" not in repr(one)
+    assert "(1 report)" in one.chart()._caption(" ")
+
+
+def test_the_largest_differences_in_a_notebook_have_intervals_that_hold_together() -> None:
+    # Of plain intervals of the 20 largest of 1,000 differences, none contained the true one. Together, all contain it
+    # with a probability of 95 %: more than 2 of 10 pages with one that does not have a probability of 1.2 %.
+    scheme, wrong = plausibly.make("OUE", epsilon=1, domain_size=1000), 0
+    for seed in range(10):
+        one, other = (scheme.simulate([5] * 1000, SeededRandom(2 * seed + i)).estimate() for i in (0, 1))
+        found = one - other
+        seen = found.shown_rows()
+        low, high = found.interval_of_shown(seen)
+        wrong += not ((low <= 0) & (high >= 0)).all()
+        low, high = seen.interval()
+        assert not ((low <= 0) & (high >= 0)).any()
+    assert wrong <= 2
+    assert "The intervals of all items contain the truth at once" in found._repr_html_()
+
+
+def test_levels_close_to_1_are_levels_for_many_items_too() -> None:
+    scheme = plausibly.make("OUE", epsilon=1, domain_size=5000)
+    one, other = (scheme.simulate([1] * 5000, SeededRandom(seed)).estimate() for seed in (1, 2))
+    low, high = (one - other).interval(1 - 1e-14, together=True)
+    assert np.isfinite(low).all()
+    assert (high > (one - other).interval(1 - 1e-14)[1]).all()
+
+
 # --- notebooks -------------------------------------------------------------------------------------------------------
 
 
 def test_a_notebook_shows_a_table_with_bars_and_intervals() -> None:
     page = ElementTree.fromstring(pets()._repr_html_())
-    assert [cell.text for cell in page.iter("th")] == ["item", "estimate", "95 % interval", None]
+    assert [cell.text for cell in page.iter("th")] == ["item", "estimate", "share", "95 % interval", "bar and interval"]
     assert [cell.text for cell in page.iter("bdi")] == ["dog", "cat", "fish", "other"]
     assert len(list(page.iter("rect"))) == 4
     assert "4 items from 1,000 reports" in "".join(page.itertext())
@@ -132,10 +171,31 @@ def test_a_notebook_of_many_items_says_at_most_where_noise_explains_them() -> No
     made = plausibly.make("OUE", epsilon=1, domain_size=50).simulate([900] + [0] * 49, SeededRandom(3)).estimate()
     html = made._repr_html_()
     assert html.count("<tr>") == 21
+    assert "The 20 largest; the intervals allow for this choice. to_frame() has plain ones." in html
+    assert "Chosen for large estimates; the intervals allow for this choice." in made.top(3)._repr_html_()
+    assert "Hollow bars: the interval contains 0." in html
     assert "… and 30 more" in html
     assert html.count('fill="none" stroke="#4477aa"') == html.count("at most ") > 0
     assert "cannot be told apart from noise" in html
-    assert "interval" not in made.postprocess("norm-sub")._repr_html_()
+    gone = made.postprocess("norm-sub")._repr_html_()
+    assert "% interval" not in gone
+    assert "No intervals: norm-sub leaves no variance." in gone
+
+
+def test_a_notebook_has_shares_minus_signs_and_the_other_item_in_grey() -> None:
+    made = plausibly.make("OUE", epsilon=1, domain=["cat", "dog", ""], other=True)
+    table = made.simulate([500, 400, 0, 100], SeededRandom(9)).estimate()
+    html = table._repr_html_()
+    page = ElementTree.fromstring(html)
+    rows = page.findall(".//tbody/tr")
+    assert [row.get("style") is not None for row in rows] == [False, False, False, True]
+    assert rows[0].findall("td")[2].text == f"{100 * table.fractions.max():.2f} %"
+    assert "tabular-nums" in html
+    low = table.interval()[0]
+    assert (low < 0).any(), "the seed has an interval that begins below zero"
+    assert "−" in html
+    assert "[-" not in html
+    assert "(empty)" in repr(table)
 
 
 def test_differences_have_tables_too() -> None:

@@ -1,11 +1,14 @@
-"""Small row groups, and a folder of report files."""
+"""Small row groups, a folder of report files, and one session of each engine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engines.spark_sessions import classic, remote
 from files.making import group_size, small_file
 
 
@@ -22,3 +25,19 @@ def folder(tmp_path: Path) -> Path:
     for seed, count in enumerate([25, 40, 3]):
         small_file(made / f"{seed}.parquet", count, seed=seed)
     return made
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The only Spark of a test run, on two cores; a task may fail three times."""
+    session = classic("local[2,4]", tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def connected(spark: Any) -> Iterator[Any]:
+    """The same Spark over Spark Connect."""
+    session = remote(spark)
+    yield session
+    session.stop()

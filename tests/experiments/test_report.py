@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,30 @@ def test_tables_and_quick_runs_and_experiments_of_ones_own_are_told() -> None:
     assert "A quick run" in read.text
     assert "The paper:" not in read.text
     assert "img" not in {name for name, _ in read.elements}
+
+
+@pytest.mark.parametrize(("repeats", "words"), [(2, "2 repeats, so that by chance alone 20 %"),
+                                                (3, "3 repeats, so that by chance alone 9.5 %"),
+                                                (5, "5 repeats, so that by chance alone 4 %")])  # fmt: skip
+def test_the_page_states_the_repeats_and_the_outliers_of_the_run(repeats: int, words: str) -> None:
+    figure = small(sweeps=[replace(small().sweeps[0], repeats=repeats)])
+    text = Reader(report_page([Part(figure, "x", SVG)], [], measured(figure), heading=PAPER)).text
+    assert f"estimated from {words} of the settings with standard errors above 1.7 %" in text
+
+
+def test_the_page_explains_only_what_it_shows() -> None:
+    text = Reader(report_page([Part(small(), "x", SVG)], [], measured(small()), heading=Heading("Small"))).text
+    assert "Dashed lines" not in text
+    assert "Results" in text, "the heading is not repeated"
+    ours = replace(small().sweeps[0], lines=[replace(one, ours=True) for one in small().sweeps[0].lines])
+    assert "Dashed lines" in Reader(
+        report_page([Part(small(sweeps=[ours]), "x", SVG)], [], measured(small(sweeps=[ours])), heading=PAPER)
+    ).text  # fmt: skip
+
+
+def test_a_panel_alone_says_that_its_description_is_of_the_whole_figure() -> None:
+    assert small(about="At the left, a.").panel("b").about.startswith("Only panel b, “b”")
+    assert not small().panel("b").about
 
 
 def test_the_same_rows_give_the_same_page() -> None:

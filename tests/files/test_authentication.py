@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from cases import in_turn
 from contract.entries import flips, reports_of, tally_of
 from files.making import SMALL, flip, group_size, pages, small_file, users_reports
-from plausibly import ParameterError, StateError
+from plausibly import ParameterError, StateError, make
 from plausibly.cli import app
 from plausibly.engines import Segment, collect, collecting, fold, merge_files
 from plausibly.files import (
@@ -324,6 +324,16 @@ def test_a_keyed_file_does_not_give_way_to_estimates(tmp_path: Path, path: Path)
             refuse_replacing(each, [])
     assert contents_of(path, key=KEY).reports == 25
     assert contents_of(tmp_path / "a.tally", key=KEY).reports == 0
+
+
+def test_a_large_scheme_does_not_give_way_to_estimates(tmp_path: Path) -> None:
+    scheme = make("OUE", epsilon=1, domain=[f"label {number:,} {'x' * 80}" for number in range(14_000)])
+    (tmp_path / "big.json").write_text(scheme.to_json())
+    assert (tmp_path / "big.json").stat().st_size > 1 << 20
+    with pytest.raises(ParameterError, match="has a scheme, which cannot be made again"):
+        refuse_replacing(tmp_path / "big.json", [])
+    (tmp_path / "deep.json").write_text('{"a":' * 100_000)
+    refuse_replacing(tmp_path / "deep.json", [])
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

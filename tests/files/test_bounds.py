@@ -7,19 +7,25 @@ import os
 import struct
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from cases import in_turn
 from files import hostile
 from files.hostile import SMALL, of_pages, page, replaced, resealed, varint, zeros, zigzag
 from plausibly import PlausiblyError
+from plausibly.core.domain import Column
 from plausibly.engines import collect
-from plausibly.files import DamagedError, ReportFile, ValuesError, reports, values, write_reports
+from plausibly.files import DamagedError, Glue, ReportFile, ValuesError, parquet_column, reports, values, write_reports
+from plausibly.files.batches import Batch
 from plausibly.files.parquet_footer import FooterError, check_footer
 from plausibly.files.parquet_pages import read_page, usual_page
+from plausibly.files.sources import Source
 from plausibly.files.thrift import BINARY, I32, I64, MOST_SKIPPED, CutOffError, Listed, ThriftError, read_struct
 
 if sys.platform != "linux":
@@ -378,6 +384,48 @@ def test_long_values_that_are_repeated_come_in_small_chunks(tmp_path: Path) -> N
     (tmp_path / "a.parquet").write_bytes(hostile.table(column))
     sizes = [len(chunk) for chunk in values(tmp_path / "a.parquet")]
     assert (sum(sizes), max(sizes)) == (40, 17)
+
+
+@in_turn("others", [["y"] * 4000, [f"y{number}" for number in range(4000)]])
+def test_long_values_that_are_glued_stay_small(others: list[str], tmp_path: Path) -> None:
+    # A few bytes for 80 million characters, which are never in memory at once.
+    path, word = tmp_path / "a.parquet", "x" * 20_000
+    table = hostile.pyarrow.table({"a": hostile.pyarrow.array([word] * 4000).dictionary_encode(), "b": others})
+    parquet.write_table(table, path)
+    tracemalloc.start()
+    found = list(zip(others, _glued_sizes(path, word), strict=True))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert all(size == len(other) for other, size in found)
+    # The glued values of a batch, and the copies of them that a domain makes to read them.
+    assert peak < 6 * parquet_column._MOST_TEXT
+
+
+def _glued_sizes(path: Path, word: str) -> Iterator[int]:
+    for chunk in values(path, glue=Glue(("a", "b"))):
+        assert sum(map(len, chunk.column.distinct)) < 2 * parquet_column._MOST_TEXT
+        for value in chunk.values:
+            assert value.startswith(f"{word} y")
+            yield len(value) - len(word) - 1
+
+
+def test_the_rows_of_glued_columns_stay_together_across_pages_and_groups(tmp_path: Path) -> None:
+    names, path = [f"name {number % 9}" for number in range(3000)], tmp_path / "a.parquet"
+    whole = hostile.pyarrow.table({"a": names, "b": list(range(3000))})
+    for options in ({}, {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}}):
+        parquet.write_table(whole, path, row_group_size=700, data_page_size=64, **options)
+        found = [value for chunk in values(path, glue=Glue(("a", "b"), "/")) for value in chunk.values]
+        assert found == [f"{name}/{number}" for number, name in enumerate(names)]
+
+
+def test_glued_columns_of_different_lengths_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(hostile.pyarrow.table({"a": ["x", "y"], "b": ["1", "2"]}), path)
+    given = parquet_column.parquet_values(Source(path), ["a", "b"], Glue(("a", "b")), binary=False)
+    given._columns[0] = list(given._columns[0])  # type: ignore[union-attr, call-overload]
+    given._columns[1] = [Batch(range(1, 2), Column(["1"]))]  # type: ignore[union-attr, call-overload]
+    with pytest.raises(ValuesError, match="cut off or damaged"):
+        list(given)
 
 
 def test_the_zeros_of_a_frame_are_those_that_zstandard_unpacks() -> None:

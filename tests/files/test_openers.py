@@ -13,7 +13,7 @@ import pytest
 import plausibly
 from files.making import SMALL, damage_group, group_size, small_file
 from plausibly.engines import Segment, collect, fold
-from plausibly.files import DamagedError, LocalFile, ReportFile, write_reports
+from plausibly.files import DamagedError, LocalFile, ReportFile, UnreachableError, write_reports
 
 
 class Slow(io.BytesIO):
@@ -42,6 +42,22 @@ class Lost:
 
     def open(self) -> io.BytesIO:
         raise OSError("timed out")
+
+
+@dataclass(frozen=True)
+class Failing:
+    """An object whose store fails after two reads."""
+
+    name: str
+    content: bytes = field(repr=False)
+    answer: OSError
+    opened: list[str]
+
+    def open(self) -> io.BytesIO:
+        self.opened.append(self.name)
+        if len(self.opened) > 2:
+            raise self.answer
+        return Slow(self.content)
 
 
 @pytest.fixture
@@ -76,10 +92,27 @@ def test_damage_is_named_as_the_opener_names_its_file(stored: Stored, tmp_path: 
     broken = Stored(stored.name, (tmp_path / "b").read_bytes())
     with pytest.raises(DamagedError, match=r"store://bucket/a\.parquet, row group 0: "):
         ReportFile(broken).read(0)
-    with pytest.raises(DamagedError, match=r"store://gone: cannot be read"):
-        ReportFile(Lost("store://gone"))
-    found = collect([broken, Lost("store://gone")], tmp_path / "out", skip_bad=True)
-    assert [(each.file, each.group) for each in found.skipped] == [("store://gone", None), (stored.name, 0)]
+    short = Stored("store://bucket/short", stored.content[:-1])
+    found = collect([broken, short], tmp_path / "out", skip_bad=True)
+    assert [(each.file, each.group) for each in found.skipped] == [(short.name, None), (stored.name, 0)]
+
+
+def test_a_file_that_cannot_be_reached_is_not_taken_for_a_damaged_one(stored: Stored, tmp_path: Path) -> None:
+    with pytest.raises(UnreachableError, match=r"store://gone: cannot be read \(timed out\); check that the machine"):
+        collect([stored, Lost("store://gone")], tmp_path / "out", skip_bad=True)
+    planned = Segment(Lost("store://gone"), "identity", 0, 1)
+    with pytest.raises(UnreachableError, match=r"store://gone: cannot be read"):
+        fold(SMALL, [planned], skip_bad=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_store_that_fails_between_two_row_groups_is_not_taken_for_damage(stored: Stored, tmp_path: Path) -> None:
+    for answer in (OSError(5, "Input/output error"), PermissionError(13, "Permission denied"), TimeoutError()):
+        failing = Failing(stored.name, stored.content, answer, [])
+        segment = Segment(failing, ReportFile(stored).identity, 0, 3)
+        with pytest.raises(UnreachableError, match=r"a\.parquet, row group 1: "):
+            fold(SMALL, [segment], skip_bad=True)
+        assert len(failing.opened) == 3, "the metadata, a row group that could be read, and one that could not"
 
 
 def test_segments_of_stored_files_are_plain_data(stored: Stored) -> None:

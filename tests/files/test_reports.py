@@ -20,7 +20,7 @@ from contract.entries import every_scheme, other_than, reports_of, tally_of
 from files.making import SMALL, damage_group, flip, group_size, pages, resealed, small_file, users_reports
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core.records import is_simulated
-from plausibly.files import DamagedError, ReportFile, report_writer, write_reports
+from plausibly.files import DamagedError, ReportFile, UnreachableError, report_writer, write_reports
 from plausibly.files.reports import group_reports
 
 
@@ -405,9 +405,9 @@ def test_files_of_others_are_refused(path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(DamagedError):
             ReportFile(path)
-    with pytest.raises(DamagedError, match="No such file"):
+    with pytest.raises(UnreachableError, match="No such file"):
         ReportFile(path.with_name("none"))
-    with pytest.raises(DamagedError, match="directory"):
+    with pytest.raises(UnreachableError, match="directory"):
         ReportFile(path.parent)
 
 

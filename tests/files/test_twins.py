@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from files.malformed import MALFORMED
 from plausibly import Labels, make
 from plausibly.files import Glue, csv_column, json_lines, values
 from plausibly.files import text as text_module
+from plausibly.files.batches import SeparatorError
 from plausibly.files.sources import ValuesError
 
 Told = tuple[list[tuple[int, Any]], int, str]
@@ -256,6 +259,19 @@ def test_an_error_further_on_does_not_hide_one_before(tmp_path: Path, monkeypatc
     assert "line 22: expected 2 fields" in told_of
 
 
+def test_glued_values_differ_if_their_parts_do() -> None:
+    parts = ["a", "-", "a-", "-a", "--", "a-a", "-a-", "--a", "a--"]
+    for separator in ("-", "--", "-a-"):
+        glue, seen = Glue(("x", "y", "z"), separator), {}
+        for row in product(parts, repeat=3):
+            with suppress(SeparatorError):
+                assert seen.setdefault(glue.value(row), row) == row
+        assert seen
+    assert Glue(("x", "y"), "--").value(["a-a", "b-"]) == "a-a--b-"
+    with pytest.raises(SeparatorError):
+        Glue(("x", "y"), "--").value(["a-", "b"])
+
+
 def test_glued_columns_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     glue = Glue(("b", "t"))
     table = pa.table({"t": ["dark", "light", None, "dark"], "b": ["x", "y", "x", "x"], "n": [1, 2, 3, 4]})
@@ -270,5 +286,6 @@ def test_glued_columns_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monkey
         found, skipped, error = expect_equal(monkeypatch, tmp_path / name, glue=glue, missing="skip")
         assert ([value for _, value in found], skipped, error) == (["x dark", "y light", "x dark"], 1, "")
         told_of = expect_equal(monkeypatch, tmp_path / name, glue=Glue(("b", "t"), "ig"), missing="skip")[2]
-        assert told_of.endswith('a value of a glued column contains the separator; pass another separator="TEXT"')
+        why = "a value of a glued column contains the separator or overlaps with it"
+        assert told_of.endswith(f'{why}; pass another separator="TEXT"')
         assert ("line 3" if name == "a.csv" else "row 2" if name == "a.parquet" else "line 2") in told_of

@@ -147,7 +147,7 @@ def test_the_page_has_everything_and_asks_for_nothing(tmp_path: Path) -> None:
     read = Reader(text)
     assert text == answer_page(some(simulated=True, skipped=LOST, largest=4))
     for words in ("Simulated", "ε = 0.5", "20,000", "1 row group with 1,000 reports and 1 file that was refused",
-                  "the checksum does not match", "told apart from noise", "95 % interval", "9,000", "[8,902, 9,098]",
+                  "the checksum does not match", "95 % interval", "9,000", "[8,902, 9,098]",
                   "45.00 %", "Toeplitz"):  # fmt: skip
         assert words in read.text
     assert {name for name, _ in read.elements} & {"link", "iframe", "object", "base", "form"} == set()
@@ -189,11 +189,85 @@ def test_csv_says_true_or_false_of_selected_items(tmp_path: Path) -> None:
     assert "significant" not in rows_of(tmp_path / "y.csv")[0]
 
 
-def test_the_page_says_why_chart_and_table_have_different_intervals() -> None:
-    every = "This table has all items, so nothing was picked"
+def test_the_page_says_why_chart_and_full_table_have_different_intervals() -> None:
+    every = "intervals for one item chosen in advance"
     assert every in Reader(answer_page(some(largest=2))).text
     assert every not in Reader(answer_page(some(largest=20))).text, "the chart has all items, too"
     assert every not in Reader(answer_page(some(variance=False, largest=2))).text
+
+
+def many() -> Answer:
+    rng = np.random.default_rng(3)
+    truth = np.r_[np.zeros(180), np.full(20, 900.0)]
+    values = truth + 300 * rng.standard_normal(200)
+    items = np.array([f"item {i}" for i in range(200)], dtype=object)
+    made = Estimates(items, values, np.full(200, 300.0**2), 20_000, complete=True)
+    return Answer(made, Collected(make("TLH", epsilon=1, domain=Keys()).accumulator()))
+
+
+def test_the_first_table_has_the_intervals_of_the_chart_and_all_items_are_folded_in_their_order() -> None:
+    answer = many()
+    first, _, folded = answer_page(answer).partition('<div class="wide"><table')[2].partition("<details")
+    shown = answer.estimates.arranged(20)
+    assert re.findall(r"<bdi>(.*?)</bdi>", first) == shown.items.tolist()
+    low, high = shown.interval()
+    assert shown.significant is not None
+    for i in range(20):
+        told = f"[{low[i]:>5,.0f}, {high[i]:,.0f}]" if shown.significant[i] else f"at most {high[i]:,.0f}"
+        assert re.sub(r"\[ +", "[", told) in re.sub(r"\[ +", "[", first)
+    assert first.count("at most") == first.count('class="figure faint"') / 2 > 0, "their estimates are grey"
+    assert re.findall(r"<bdi>(.*?)</bdi>", folded) == [f"item {i}" for i in range(200)], "not sorted by size"
+    assert "intervals for one item chosen in advance" in folded
+    assert "at most" not in folded.partition("</details>")[0]
+
+
+def test_bars_are_hollow_where_the_interval_contains_zero_and_only_then_explained() -> None:
+    chart_of = some().estimates.chart()
+    low, high = some().estimates.arranged(20).interval()
+    assert chart_of.hollow.tolist() == ((low <= 0) & (high >= 0)).tolist()
+    sure = some(["a", "b"])
+    assert not replace(sure.estimates, values=np.array([900.0, 800.0])).chart().hollow.any()
+    assert "hollow" not in answer_page(
+        replace(sure, estimates=replace(sure.estimates, values=np.array([900.0, 800.0])))
+    )
+    assert "hollow" in Reader(answer_page(many())).text
+
+
+def test_the_page_names_hash_collisions_only_if_users_share_hash_functions() -> None:
+    shared = replace(some(), source=Collected(make("FLH", epsilon=1, domain_size=8).accumulator()))
+    assert "hash collisions" in Reader(answer_page(shared)).text
+    assert "hash collisions" not in Reader(answer_page(some())).text
+
+
+def test_the_unit_is_used_throughout_the_page() -> None:
+    text = Reader(answer_page(some(unit="households"))).text
+    assert "the households that reported" in text
+    assert "users" not in text.partition("Data and scheme")[0]
+
+
+def test_strings_that_may_be_chance_have_a_heading_of_their_own() -> None:
+    answer = searched(level=None, k=20, count=300)
+    assert answer.estimates.significant is not None
+    told = answer.estimates.significant
+    assert 0 < told.sum() < len(told)
+    sure, _, doubtful = answer_page(answer).partition("may be chance: perhaps nobody has these strings")
+    items = answer.estimates.items.tolist()
+    listed = re.findall(r"<bdi>(.*?)</bdi>", sure)
+    assert listed == [item for item, known in zip(items, told, strict=True) if known]
+    assert re.findall(r"<bdi>(.*?)</bdi>", doubtful) == [
+        item for item, known in zip(items, told, strict=True) if not known
+    ]
+    assert "may be chance: perhaps" not in answer_page(searched())
+
+
+def test_the_page_of_a_search_that_found_nothing_says_what_it_could_have_found() -> None:
+    text = Reader(answer_page(replace(searched(count=0), detectable=0.31))).text
+    assert "Nothing found: no string stands out from the noise." in text
+    assert "a string that at least 31 % of the users have" in text
+    assert "How to read" not in text
+    assert "p-value" not in text
+    assert "a string that nobody has with probability" not in text
+    assert "too few" in Reader(answer_page(replace(searched(count=0), detectable=1.0))).text
 
 
 def test_the_page_of_a_search_leaves_the_question_whether_anybody_has_a_string_to_p_values() -> None:
@@ -207,8 +281,9 @@ def test_the_page_of_a_search_leaves_the_question_whether_anybody_has_a_string_t
 def test_long_lists_are_cut_for_people_and_said_to_be() -> None:
     answer = some([f"item {i}" for i in range(1500)], largest=20)
     read = Reader(answer_page(answer))
-    assert sum(name == "tr" for name, _ in read.elements) == 1000 + 1 + len(answer.about())
-    assert "The 1,000 largest of 1,500 items." in read.text
+    assert sum(name == "tr" for name, _ in read.elements) == 20 + 1 + 1000 + 1 + len(answer.about())
+    assert "The 1,000 largest of 1,500 items" in read.text
+    assert "The intervals allow for this choice." in read.text
     assert "the 20 largest of 1,500 items" in svg_of(chart(answer))
     assert len(list(answer.lines())) == 20
 
@@ -241,7 +316,7 @@ def test_nothing_found_is_a_file_too(tmp_path: Path) -> None:
     for ending in ENDINGS:
         write_estimates(tmp_path / f"x{ending}", empty)
     assert rows_of(tmp_path / "x.csv") == []
-    assert "Nothing to list." in Reader((tmp_path / "x.html").read_text(encoding="utf-8")).text
+    assert "Nothing found" in Reader((tmp_path / "x.html").read_text(encoding="utf-8")).text
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

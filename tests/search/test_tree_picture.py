@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,24 @@ def test_a_dead_end_is_followed_to_where_it_was_dropped_and_their_number_is_limi
     assert [(knot.column, knot.text) for knot in ends] == [(2, "zz")]
 
 
+def test_the_best_strings_that_were_compared_and_not_returned_are_the_first_dead_ends() -> None:
+    found = search(["abcd"], [2, 4], ["ghij", "ghxy", "uv"], judged={"ghxy": 0.3, "uvwx": 1.0, "abcd": 0.01})
+    ends = [knot.text for _, knot in tree_of(found, found.trace, 2).edges() if not knot.branches and not knot.leads]
+    assert ends[0] == "xy", "although its step ranked another one higher"
+
+
+def test_the_tree_has_the_order_in_which_strings_were_returned(pyplot: Any) -> None:
+    found = search(
+        ["ab", "cd", "ef"], [1, 2], selection=Selection(np.zeros(3), np.array([0.0, 1e6, 0]), np.full(3, 0.1))
+    )
+    found = replace(found, values=np.array([5.0, 3.0, 9.0]))
+    tips = [knot.text for _, knot in tree_of(found, found.trace, 0).edges() if knot.place is not None]
+    assert tips == ["ab", "cd", "ef"]
+    texts = [text.get_text() for text in Picture(found, 0, intervals=False).draw(None).texts]
+    assert any(text.startswith("at most") for text in texts)
+    assert not any("[" in text for text in texts)
+
+
 def test_strings_that_were_put_aside_go_straight_to_the_end() -> None:
     trace = (step(2, ["ab", "c"]), step(4, ["abcd"]))
     found = search(["c"], [], trace=trace)
@@ -133,8 +152,8 @@ def test_strings_that_were_put_aside_go_straight_to_the_end() -> None:
 def test_many_steps_are_thinned_and_the_picture_says_so(pyplot: Any) -> None:
     picture = Picture(CASES["many long steps"], 6)
     assert [step.length for step in picture.steps] == [4, 10, 16, 22, 28, 34, 40, 46, 52, 58, 64]
-    assert "one step in 3" in picture.note
-    assert "one step" not in Picture(CASES["forty"], 6).note
+    assert "every third step is shown" in picture.note
+    assert "step is shown" not in Picture(CASES["forty"], 6).note
 
 
 def test_more_strings_than_are_drawn_are_counted(pyplot: Any) -> None:

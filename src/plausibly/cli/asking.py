@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..core.domain import Domain
 from ..core.errors import DomainError, ParameterError
-from ..core.wording import label_of
+from ..core.wording import label_of, plural
 from ..core.words import Words
 from ..files.items import read_items
 
@@ -26,7 +26,7 @@ def typed_items(items: list[str] | None, single: list[str] | None) -> list[str]:
     return [*texts, *(single or ())]
 
 
-def asked_items(console: Console, domain: Domain, tally: Path, typed: list[str], file: Path | None) -> list[Any] | None:
+def asked_items(console: Console, domain: Domain, tally: str, typed: list[str], file: Path | None) -> list[Any] | None:
     """The items that the user asks about, each once, as the estimates name them; None for the whole domain."""
     if not typed and file is None:
         if domain.size is None:
@@ -45,7 +45,10 @@ def asked_items(console: Console, domain: Domain, tally: Path, typed: list[str],
         if wrong in typed:
             raise DomainError(Words(f"--items {label_of(wrong)}: ", error.reason, error.hint)) from None
         raise DomainError(Words(f"{file}, item {listed.index(wrong) + 1:,}: ", error.reason)) from None
-    _tell_renamed(console, texts, names)
+    changed = [(text, name) for text, name in zip(texts, names, strict=True) if str(name) != text]
+    if changed and all(isinstance(name, str) for _, name in changed):
+        said = _renamed(changed, typed, file)
+        console.print(escape(said), style="yellow", soft_wrap=True, highlight=False)
     return list(dict.fromkeys(names))
 
 
@@ -60,10 +63,11 @@ def strings_to_explain(domain: Domain, texts: Sequence[str]) -> list[Any]:
     return strings
 
 
-def _tell_renamed(console: Console, texts: Sequence[str], names: Sequence[Any]) -> None:
-    changed = [(text, name) for text, name in zip(texts, names, strict=True) if str(name) != text]
-    if changed and all(isinstance(name, str) for _, name in changed):
-        text, name = changed[0]
-        more = f", and {len(changed) - 1:,} more likewise" * (len(changed) > 1)
-        said = f"{label_of(text)} is listed as users report it: {label_of(name) or '(empty)'}{more}."
-        console.print(escape(said), style="yellow", soft_wrap=True, highlight=False)
+def _renamed(changed: Sequence[tuple[str, str]], typed: list[str], file: Path | None) -> str:
+    # Items of a file are counted, not shown.
+    known = [(text, name) for text, name in changed if text in typed]
+    if not known:
+        return f"{plural(len(changed), 'item')} of {file}: listed in the spelling that users report."
+    text, name = known[0]
+    more = f", and {len(changed) - 1:,} more likewise" * (len(changed) > 1)
+    return f"{label_of(text)} is listed as users report it: {label_of(name) or '(empty)'}{more}."

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.atomic import expect_suffix
-from ..core.skipped import left_out
-from ..core.wording import visible
+from ..core.wording import plural
 from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
-from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from ..files.places import expect_ending
+from .common import echo_json, exit_on_error, key_of, messages, progress, results, tell_skipped
+from .engines import engine_of
 from .naming import scheme_of
 from .options.collect import CollectOptions
 
@@ -23,32 +21,30 @@ def collect(request: CollectOptions) -> None:
     """Run ``plausibly collect``."""
     console = messages()
     with exit_on_error(console, request, _KEPT):
-        expect_suffix(request.out, [".tally"])
+        expect_ending(request.out, [".tally"])
+        engine = engine_of(request.engine)
         expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:
             found = collected(
                 request.inputs,
                 request.out,
+                engine=engine,
                 scheme=expected,
                 skip_bad=request.skip_bad,
                 allow_simulated=request.simulated,
                 progress=advance,
                 key=key_of(console, request.key_file),
             )
-    if found.skipped:
-        console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)
-        for each in found.skipped:
-            place = visible(each.file if each.group is None else f"{each.file}, row group {each.group}")
-            console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
+    tell_skipped(console, found.skipped)
     if request.as_json:
         echo_json(_for_machines(found, request.out))
     else:
         _print(found, request.out)
 
 
-def _for_machines(found: Collection, out: Path) -> dict[str, object]:
+def _for_machines(found: Collection, out: str) -> dict[str, object]:
     return {
-        "out": str(out),
+        "out": out,
         "scheme": found.state.scheme.name,
         "fingerprint": found.state.scheme.fingerprint(),
         "added": found.added,
@@ -61,16 +57,16 @@ def _for_machines(found: Collection, out: Path) -> dict[str, object]:
     }
 
 
-def _print(found: Collection, out: Path) -> None:
+def _print(found: Collection, out: str) -> None:
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("added", f"{found.added:,} reports")
+    facts.add_row("added", plural(found.added, "report"))
     if found.resumed:
-        facts.add_row("resumed", f"{found.resumed:,} reports, from an earlier run that was stopped")
-    facts.add_row("total", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
+        facts.add_row("resumed", f"{plural(found.resumed, 'report')}, from an earlier run that was stopped")
+    facts.add_row("total", f"{plural(len(found.tally), 'report')}{' (simulated)' * found.state.simulated}")
     facts.add_row("files", f"{found.files:,}")
     if found.copies:
         facts.add_row("copies", f"{len(found.copies):,}, of files that are already counted")
     facts.add_row("scheme", f"{found.state.scheme.name}, {found.state.scheme.fingerprint()[:12]}")
     console = results()
     console.print(facts, highlight=False)
-    console.print(f"Written: {escape(str(out))}", soft_wrap=True, highlight=False)
+    console.print(f"Written: {escape(out)}", soft_wrap=True, highlight=False)

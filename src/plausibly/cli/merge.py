@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from rich.markup import escape
 
-from ..core.atomic import expect_suffix
+from ..core.wording import plural
 from ..engines.merging import merge_files
+from ..files.overwriting import refuse_inputs
+from ..files.places import expect_ending
+from ..files.stores import local_path
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .inputs import inputs_of
 from .options.merge import MergeOptions
 
 
@@ -14,7 +18,8 @@ def merge(request: MergeOptions) -> None:
     """Run ``plausibly merge``."""
     console = messages()
     with exit_on_error(console, request):
-        expect_suffix(request.out, [".tally"])
+        expect_ending(request.out, [".tally"])
+        refuse_inputs(local_path(request.out), inputs_of(request))
         with progress(console, "merging", "files") as advance:
             whole = merge_files(
                 request.tallies,
@@ -27,7 +32,7 @@ def merge(request: MergeOptions) -> None:
     if request.as_json:
         echo_json(
             {
-                "out": str(request.out),
+                "out": request.out,
                 "scheme": whole.scheme.name,
                 "fingerprint": whole.scheme.fingerprint(),
                 "tallies": len(request.tallies),
@@ -38,6 +43,6 @@ def merge(request: MergeOptions) -> None:
         )
         return
     printed = results()
-    reports = f"{len(whole):,} reports{' (simulated)' * whole.simulated} of {whole.scheme.name}"
+    reports = f"{plural(len(whole), 'report')}{' (simulated)' * whole.simulated} of {whole.scheme.name}"
     printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
-    printed.print(f"Written: {escape(str(request.out))}", soft_wrap=True, highlight=False)
+    printed.print(f"Written: {escape(request.out)}", soft_wrap=True, highlight=False)

@@ -13,7 +13,6 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ..core.atomic import expect_suffix
 from ..core.domain import Domain, steps_of
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
@@ -21,6 +20,7 @@ from ..core.wording import decimal, size_text, visible
 from ..files.batches import Glue
 from ..files.checking import Checked, check_values
 from ..files.faults import Faults
+from ..files.places import expect_ending
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import Values, values
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
@@ -39,7 +39,7 @@ def privatize(request: PrivatizeOptions) -> None:
         if request.out is None and not request.dry_run:
             raise ParameterError("expected --out FILE for the reports, or --dry-run to check the values")
         if request.out is not None:
-            expect_suffix(request.out, [".parquet"])
+            expect_ending(request.out, [".parquet"])
         chosen, key = scheme_of(request.scheme), key_of(console, request.key_file)
         domain = _normalizing(chosen.domain, request.normalize)
         given = values(
@@ -148,10 +148,10 @@ def _files(patterns: list[str]) -> str | list[str]:
     return found if len(found) > 1 else found[0]
 
 
-def _facts(scheme: Scheme, domain: Domain, given: Values, out: Path, written: Privatized) -> dict[str, object]:
+def _facts(scheme: Scheme, domain: Domain, given: Values, out: str, written: Privatized) -> dict[str, object]:
     return {
         "input": given.name,
-        "out": str(out),
+        "out": out,
         **asdict(written),
         **({"normalize": list(domain.normalize)} if domain.normalize else {}),
         "report_bytes": scheme.report_dtype.itemsize,
@@ -161,9 +161,7 @@ def _facts(scheme: Scheme, domain: Domain, given: Values, out: Path, written: Pr
     }
 
 
-def _print(
-    scheme: Scheme, domain: Domain, given: Values, out: Path, written: Privatized, key_file: Path | None
-) -> None:
+def _print(scheme: Scheme, domain: Domain, given: Values, out: str, written: Privatized, key_file: Path | None) -> None:
     lines = [("reports", f"{written.reports:,} of {given.name}{', simulated' * written.simulated}")]
     if written.skipped:
         lines.append(("skipped", f"{written.skipped:,} without a value"))
@@ -172,9 +170,10 @@ def _print(
             "as on devices" if scheme.domain.normalize else "by this command; the scheme does not, so devices do not"
         )
         lines.append(("normalized", f"{', '.join(domain.normalize)}, {where}"))
-    tally = out.stem if given.path is None else given.path.name.partition(".")[0]
+    stem = Path(out).stem
+    tally = stem if given.path is None else given.path.name.partition(".")[0]
     keyed = [] if key_file is None else ["--key-file", str(key_file)]
-    collect = shlex.join(["plausibly", "collect", str(out), "--out", f"{tally or out.stem}.tally", *keyed])
+    collect = shlex.join(["plausibly", "collect", out, "--out", f"{tally or stem}.tally", *keyed])
     lines += [
         ("written", f"{out}, {size_text(written.bytes)}"),
         ("privacy", f"ε = {decimal(scheme.epsilon)} for each user ({scheme.name})"),

@@ -19,7 +19,9 @@ from ..experiments.findings import Finding, Outcome, Verdict
 from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
+from ..files.overwriting import refuse_inputs
 from .common import KEPT, echo_json, exit_on_error, messages, need_module
+from .inputs import inputs_of
 from .options.reproduce import ReproduceOptions
 
 _COLOURS = {
@@ -36,19 +38,11 @@ def reproduce(request: ReproduceOptions) -> None:
     with exit_on_error(console, request, KEPT):
         if request.out is not None:
             expect_folder_name(request.out)
-        asked = plan(request.names or [], request.folder)
-        if request.aol is not None:
-            asked = asked.on_log(request.aol)
-            if (unread := log()).malformed:
-                places = "; ".join(unread.places)
-                console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
-        if request.quick:
-            asked = asked.quick()
+        if request.rows is not None:
+            refuse_inputs(request.rows, inputs_of(request))
+        asked = _asked(request, console)
         if request.show:
-            if request.as_json:
-                echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
-            else:
-                Console().print(_listed(asked))
+            _list(asked, request)
             return
         need_pictures()
         cells = wanted(asked.figures)
@@ -58,18 +52,28 @@ def reproduce(request: ReproduceOptions) -> None:
             run(cells, results, jobs=request.jobs, console=console, setup=asked.setup)
             report, verdicts = write_plan(asked, results, out)
     if request.as_json:
-        found = [
-            {
-                "finding": finding.name,
-                "outcome": verdict.outcome.value,
-                "numbers": verdict.numbers,
-                "rule": verdict.rule,
-            }
-            for finding, verdict in verdicts
-        ]
-        echo_json({"report": str(report), "findings": found})
-        _exit_if_failed(console, verdicts)
-        return
+        echo_json({"report": str(report), "findings": [_for_machines(*each) for each in verdicts]})
+    else:
+        _print(report, verdicts)
+    _exit_if_failed(console, verdicts)
+
+
+def _asked(request: ReproduceOptions, console: Console) -> Plan:
+    asked = plan(request.names or [], request.folder)
+    if request.aol is not None:
+        asked = asked.on_log(request.aol)
+        if (unread := log()).malformed:
+            places = "; ".join(unread.places)
+            console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
+    return asked.quick() if request.quick else asked
+
+
+def _for_machines(finding: Finding, verdict: Verdict) -> dict[str, str]:
+    told = {"outcome": verdict.outcome.value, "numbers": verdict.numbers, "rule": verdict.rule}
+    return {"finding": finding.name} | told
+
+
+def _print(report: Path, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
     printed = Console()
     if verdicts:
         table = Table("finding", "verdict", box=None, pad_edge=False)
@@ -77,7 +81,6 @@ def reproduce(request: ReproduceOptions) -> None:
             table.add_row(escape(finding.name), f"[{_COLOURS[verdict.outcome]}]{escape(verdict.outcome)}[/]")
         printed.print(table)
     printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
-    _exit_if_failed(console, verdicts)
 
 
 def _exit_if_failed(console: Console, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
@@ -101,7 +104,10 @@ def need_regression(cells: Iterable[Cell]) -> None:
         need_module("sklearn", "Bloom filters", "scikit-learn scipy")
 
 
-def _listed(asked: Plan) -> Table:
+def _list(asked: Plan, request: ReproduceOptions) -> None:
+    if request.as_json:
+        echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
+        return
     table = Table("name", "panels", "measurements", "", box=None, pad_edge=False)
     for figure in asked.figures:
         count = f"{len(wanted([figure])):,}"
@@ -109,4 +115,4 @@ def _listed(asked: Plan) -> Table:
         table.add_row(
             escape(figure.name), f"{letters[:1]}–{letters[-1:]}" if letters else "", count, escape(figure.title)
         )
-    return table
+    Console().print(table)

@@ -13,10 +13,12 @@ from ..files.overwriting import refuse_replacing
 from ..files.tallies import Collected
 from ..pages.answers import Answer
 from ..pages.estimates import check_name
+from ..planner.description import Description
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
 from .asking import strings_to_explain
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .inputs import inputs_of
 from .options.search import SearchOptions
 
 _LEVEL = 0.05
@@ -27,9 +29,9 @@ def search(request: SearchOptions) -> None:
     console = messages()
     with exit_on_error(console, request):
         for path in request.out or ():
-            refuse_replacing(check_name(path), [request.tally, request.dictionary, request.key_file])
+            refuse_replacing(check_name(path), inputs_of(request))
         for path in request.tree or ():
-            refuse_replacing(check_name(path, pictures=True), [request.tally, request.dictionary, request.key_file])
+            refuse_replacing(check_name(path, pictures=True), inputs_of(request))
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
         options = _options(source, request.tally, request.top, request.level, request.no_level, request.dictionary)
         strings = strings_to_explain(source.scheme.domain, request.explain or ())
@@ -45,6 +47,7 @@ def search(request: SearchOptions) -> None:
                 significance=options.get("level"),
                 title=request.title,
                 unit=request.unit,
+                detectable=None if len(found) else _detectable(source),
             )
             write_answer(console, answer, request.out or (), request.tree or ())
         told_why = [found.explain(string) for string in strings]
@@ -59,8 +62,13 @@ def search(request: SearchOptions) -> None:
         printed.print(f"\n{escape(words)}", highlight=False)
 
 
+def _detectable(source: Collected) -> float | None:
+    # The smallest share of users with which the search would have found a string, if there is a formula.
+    return next((share for _, share in Description(source.scheme, (len(source),)).finds), None)
+
+
 def _options(
-    source: Collected, tally: Path, top: int, level: float | None, no_level: bool, dictionary: Path | None
+    source: Collected, tally: str, top: int, level: float | None, no_level: bool, dictionary: Path | None
 ) -> dict[str, Any]:
     if not isinstance(source.tally, SearchTally):
         raise ParameterError(

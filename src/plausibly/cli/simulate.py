@@ -18,6 +18,7 @@ from ..rehearsal.repeats import rehearse
 from ..rehearsal.result import Rehearsal
 from ..rehearsal.truth import Truth, made_up, truth_of
 from .common import echo_json, exit_on_error, messages, need_module, print_table, progress, results
+from .inputs import inputs_of
 from .naming import scheme_or_file
 from .options.simulate import SimulateOptions
 
@@ -34,7 +35,7 @@ def simulate(request: SimulateOptions) -> None:
             raise ParameterError("--column needs --values FILE")
         if request.out is not None:
             check_name(request.out)
-            refuse_replacing(request.out, [request.counts, request.values, Path(request.scheme)])
+            refuse_replacing(request.out, inputs_of(request))
             if request.out.suffix in chart.SUFFIXES:
                 need_module("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(console, request.scheme, request.key_file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from math import prod
@@ -18,7 +18,7 @@ from .arguments import as_bytes
 from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator
+from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -36,6 +36,13 @@ _COUNTER = 8
 
 class ChangedError(ReportError):
     """Reports that changed between their check and their use."""
+
+
+class _Origin:
+    """An accumulator to which reports were added, whatever copies of it there are."""
+
+    def __deepcopy__(self, memo: object) -> _Origin:
+        return self
 
 
 @contextmanager
@@ -118,6 +125,8 @@ class Accumulator(ABC):
     def add(self, reports: object) -> None:
         """Add reports to the accumulator. If any is invalid, raise and add none of them.
 
+        Reports are an array of records, or a column or one-column table of pyarrow, Polars, pandas or DuckDB with
+        records as bytes, which carries neither the scheme's fingerprint nor the mark of simulated reports.
         Reports that another process may change meanwhile, such as those in a memory-mapped file, are copied part by
         part before they are checked.
         """
@@ -156,6 +165,8 @@ class Accumulator(ABC):
             raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
+        if len(other):
+            self._origins.update(other._origins)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
         """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items.
@@ -163,27 +174,43 @@ class Accumulator(ABC):
         The estimates name items as users report them: a text that is cut on devices is cut here, too. Items that
         cannot be told apart from others outside the domain are refused.
         """
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         codes, names = self._asked(items)
-        values, variance = estimator.estimate(self.evidence, self.numbers, codes)
+        values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
-        ends = self.scheme.ends() if not options else None
-        return Estimates(names, values, variance, len(self), complete, history, None, arrangement, ends, basis=basis)
+        return Estimates(
+            names,
+            values,
+            variance,
+            len(self),
+            complete,
+            estimator.history,
+            arrangement=self.scheme.answers.arrangement,
+            ends=self.scheme.ends() if not options or self._usual(estimator) else None,
+            collisions=unheld,
+            basis=self._basis(estimator),
+        )
+
+    def _usual(self, estimator: Decoder) -> bool:
+        # Whether the analyst's options lead to the same estimates as none.
+        return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
+
+    def _estimator(self, options: Mapping[str, Any]) -> Decoder:
+        return choose_estimator(self.scheme.estimator, options)
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
-        return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
+        return Basis(frozenset(self._origins), self.scheme.hash_seeds, law)
 
     @cached_property
-    def _identity(self) -> object:
-        # Estimates from the same reports are not independent.
-        return object()
+    def _origins(self) -> set[object]:
+        # The accumulators to which these reports were added: estimates from the same reports are not independent.
+        return {_Origin()}
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
-        estimator = choose_estimator(self.scheme.estimator, options)
+        estimator = self._estimator(options)
         return estimator.scores(self.evidence, self.numbers, self._asked(items)[0]).copy()
 
     def _asked(self, items: object) -> tuple[Codes | None, npt.NDArray[Any]]:
@@ -239,6 +266,8 @@ class Accumulator(ABC):
         """An independent accumulator with the same reports."""
         copied = self.scheme.accumulator()
         copied.unite(self)
+        if len(self):
+            copied._origins.update(self._origins)
         return copied
 
     def __repr__(self) -> str:

@@ -102,8 +102,8 @@ def sweep_unfinished(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the atomic writer's lock on a path; raise if another process has it.
+def locked(path: Path, *, name: str | Path | None = None) -> Iterator[None]:
+    """Hold the atomic writer's lock on a path; raise if another process has it, with the file's ``name`` for users.
 
     The lock is released however the process ends.
     """
@@ -119,7 +119,9 @@ def locked(path: Path) -> Iterator[None]:
             hold(file.fileno())
         except BlockingIOError:
             file.close()
-            raise StateError(f"{path}: another process is collecting into this file; wait, or name another") from None
+            raise StateError(
+                f"{name or path}: another process is collecting into this file; wait, or name another"
+            ) from None
         # If the previous holder has removed the file, this lock is on a file that nobody else will open.
         try:
             if lock.stat().st_ino == os.fstat(file.fileno()).st_ino:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .wording import visible
+from .wording import plural, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +42,15 @@ class BarChart:
     unit: str
     title: str | None
 
+    @property
+    def hollow(self) -> Mask:
+        """Mask of the bars that are hollow: their intervals contain 0, from the start or as an upper bound only."""
+        return ~self.told if self.ends is None else ~self.told | ((self.ends[0] <= 0) & (self.ends[1] >= 0))
+
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
         """Draw the bars on axes; if ``narrow``, with every label above its bar, for the width of a telephone."""
         rows = np.arange(len(self.values)) + _GAP * self.apart
-        fills = np.where(self.told, np.where(self.apart, _APART, _BARS), "white").tolist()
+        fills = np.where(self.hollow, "white", np.where(self.apart, _APART, _BARS)).tolist()
         edges = np.where(self.apart, _APART, _BARS).tolist()
         places, height = (rows + 0.2, 0.34) if narrow else (rows, 0.7)
         ax.set_axisbelow(True)
@@ -77,9 +82,11 @@ class BarChart:
 
     def _caption(self, break_or_space: str) -> str:
         interval = f", {100 * self.level:g} % interval" if self.ends is not None else ""
-        told = f"estimated {visible(self.unit)}{interval}{break_or_space}({self.n:,} reports)"
+        told = f"estimated {visible(self.unit)}{interval}{break_or_space}({plural(self.n, 'report')})"
+        if self.hollow.any():
+            told += "\nhollow: the interval contains 0"
         if self.ends is not None and not self.told.all():
-            told += f"\nhollow: cannot be told apart from noise;{break_or_space}the line ends at the upper bound"
+            told += f"\nupper bound only:{break_or_space}cannot be told apart from noise"
         return told
 
 

@@ -15,6 +15,7 @@ from .estimates import Estimates, Floats
 from .measured import SHOWN, expect_level
 from .notebook import Bar, html_table
 from .wording import plural, visible
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -90,8 +91,10 @@ class Changes:
             texts = [*map(self.difference.written, numbers), "[{}, {}]".format(*map(self.difference.written, ends))]
             bars.append(Bar(visible(self.items[place]), texts, float(numbers[2]), ends, not self.changed[place]))
         header = ["item", "before", "after", "difference", f"{100 * self.level:g} % interval, all items together"]
+        empty = ["Hollow bars: the interval contains 0, and the data cannot tell whether the item changed."]
+        empty *= not self.changed[self.order[:SHOWN]].all()
         more = [f"… and {len(self) - SHOWN:,} more"] * (len(self) > SHOWN)
-        return html_table(repr(self).strip("<>"), header, bars, [*more, "Hollow bars may be noise."])
+        return html_table(repr(self).strip("<>"), header, bars, [*more, *empty])
 
     def __repr__(self) -> str:
         number = int(self.changed.sum())
@@ -105,9 +108,13 @@ def changes(before: Estimates, after: Estimates, *, level: float = 0.95, same_us
 
     Each crowd is taken for a random sample of its population, so that a difference that two samples of one population
     show by chance is no change. ``same_users``: the same users reported both times, and only the noise is random.
+    Raises if their numbers differ.
     """
     if not (isinstance(before, Estimates) and isinstance(after, Estimates)):
         raise ParameterError("changes: expected two Estimates, got something else")
+    if same_users and before.n != after.n:
+        expected = f": expected as many reports after as before, got {after.n:,} and {before.n:,}; leave it out"
+        raise ParameterError(Words(Setting("same_users"), f"{expected} if some users reported only once"))
     whose: Whose = "crowd" if same_users else "population"
     one, other = before.shares(whose), after.shares(whose)
     difference = other.aligned(one.items) - one

@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 _WIDTH, _HEIGHT = 220, 16
 _BAR = "#4477aa"
-_LEFT, _RIGHT = "text-align:left", "text-align:right;white-space:pre"
+_BAR_HEAD = "bar and interval"
+_PAD = "padding:0.15em 0.6em"
+_LEFT, _RIGHT = f"text-align:left;{_PAD}", f"text-align:right;white-space:pre;font-variant-numeric:tabular-nums;{_PAD}"
+_APART = ' style="color:#777777"'
 
 
 class Bar(NamedTuple):
@@ -21,7 +24,9 @@ class Bar(NamedTuple):
     ends: tuple[float, float] | None
     """Ends of the interval, if there is one."""
     hollow: bool
-    """Whether the bar is drawn hollow, because its item cannot be told apart from noise."""
+    """Whether the bar is drawn hollow, because its interval contains 0."""
+    apart: bool = False
+    """Whether the row is grey, because it stands for all other values."""
 
 
 def html_table(title: str, header: Sequence[str], bars: Sequence[Bar], notes: Sequence[str] = ()) -> str:
@@ -32,10 +37,11 @@ def html_table(title: str, header: Sequence[str], bars: Sequence[Bar], notes: Se
     for bar in bars:
         # Isolated, so that right-to-left text does not affect its neighbours.
         cells = [f'<td style="{_LEFT}"><bdi>{escape(bar.label) or "<i>(empty)</i>"}</bdi></td>']
-        cells += [f'<td style="{_RIGHT}">{escape(text)}</td>' for text in bar.texts]
-        rows.append(f"<tr>{''.join(cells)}<td>{scale.drawn(bar)}</td></tr>")
+        cells += [f'<td style="{_RIGHT}">{escape(text).replace("-", "−")}</td>' for text in bar.texts]
+        rows.append(f"<tr{_APART * bar.apart}>{''.join(cells)}<td>{scale.drawn(bar)}</td></tr>")
     said = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    table = f"<table><thead><tr>{head}<th></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    head += f'<th style="{_LEFT}">{_BAR_HEAD}</th>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return f"<div><p><b>{escape(title)}</b></p>{table}{said}</div>"
 
 

@@ -50,16 +50,26 @@ def in_chunks(count: int, chunk: int, work: Callable[[int, int], T]) -> Iterator
         _end(pending)
 
 
-def in_order(tasks: Iterable[Callable[[], T]]) -> Iterator[T]:
+def in_order(tasks: Iterable[Callable[[], T]], *, threads: int | None = None) -> Iterator[T]:
     """The results of tasks that run in parallel, in order; only a few are alive at a time.
 
     An error in making the tasks is raised after the results of all tasks before it, as if each had run at once.
+    ``threads`` is for tasks that wait more than they compute; by default there are as many as for other bulk work.
     """
-    threads = thread_count()
-    if threads <= 1:
+    if threads is None:
+        yield from _in_order(tasks, _shared_pool(), thread_count())
+    elif threads == 1:
+        yield from _in_order(tasks, None, 1)
+    else:
+        with ThreadPoolExecutor(threads, thread_name_prefix="plausibly-waiting") as pool:
+            yield from _in_order(tasks, pool, threads)
+
+
+def _in_order(tasks: Iterable[Callable[[], T]], pool: ThreadPoolExecutor | None, threads: int) -> Iterator[T]:
+    if pool is None or threads <= 1:
         yield from (task() for task in tasks)
         return
-    pool, rest = _shared_pool(), iter(tasks)
+    rest = iter(tasks)
     pending: deque[Future[T]] = deque()
     failure: Exception | None = None
     try:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
+from .arrow import arrow_chunks, buffer_of, only_column
 from .errors import ReportError, StateError
 from .laws import Cells
 
@@ -26,17 +27,48 @@ def unsigned(count: int) -> str:
 
 
 def records_in_column(reports: object, record: np.dtype[np.void]) -> object:
-    """The records in a column of bytes of pyarrow or Polars, such as that of a report file; anything else unchanged."""
-    given: Any = reports
-    if hasattr(given, "dictionary_encode"):  # of pyarrow
-        given = given.to_pylist()
-    elif hasattr(given, "to_arrow") and hasattr(given, "to_list"):  # of Polars
-        given = given.to_list()
-    else:
+    """The records in a column of bytes, such as that of a report file; anything that is no column unchanged.
+
+    It is a column of pyarrow, Polars or pandas, or a table with one column that speaks Arrow. Columns do not carry the
+    mark of simulated reports.
+    """
+    given = only_column(reports)
+    chunks = arrow_chunks(given, "reports", ReportError)
+    if chunks is not None:
+        parts = [_bytes_of(_decoded(chunk), record.itemsize) for chunk in chunks]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts)).view(record)
+    if not hasattr(given, "to_list"):
         return reports
-    if any(type(each) is not bytes or len(each) != record.itemsize for each in given):
-        raise ReportError(f"reports: expected a column of records of {record.itemsize} bytes, got other values")
-    return np.frombuffer(b"".join(given), dtype=record)
+    listed = given.to_list()  # of pandas, with Python objects, or of Polars without pyarrow
+    if any(type(each) is not bytes or len(each) != record.itemsize for each in listed):
+        raise _other_values(record.itemsize)
+    return np.frombuffer(b"".join(listed), dtype=record)
+
+
+def _decoded(array: Any) -> Any:
+    # Without a dictionary, and with the bytes in one buffer, which those of a "view" are not.
+    kind = str(array.type)
+    if kind.startswith("dictionary"):
+        return _decoded(array.dictionary_decode())
+    return array.cast("large_binary") if kind == "binary_view" else array
+
+
+def _bytes_of(array: Any, size: int) -> npt.NDArray[np.uint8]:
+    kind = str(array.type)
+    if array.null_count or kind not in ("binary", "large_binary", f"fixed_size_binary[{size}]"):
+        raise _other_values(size)
+    if not len(array):
+        return np.zeros(0, dtype=np.uint8)
+    if kind.startswith("fixed_size"):
+        return np.frombuffer(array.buffers()[1], dtype=np.uint8)[size * array.offset :][: size * len(array)]
+    ends = buffer_of(array, 1, np.int32 if kind == "binary" else np.int64, more=1)
+    if (np.diff(ends) != size).any():
+        raise _other_values(size)
+    return np.frombuffer(array.buffers()[2], dtype=np.uint8)[int(ends[0]) : int(ends[-1])]
+
+
+def _other_values(size: int) -> ReportError:
+    return ReportError(f"reports: expected a column of records of {size} bytes, got other values")
 
 
 def fields_of(reports: Reports) -> tuple[npt.NDArray[Any], ...]:

@@ -230,9 +230,9 @@ class Scheme(ABC):
         """One randomized report of the scheme for each item.
 
         This is for simulation, or for a gateway that users already trust with the raw values; on a user's own
-        device use ``device.py``. Items are a list, a NumPy array, or a column of pyarrow, Polars or pandas.
-        ``first_report`` continues a seeded call: the reports are those that the same call would have made from that
-        position on.
+        device use ``device.py``. Items are a list, a NumPy array, a column of pyarrow, Polars or pandas, or a table
+        with one column that speaks Arrow, such as a DuckDB relation. ``first_report`` continues a seeded call: the
+        reports are those that the same call would have made from that position on.
         """
         return self.privatize_encoded(encode_column(self.domain, items), rng, first_report=first_report)
 

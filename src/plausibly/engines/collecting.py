@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Set
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -15,10 +16,13 @@ from ..core.scheme import Scheme
 from ..core.skipped import Skipped
 from ..files.authentication import Key
 from ..files.openers import Source
+from ..files.places import exists, working_path
+from ..files.stores import is_address
 from ..files.tallies import Collected, SimulatedError
 from .folding import fold, merge
 from .running import Engine, Progress, Threads
-from .survey import Survey, Task, survey
+from .sent import Sent
+from .survey import survey
 
 _SAVING_SHARE = 10
 _THREADS = Threads()
@@ -63,10 +67,12 @@ def collect(
 ) -> Collection:
     """Collect report files into the tally file ``output``, which is created if it does not exist.
 
-    ``inputs`` are report files, folders of report files, and openers of files that are stored elsewhere. Reports
-    that the tally has already are not added again: files are recognised by their content, whatever their names.
-    Calling again with more files adds those. A call that was killed resumes from the last saved state when it is
-    repeated with the same files; the state is saved beside the output every ``save_every`` seconds.
+    ``inputs`` are report files, folders of report files, and openers of files that are stored elsewhere. Files and
+    folders may be in a store, such as ``s3://bucket/day``. Reports that the tally has already are not added again:
+    files are recognised by their content, whatever their names. Calling again with more files adds those. A call that
+    was killed resumes from the last saved state when it is repeated with the same files; the state is saved beside the
+    output every ``save_every`` seconds. An output in a store is uploaded whole at the end; its lock and saved state
+    are on this machine, in the user's cache folder.
 
     Files of another scheme are refused before any report is read, and so are simulated reports unless
     ``allow_simulated``. A damaged file or row group is refused by name; with ``skip_bad`` it is left out and listed.
@@ -75,10 +81,10 @@ def collect(
     The ``engine`` decides where the reports are read; the result does not depend on it. ``progress`` is called with
     the number of reports that are done, skipped ones included, and of all reports.
     """
-    output = Path(output)
-    with locked(output):
-        sweep_unfinished(output)
-        unfinished = output.with_name(f"{output.name}.unfinished")
+    working = working_path(output)
+    with locked(working, name=output):
+        sweep_unfinished(working)
+        unfinished = working.with_name(f"{working.name}.unfinished")
         sweep_unfinished(unfinished)
         earlier = _earlier(output, unfinished, key)
         whose = "the given scheme" if earlier.state is None else f"the scheme of {output}"
@@ -94,33 +100,16 @@ def collect(
             found.refuse_simulated()
         saver = _Saver(state, unfinished, earlier.state, save_every, key)
         with saver:
-            _run(engine, partial(fold, found.scheme, skip_bad=skip_bad, key=key), found, saver, progress)
-        if saver.state is not earlier.state or unfinished.exists() or not output.exists():
-            saver.state.write(output, key=key)
+            sent = Sent(found, state, progress)
+            for part in sent.parts(engine, partial(fold, found.scheme, skip_bad=skip_bad, key=key)):
+                saver.add(part)
+            saver.state = sent.complete(saver.state)
+        if saver.state is not earlier.state or unfinished.exists() or not exists(output):
+            with saver if is_address(output) else nullcontext():  # an upload that fails is no reason to read again
+                saver.state.write(output, key=key)
         unfinished.unlink(missing_ok=True)
         added = len(saver.state) - len(state)
         return Collection(saver.state, len(found.files), added, earlier.resumed, found.copies)
-
-
-def _run(
-    engine: Engine, work: Callable[[Task], Collected], found: Survey, saver: _Saver, progress: Progress | None
-) -> None:
-    # Let the engine read the missing row groups, and check that none is lost.
-    missing = found.missing(saver.state)
-    done = len(saver.state)
-    total = done + found.count(missing)
-    for part in engine.reduce(work, merge, found.tasks(missing)):
-        found.expect_counted(part)
-        saver.add(part)
-        done += len(part) + sum(each.reports or 0 for each in part.skipped)
-        if progress is not None:
-            progress(done, total)
-    found.expect_complete(saver.state)
-    if progress is not None and done < total:  # the number of reports in an unreadable file is unknown
-        progress(total, total)
-    skipped = found.in_order(saver.state.skipped)
-    if skipped != saver.state.skipped:
-        saver.state = replace(saver.state, skipped=skipped)
 
 
 class _Saver:
@@ -169,7 +158,7 @@ class _Earlier:
     resumed: int = 0
     """Number of reports that an interrupted call read, and that are not in the output."""
 
-    def expected(self, scheme: Scheme | None, output: Path) -> Scheme | None:
+    def expected(self, scheme: Scheme | None, output: str | Path) -> Scheme | None:
         """The scheme that all collected reports must have, if it is known before any file is read."""
         if self.state is None:
             return scheme
@@ -179,8 +168,8 @@ class _Earlier:
         return self.state.scheme
 
 
-def _earlier(output: Path, unfinished: Path, key: Key | None) -> _Earlier:
-    done = Collected.read(output, key=key) if output.exists() else None
+def _earlier(output: str | Path, unfinished: Path, key: Key | None) -> _Earlier:
+    done = Collected.read(output, key=key) if exists(output) else None
     begun = Collected.read(unfinished, complete=False, key=key) if unfinished.exists() else None
     if begun is None:
         return _Earlier(done)

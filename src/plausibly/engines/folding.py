@@ -35,13 +35,17 @@ def fold(scheme: Scheme, segments: Iterable[Segment], *, skip_bad: bool = False,
 
     A damaged file or row group is refused; with ``skip_bad`` it is left out and listed.
     """
-    tally = scheme.accumulator()
+    return fold_into(scheme.accumulator(), segments, skip_bad=skip_bad, key=key)
+
+
+def fold_into(tally: Accumulator, segments: Iterable[Segment], *, skip_bad: bool, key: Key | None) -> Collected:
+    """Fold these segments of report files into an empty accumulator, and return it with the row groups that it has."""
     simulated = False
     files: dict[str, list[tuple[int, int]]] = {}
     skipped: list[Skipped] = []
     for segment in segments:
         try:
-            file = _unchanged(segment, scheme, key)
+            file = _unchanged(segment, tally.scheme, key)
         except DamagedError as error:
             skipped.append(_left_out(error, skip_bad))
             continue

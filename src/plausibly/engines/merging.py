@@ -10,6 +10,7 @@ from ..core.atomic import locked, sweep_unfinished
 from ..core.errors import ParameterError, StateError
 from ..core.words import Setting, Words
 from ..files.authentication import Key
+from ..files.places import exists, same_place, working_path
 from ..files.tallies import Collected, SimulatedError
 from .folding import merge
 from .running import Progress
@@ -31,35 +32,35 @@ def merge_files(
     reports would be counted twice. With a ``key``, all inputs must have been written with it, and so is the output.
     ``progress`` is called with the number of files merged so far, and their total number.
     """
-    output, paths = Path(output), [Path(path) for path in inputs]
-    if not paths:
+    if not inputs:
         raise ParameterError("expected tally files to merge, got none")
-    for place, path in enumerate(paths):
-        if path.resolve() == output.resolve():
+    for place, path in enumerate(inputs):
+        if same_place(path, output):
             raise ParameterError(f"{path}: the result would overwrite an input file; choose another name")
-        if path.resolve() in [earlier.resolve() for earlier in paths[:place]]:
+        if any(same_place(path, earlier) for earlier in inputs[:place]):
             raise ParameterError(f"{path}: named twice, so its reports would be counted twice; name it once")
-    with locked(output):
-        sweep_unfinished(output)
-        if output.exists() and not overwrite:
+    working = working_path(output)
+    with locked(working, name=output):
+        sweep_unfinished(working)
+        if not overwrite and exists(output):
             fix = Setting("overwrite", True)
             raise StateError(Words(f"{output}: the file exists already; choose another name, or replace it with ", fix))
         whole: Collected | None = None
-        seen: dict[str, Path] = {}
-        for done, path in enumerate(paths, 1):
+        seen: dict[str, str | Path] = {}
+        for done, path in enumerate(inputs, 1):
             part = Collected.read(path, key=key)
             if part.simulated and not allow_simulated:
                 raise SimulatedError(path)
-            whole = part if whole is None else _merged(whole, part, path, paths[0])
+            whole = part if whole is None else _merged(whole, part, path, inputs[0])
             _refuse_copy(part, path, seen)
             if progress is not None:
-                progress(done, len(paths))
+                progress(done, len(inputs))
         assert whole is not None
         whole.write(output, key=key)
         return whole
 
 
-def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Collected:
+def _merged(whole: Collected, part: Collected, path: str | Path, first: str | Path) -> Collected:
     if part.scheme != whole.scheme:
         differs = whole.scheme.difference(part.scheme)
         raise StateError(f"{path}: expected the scheme of {first}, got another: {differs}")
@@ -69,7 +70,7 @@ def _merged(whole: Collected, part: Collected, path: Path, first: Path) -> Colle
         raise StateError(f"{path}: {str(error).removeprefix('merge: ')}") from None
 
 
-def _refuse_copy(part: Collected, path: Path, seen: dict[str, Path]) -> None:
+def _refuse_copy(part: Collected, path: str | Path, seen: dict[str, str | Path]) -> None:
     # A tally that was not collected from files lists no row groups, but an exact copy can still be recognised.
     if len(part) and not part.files:
         digest = hashlib.sha256(part.tally.to_bytes()).hexdigest()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..core.errors import ParameterError, ReportError, StateError
-from ..core.parallel import thread_count
+from ..core.parallel import in_order, thread_count
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
 from ..files.authentication import Key
-from ..files.openers import Source
+from ..files.openers import LocalFile, Source, opener_of
 from ..files.reports import DamagedError, ReportFile
+from ..files.stores import is_address, is_hidden, local_path, stored_files
 from ..files.tallies import Collected, SimulatedError, ranges_without
 from .folding import Segment, expect_scheme_of
 
@@ -22,6 +23,8 @@ _TASK_BYTES = 1 << 26
 _TASKS_EACH = 8
 _REPORTS_PER_CELL = 4
 _BYTES_PER_CELL = 64
+_AT_A_TIME = 32
+"""Number of stored files that are surveyed at a time."""
 
 Task = tuple[Segment, ...]
 
@@ -102,15 +105,18 @@ class Survey:
 
         return tuple(sorted(skipped, key=key))
 
-    def tasks(self, segments: Sequence[Segment]) -> list[Task]:
-        """The segments of the survey, divided and combined into tasks of about the same size."""
+    def tasks(self, segments: Sequence[Segment], most: int | None = None) -> list[Task]:
+        """The segments of the survey, divided and combined into tasks of about the same size.
+
+        A task has whole row groups, and no further ones once it has ``most`` reports.
+        """
         total = self.count(segments)
         cells = self.scheme.accumulator().cells
         # Enough tasks to occupy all threads, few enough that creating and merging states costs little compared with
         # folding, and none so large that nothing is saved for minutes: a task has few reports if they are large.
         size = max(min(_TASK_REPORTS, -(-total // (_TASKS_EACH * thread_count()))), _REPORTS_PER_CELL * cells)
-        most = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
-        return list(self._packed(segments, min(size, most)))
+        bound = max(_TASK_BYTES, _BYTES_PER_CELL * cells) // self.scheme.report_dtype.itemsize
+        return list(self._packed(segments, min(size, bound, most or size)))
 
     def _packed(self, segments: Sequence[Segment], size: int) -> Iterator[Task]:
         task: list[Segment] = []
@@ -144,14 +150,13 @@ def survey(
     copies: list[str] = []
     names: list[str] = []
     skipped: list[Skipped] = []
-    for source in report_files(inputs):
-        try:
-            file = ReportFile(source, key=key)
-        except DamagedError as error:
+    sources = report_files(inputs)
+    for source, file in zip(sources, _surveyed(sources, key), strict=True):
+        if isinstance(file, DamagedError):
             if not skip_bad:
-                raise
-            names.append(error.path)
-            skipped.append(error.skipped)
+                raise file
+            names.append(file.path)
+            skipped.append(file.skipped)
             continue
         names.append(file.name)
         if scheme is None:
@@ -160,27 +165,45 @@ def survey(
         if file.identity in files:
             copies.append(file.name)
         else:
-            files[file.identity] = Found(source, file.name, file.groups, file.simulated)
+            files[file.identity] = Found(_from_anywhere(source), file.name, file.groups, file.simulated)
     if scheme is None:
         raise ReportError(f"{skipped[0].file}: {skipped[0].reason}; none of the files can be read")
     return Survey(scheme, files, tuple(copies), frozenset(names), tuple(skipped))
 
 
+def _surveyed(sources: Sequence[Source], key: Key | None) -> Iterator[ReportFile | DamagedError]:
+    # The files in the order of the sources. Those on this machine are read one by one; stores answer slowly, but many
+    # requests at a time.
+    def surveyed(source: Source) -> ReportFile | DamagedError:
+        try:
+            return ReportFile(source, key=key)
+        except DamagedError as error:
+            return error
+
+    local = all(isinstance(source, str | Path) for source in sources)
+    return in_order((partial(surveyed, source) for source in sources), threads=1 if local else _AT_A_TIME)
+
+
 def report_files(inputs: Iterable[Source]) -> list[Source]:
     """The report files to survey: those given, and the Parquet files in given folders at any depth, except hidden ones.
 
-    Openers are kept as they are: only folders on this machine are searched.
+    Folders are on this machine or in a store. Openers are kept as they are.
     """
     found: list[Source] = []
     for given in inputs:
+        if is_address(given):
+            found += stored_files(given)
+            continue
         if not isinstance(given, str | Path):
             found.append(given)
-        elif os.path.isdir(given):
+            continue
+        path = local_path(given)
+        if path.is_dir():
             # Only files: some tools give folders such names, and opening a pipe would block.
-            inside = sorted(path for path in Path(given).rglob("*.parquet") if path.is_file())
-            found += [path for path in inside if not _hidden(path.relative_to(given))]
-        elif os.path.exists(given):
-            found.append(Path(given))
+            inside = sorted(each for each in path.rglob("*.parquet") if each.is_file())
+            found += [each for each in inside if not is_hidden(each.relative_to(path))]
+        elif path.exists():
+            found.append(path)
         else:
             raise StateError(f"{given}: no such file or folder")
     if not found:
@@ -188,6 +211,7 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
     return found
 
 
-def _hidden(path: Path) -> bool:
-    # Programs that write Parquet mark unfinished files with such names.
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _from_anywhere(source: Source) -> Source:
+    # Workers run in other folders than this process.
+    opener = opener_of(source)
+    return opener.from_anywhere() if isinstance(opener, LocalFile) else source

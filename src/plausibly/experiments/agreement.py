@@ -23,6 +23,7 @@ class Place:
     setting: Row
     ratio: float
     error: float
+    repeats: int
 
     @property
     def agrees(self) -> bool:
@@ -50,4 +51,4 @@ def agreement(rows: Iterable[Row]) -> list[Place]:
 def _place(setting: Row, measured: dict[int, float], law: dict[int, float]) -> Place:
     ratios = np.array([measured[repeat] / law[repeat] for repeat in measured])
     error = float(ratios.std(ddof=1)) / sqrt(len(ratios))
-    return Place(setting["scheme"], setting, float(ratios.mean()), error)
+    return Place(setting["scheme"], setting, float(ratios.mean()), error, len(ratios))

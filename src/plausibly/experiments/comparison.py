@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
@@ -22,7 +23,7 @@ from . import report
 from .cells import View, view
 from .figure import Figure, Line, Panel, Row, Sweep, wanted
 from .item_crowds import CROWDS
-from .plots import draw_plots
+from .plots import draw_plots, page_plot
 from .results import Results
 from .sheets import Sheet
 
@@ -74,7 +75,7 @@ def comparison(
         Panel(title="List of the 10 most common", y="f1", ylabel="F1", logy=False, optimum=False, **by),
     ]
     title = f"{len(lines)} scheme{'s' * (len(lines) > 1)} on {data}"
-    figure = Figure(name="comparison", title=title, sweeps=[sweep], panels=panels)
+    figure = Figure(name="comparison", title=title, sweeps=[sweep], panels=panels, about=_about(lines, data, n, d))
     for cell, views in wanted([figure]).items():
         # Report every mistake before the first measurement.
         scheme = cell.make()
@@ -86,16 +87,25 @@ def comparison(
     return figure
 
 
+def _about(lines: Sequence[Line], data: str, n: int, d: int) -> str:
+    # The setting in words, and each scheme by the name at the beginning of its docstring.
+    schemes = dict.fromkeys(one.scheme for one in lines)
+    told = [f"{name}: {re.split(r'[:(,.;]', CATALOG[name].__doc__ or '')[0].strip()}" for name in schemes]
+    setting = f"n = {n:,} simulated users have items of a domain of d = {d:,} (data: {data})."
+    return f"{setting} {'; '.join(told)}."
+
+
 def write_comparison(
     figure: Figure, results: Results, folder: Path, command: str
 ) -> tuple[Path, list[dict[str, Any]], Sheet]:
     """Draw and write a comparison. The report's path, the summary and the table are returned."""
     rows = list(figure.rows(results))
-    _, drawing = draw_plots(figure, rows, folder)
+    draw_plots(figure, rows, folder)
     lines = summary(rows)
     sheet = sheet_of(figure.title, lines)
     (folder / f"{figure.name}.md").write_text(sheet.markdown(), encoding="utf-8")
-    part = report.Part(figure, command, drawing.read_text(encoding="utf-8"), sheet)
+    # One panel below another has letters that can be read on every screen.
+    part = report.Part(figure, command, page_plot(figure, rows, 2), sheet, page_plot(figure, rows, 1))
     path = folder / "report.html"
     path.write_text(report.report_page([part], [], results, heading=report.Heading(figure.title)), encoding="utf-8")
     return path, lines, sheet
@@ -118,7 +128,8 @@ def sheet_of(title: str, lines: Sequence[Mapping[str, Any]]) -> Sheet:
 
 _CAPTION = (
     "MSE: mean squared error of the estimated counts, with its standard error. RMSE: in users, measured and predicted "
-    "by theory. k-MSE: MSE of the 50 most common items. F1: of the list of the 10 most common items. Then bytes per "
+    "by theory. k-MSE: MSE of the 50 most common items. F1: how many of the 10 most common items are on the "
+    "list of the 10 largest estimates, 1 if all of them. Then bytes per "
     "report, and processor seconds of all clients and of the server."
 )
 

@@ -197,7 +197,8 @@ class Figure:
         """One panel as a separate figure, with the sweeps that it draws."""
         one = self.letters[letter]
         own = [sweep for sweep in self.sweeps if sweep.name in one.sweeps]
-        return replace(self, name=self.name + letter, sweeps=own, panels=[one], table=None)
+        about = f"Only panel {letter}, “{one.title}”; the whole figure is described. {self.about}" if self.about else ""
+        return replace(self, name=self.name + letter, sweeps=own, panels=[one], table=None, about=about)
 
     def quick(self) -> Figure:
         """The same figure made of quick sweeps."""

@@ -13,6 +13,7 @@ from .figure import Dots, Figure, Panel, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
     from matplotlib.legend import Legend
 
 INK, GRID = "#222222", "#dddddd"
@@ -87,39 +88,10 @@ _PALETTE = 128
 def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draw the plots of all panels into one PNG and one SVG file."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure as Canvas
 
     paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
     with mpl.rc_context(STYLE):
-        dotted = all(isinstance(panel, Dots) for panel in figure.panels)
-        across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
-        across = _dots_across(len(figure.panels)) if dotted else across
-        down = -(-len(figure.panels) // across)
-        width = max(5.2, across * max(_WIDTH[type(panel)] for panel in figure.panels) + _LABELS * dotted)
-        height = max(_height(panel, rows) for panel in figure.panels)
-        canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
-        canvas.suptitle(figure.title, fontweight="bold", fontsize=11, parse_math=False)
-        places = canvas.subplots(down, across, squeeze=False).ravel()
-        for place in places[len(figure.panels) :]:
-            place.remove()
-        letters = figure.letters or [""]
-        legends = [
-            draw_panel(place, panel, rows, letter)
-            for place, panel, letter in zip(places, figure.panels, letters, strict=False)
-        ]
-        if dotted:
-            canvas.suptitle(f"{figure.title}\n{_setting(figure.panels[0], rows)}", fontsize=11, parse_math=False)
-            _label_once(list(places[: len(figure.panels)]), across)
-            # Panels may have different families.
-            legends = [_families_first({name: mark for legend in legends for name, mark in legend.items()})]
-        most = max(legends, key=len)
-        if all(legend.keys() <= most.keys() for legend in legends):
-            columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
-            _plain(canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most))))
-        else:
-            for place, legend in zip(places, legends, strict=False):
-                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19), "ncols": 2}
-                _plain(place.legend(legend.values(), legend.keys(), **below))
+        canvas = _canvas(figure, rows)
         for path in paths:
             if path.suffix == ".png":
                 _save_small(canvas, path)
@@ -127,6 +99,55 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
                 # Without a date, so that the same rows give the same file.
                 canvas.savefig(path, metadata={"Date": None})
     return paths
+
+
+def page_plot(figure: Figure, rows: Sequence[Row], across: int) -> str:
+    """The plots of all panels as SVG for a page that has their title, with this number of panels in a row."""
+    import matplotlib as mpl
+
+    content = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        _canvas(figure, rows, across).savefig(content, format="svg", metadata={"Date": None})
+    return content.getvalue().decode()
+
+
+def _canvas(figure: Figure, rows: Sequence[Row], given: int | None = None) -> Canvas:
+    # Without a title if the number of panels in a row is given.
+    from matplotlib.figure import Figure as Canvas
+
+    dotted = all(isinstance(panel, Dots) for panel in figure.panels)
+    across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
+    across = _dots_across(len(figure.panels)) if dotted else across
+    across = across if given is None else given
+    down = -(-len(figure.panels) // across)
+    least = 5.2 if given is None else 0.0
+    width = max(least, across * max(_WIDTH[type(panel)] for panel in figure.panels) + _LABELS * dotted)
+    height = max(_height(panel, rows) for panel in figure.panels)
+    canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
+    if given is None:
+        canvas.suptitle(figure.title, fontweight="bold", fontsize=11, parse_math=False)
+    places = canvas.subplots(down, across, squeeze=False).ravel()
+    for place in places[len(figure.panels) :]:
+        place.remove()
+    letters = figure.letters or [""]
+    legends = [
+        draw_panel(place, panel, rows, letter)
+        for place, panel, letter in zip(places, figure.panels, letters, strict=False)
+    ]
+    if dotted:
+        canvas.suptitle(f"{figure.title}\n{_setting(figure.panels[0], rows)}", fontsize=11, parse_math=False)
+        _label_once(list(places[: len(figure.panels)]), across)
+        # Panels may have different families.
+        legends = [_families_first({name: mark for legend in legends for name, mark in legend.items()})]
+    most = max(legends, key=len)
+    if all(legend.keys() <= most.keys() for legend in legends):
+        columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
+        _plain(canvas.legend(most.values(), most.keys(), loc="outside lower center", ncols=min(columns, len(most))))
+    else:
+        for place, legend in zip(places, legends, strict=False):
+            below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19), "ncols": 2}
+            _plain(place.legend(legend.values(), legend.keys(), **below))
+    return canvas
 
 
 def _save_small(canvas: Any, path: Path) -> None:
@@ -171,7 +192,9 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
             places, means, errors = _points(group, panel.x)
             if panel.x != "label":
                 style = style | {"transform": _aside(axes, number, len(groups))}
-                axes.update_datalim(list(zip(places, means, strict=True)))  # matplotlib ignores lines that are moved
+                # matplotlib ignores lines that are moved, and their error bars.
+                ends = [(x, y + side * e) for x, y, e in zip(places, means, errors, strict=True) for side in (-1, 0, 1)]
+                axes.update_datalim([(x, y) for x, y in ends if y > 0 or not panel.logy])
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
         else:
             legend[name] = axes.axhline(_mean(group), **style | {"marker": ""})
@@ -179,7 +202,8 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
         least = _relative(least, own) if panel.relative else least
         places, means, _ = _points(least, panel.x)
-        style = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 1}
+        # In front: the best schemes attain it, and their lines would hide it.
+        style = {"color": INK, "linewidth": 1.0, "linestyle": ":", "zorder": 4}
         level = panel.x == "label" and means  # the same for all labels
         drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
         legend["optimum in large domains"] = drawn_line

@@ -10,7 +10,8 @@ from html import escape
 from typing import Any
 
 from ..pages.html import Html, document, picture, tag
-from .agreement import Place, agreement
+from .agreement import TOLERANCE, Place, agreement
+from .evidence import chance_above
 from .experiment import Citation
 from .figure import Figure, Sweep, wanted
 from .findings import Finding, Outcome, Verdict
@@ -36,6 +37,8 @@ _BADGES = {
 _KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}
 _FEW = 10
 """Maximum number of values of a sweep that are listed in full."""
+_COLUMNS = 6
+"""Maximum number of columns of a table that fits a telephone."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Part:
     command: str
     svg: str | None = None
     table: Sheet | None = None
+    narrow: str | None = None
+    """The plot for the width of a telephone (SVG)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def report_page(
             "main",
             *([_summary(verdicts, parts)] if verdicts else []),
             *([_contents(parts)] if len(parts) > 1 else []),
-            *_sections(parts, verdicts),
+            *_sections(parts, verdicts, heading.title),
             *_laws(parts, results),
             _method(parts, results),
         ),
@@ -227,22 +232,24 @@ def _contents(parts: Sequence[Part]) -> Html:
     return tag("section", tag("nav", tag("h2", "Contents"), tag("ul", *entries, measured, class_="contents")))
 
 
-def _sections(parts: Sequence[Part], verdicts: Judged) -> Iterator[Html]:
+def _sections(parts: Sequence[Part], verdicts: Judged, title: str) -> Iterator[Html]:
     # A claim about several figures appears below each of them; links lead to the first.
     left = {*range(1, len(verdicts) + 1)}
     for part in parts:
         here = {number for number in left if part.figure.name in verdicts[number - 1][0].figures}
-        yield _section(part, verdicts, here)
+        yield _section(part, verdicts, here, title)
         left -= here
 
 
-def _section(part: Part, verdicts: Judged, anchored: Container[int]) -> Html:
+def _section(part: Part, verdicts: Judged, anchored: Container[int], title: str) -> Html:
     figure = part.figure
     said = [tag("h2", tag("span", _heading(figure.name), class_="number"), " ", figure.title)]
+    if figure.title == title:
+        said = [tag("h2", "Results")]
     if figure.about:
         said.append(tag("p", figure.about, class_="about"))
     if part.svg is not None:
-        said.append(_picture(figure, part.svg))
+        said.append(_picture(figure, part.svg, part.narrow))
     if part.table is not None:
         said.append(_table(part.table))
     findings = []
@@ -256,10 +263,12 @@ def _section(part: Part, verdicts: Judged, anchored: Container[int]) -> Html:
     return tag("section", *said, id=figure.name)
 
 
-def _picture(figure: Figure, svg: str) -> Html:
+def _picture(figure: Figure, svg: str, narrow: str | None) -> Html:
     panels = "; ".join(
         f"{getattr(panel, 'ylabel', 'lines')} over {panel.xlabel}: {panel.title}" for panel in figure.panels
     )
+    if narrow is not None:
+        return picture(svg, narrow=narrow, label=figure.title, alt=panels, class_="across-1 narrowed")
     across = f"across-{min(4, len(figure.panels))}"
     return picture(svg, label=figure.title, alt=panels, class_=across)
 
@@ -287,9 +296,19 @@ def _badge(outcome: Outcome) -> Html:
 
 def _table(sheet: Sheet) -> Html:
     head = tag("tr", *(tag("th", name, **_side(place)) for place, name in enumerate(sheet.header)))
-    rows = [tag("tr", *(tag("td", cell, **_side(place)) for place, cell in enumerate(line))) for line in sheet.lines]
+    named = len(sheet.header) > _COLUMNS
+    rows = [
+        tag("tr", *(tag("td", cell, **_side(place), **_name(name, named and place)) for place, (cell, name) in cells))
+        for cells in (list(enumerate(zip(line, sheet.header, strict=True))) for line in sheet.lines)
+    ]
     caption = [tag("p", sheet.caption, class_="aside")] if sheet.caption else []
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), *caption, class_="wide")
+    kind = {"class_": "stacked"} if named else {}
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *rows), **kind), *caption, class_="wide")
+
+
+def _name(name: str, shown: object) -> dict[str, str]:
+    # On a telephone, a row with many columns becomes a list of names and numbers.
+    return {"data_name": name} if shown else {}
 
 
 def _side(place: int) -> dict[str, str]:
@@ -331,7 +350,7 @@ def _laws(parts: Sequence[Part], results: Results) -> Iterator[Html]:
     yield tag(
         "section",
         tag("h2", "Measured errors compared with theory"),
-        tag("p", _LAWS, class_="about"),
+        tag("p", f"{_LAWS} {_by_chance({place.repeats for place in places})}", class_="about"),
         _table(Sheet("", header, tuple(lines))),
         id="laws",
     )
@@ -340,9 +359,19 @@ def _laws(parts: Sequence[Part], results: Results) -> Iterator[Html]:
 _LAWS = (
     "The measured MSE divided by the variance that the law predicts from the true counts, for every setting of an "
     "oracle above that has a variance law. Outliers are settings that are off by more than 5 % and by more than three "
-    "standard errors. The standard error is itself estimated from five repeats, so that by chance alone 4 % of the "
-    "settings with standard errors above 1.7 % are outliers."
+    "standard errors."
 )
+
+
+def _by_chance(repeats: set[int]) -> str:
+    # The standard error is itself estimated, so that three of them are exceeded as often as Student's law says.
+    few, many = min(repeats), max(repeats)
+    shares = [f"{200 * chance_above(3, count - 1):.2g}" for count in dict.fromkeys([many, few])]
+    counts = " to ".join(map(str, dict.fromkeys([few, many])))
+    return (
+        f"The standard error is itself estimated from {counts} repeats, so that by chance alone "
+        f"{' to '.join(shares)} % of the settings with standard errors above {100 * TOLERANCE / 3:.1f} % are outliers."
+    )
 
 
 def _law(name: str, places: Sequence[Place]) -> tuple[str, ...]:
@@ -369,23 +398,40 @@ def _method(parts: Sequence[Part], results: Results) -> Html:
     return tag(
         "section",
         tag("h2", "How it was measured"),
-        tag("ul", *(tag("li", sentence) for sentence in _HOW)),
+        tag("ul", *(tag("li", sentence) for sentence in _how(parts))),
         tag("table", tag("tbody", *rows)),
         id="measured",
     )
+
+
+def _how(parts: Sequence[Part]) -> Iterator[str]:
+    # Only sentences about what the page has.
+    panels = [panel for part in parts for panel in part.figure.panels]
+    lines = [one for part in parts for sweep in part.figure.sweeps for one in sweep.lines]
+    yield _HOW[0]
+    yield _HOW[1] + _CLIPPED * any("clip" in f"{getattr(panel, 'y', '')} {panel.title}".lower() for panel in panels)
+    yield _HOW[2] + _OPTIMUM * any(getattr(panel, "optimum", False) for panel in panels)
+    if any(one.ours for one in lines):
+        yield "Dashed lines show schemes and settings that are not in the paper."
+    yield from _HOW[3:]
 
 
 _HOW = (
     "Every simulated user makes a report with the released code, and every report is added up and decoded. No error is "
     "computed from a formula.",
     "MSE is the mean squared error of the estimated counts over all items; k-MSE is the same over the 50 most common "
-    "items. Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program.",
-    "A point is the mean over the repeats, its bar one standard error. The dotted line is n·4e^ε/(e^ε − 1)², the least "
-    "error of unbiased estimates in a large domain; small domains and clipping can go below it.",
-    "Dashed lines show schemes and settings that are not in the paper.",
+    "items.",
+    "A point is the mean over the repeats, its bar one standard error.",
     "Times are processor seconds of one thread: of all clients, of the server, and of the estimates.",
     "The seeds of a measurement are derived from its settings: measured again, it gives the same numbers, except for "
     "times.",
+)
+
+
+_CLIPPED = " Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program."
+_OPTIMUM = (
+    " The dotted line is n·4e^ε/(e^ε − 1)², the least error of unbiased estimates in a large domain; small domains and "
+    "clipping can go below it."
 )
 
 
@@ -418,7 +464,7 @@ def _heading(name: str) -> str:
 def _duration(seconds: float) -> str:
     hours, minutes = divmod(round(seconds / 60), 60)
     if seconds < 60:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 

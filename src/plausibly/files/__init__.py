@@ -9,7 +9,9 @@ from .openers import LocalFile, Opener
 from .privatizing import Privatized, privatize_values
 from .reports import DamagedError, ReportFile, ReportWriter, report_writer, write_reports
 from .sources import ValuesError
+from .stores import StoredFile
 from .tallies import Collected, SimulatedError, read_tally, write_tally
+from .unreachable import UnreachableError
 from .values import Values, values
 
 __all__ = [
@@ -28,6 +30,8 @@ __all__ = [
     "ReportWriter",
     "SimulatedError",
     "Skipped",
+    "StoredFile",
+    "UnreachableError",
     "Values",
     "ValuesError",
     "check_values",

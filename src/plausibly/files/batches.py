@@ -24,12 +24,12 @@ class Batch:
 
 
 class SeparatorError(ValueError):
-    """A value of a glued column contains the separator, so that two pairs could look the same."""
+    """The separator occurs elsewhere in a glued value, so that two pairs could look the same."""
 
 
 @dataclass(frozen=True)
 class Glue:
-    """Several columns as one: their values, joined by a separator that none of them contains."""
+    """Several columns as one: their values, joined by a separator that occurs only between them."""
 
     columns: tuple[str, ...]
     separator: str = " "
@@ -37,7 +37,8 @@ class Glue:
     @property
     def refusal(self) -> str:
         """The reason why a row is refused whose values cannot be glued."""
-        return Words("a value of a glued column contains the separator; pass another ", Setting("separator", "TEXT"))
+        why = "a value of a glued column contains the separator or overlaps with it; pass another "
+        return Words(why, Setting("separator", "TEXT"))
 
     def value(self, parts: Sequence[str | int | None]) -> str | None:
         """The glued value of a row: None if one of the parts is missing.
@@ -47,10 +48,10 @@ class Glue:
         """
         if None in parts or "" in parts:
             return None
-        texts = [str(part) for part in parts]
-        if any(self.separator in text for text in texts):
+        glued = self.separator.join(map(str, parts))
+        if _occurrences(glued, self.separator) != len(parts) - 1:
             raise SeparatorError
-        return self.separator.join(texts)
+        return glued
 
     def column(self, parts: Sequence[Column]) -> Column:
         """The glued values of columns of equal length."""
@@ -64,6 +65,14 @@ class Glue:
                 for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
             ]
         return Column([self.value(row) for row in glued], index)
+
+
+def _occurrences(text: str, part: str) -> int:
+    # Occurrences may overlap: "a---b" is both "a-" and "b", and "a" and "-b", with the separator "--" between them.
+    count, place = 0, text.find(part)
+    while place >= 0:
+        count, place = count + 1, text.find(part, place + 1)
+    return count
 
 
 def _index(column: Column) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

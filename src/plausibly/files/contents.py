@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 from ..core.scheme import Scheme
 from ..core.wording import plural
 from .authentication import Key
-from .reports import ReportFile
-from .tallies import Collected
+from .openers import opener_of
+from .places import size_of
+from .reports import PARQUET, ReportFile
+from .stores import is_address, local_path
+from .tallies import MAGIC, Collected
+from .unreachable import UnreachableError
 
 SUFFIXES = (".parquet", ".tally")
 """The endings of report files and tally files."""
@@ -54,15 +59,38 @@ class Contents:
         return {name: value for name, value in vars(self).items() if name != "scheme"}
 
 
+def is_tally(place: str | Path) -> bool:
+    """Whether a place has a tally, by its first bytes, whatever its name."""
+    return _first_bytes(place).startswith(MAGIC)
+
+
+def has_reports(place: str | Path) -> bool:
+    """Whether a place has reports: a Parquet file, by its first bytes, or a folder. A pipe has none."""
+    if is_address(place):
+        return not is_tally(place)
+    return local_path(place).is_dir() or _first_bytes(place) == PARQUET
+
+
+def _first_bytes(place: str | Path) -> bytes:
+    # Bytes that are read from a pipe would be missing afterwards.
+    if not is_address(place) and not local_path(place).is_file():
+        return b""
+    try:
+        with opener_of(place).open() as file:
+            return file.read(len(PARQUET))
+    except (OSError, UnreachableError):  # a folder in a store, or a file that the next reader reports
+        return b""
+
+
 def contents_of(path: str | Path, *, key: Key | None = None) -> Contents:
     """The contents of a file of reports or a tally."""
-    path, keyed = Path(path), key is not None
-    if path.suffix.lower() == ".tally":
+    keyed = key is not None
+    if os.fspath(path).lower().endswith(".tally"):
         found = Collected.read(path, key=key)
         lost = sum(each.reports or 0 for each in found.skipped)
-        size, files = path.stat().st_size, len(found.files)
+        size, files = size_of(path), len(found.files)
         skipped = len(found.skipped)
         return Contents(found.scheme, "tally", size, len(found), found.simulated, files, skipped, lost, keyed)
     with ReportFile(path, key=key) as file:
-        size = path.stat().st_size
+        size = size_of(path)
         return Contents(file.scheme, "file of reports", size, len(file), file.simulated, 1, 0, 0, keyed)

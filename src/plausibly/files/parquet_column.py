@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -24,8 +25,6 @@ from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
 from .thrift import ThriftError
 
 _ROWS = 1 << 15
-_STEP = 1 << 14
-"""Number of rows in a batch of glued columns."""
 _BUFFER = 1 << 20
 _MOST_FOOTER = 1 << 23
 """Maximum size of the metadata in bytes: about 60,000 column chunks with their statistics."""
@@ -75,7 +74,8 @@ class ParquetColumn:
         if b"plausibly.version" in said:
             raise self._refused("expected users' values, got reports; plausibly collect reads reports")
         self._place = self._found(list(schema.names), column)
-        self._refuse_type(schema.field(self._place).type, binary)
+        if why := _unfit(schema.field(self._place).type, binary):
+            raise self._refused(why)
         self._name = schema.names[self._place]
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
@@ -165,12 +165,8 @@ class ParquetColumn:
             rows, groups = self._rows_at_once(), self._groups()
             for batch in self._file.iter_batches(rows, row_groups=groups, columns=[self._name]):
                 column = self._values(batch.column(batch.schema.names.index(self._name)), done)
-                if _has_little_text(column):
-                    yield Batch(range(done + 1, done + len(column) + 1), column)
-                else:
-                    values = column.listed()
-                    for first, last in _cuts(values):
-                        yield Batch(range(done + first + 1, done + last + 1), Column(values[first:last]))
+                for first, last in _cuts(column):
+                    yield Batch(range(done + first + 1, done + last + 1), column.part(first, last))
                 done += len(batch)
         except (ValuesError, MemoryError):  # ArrowMemoryError is a MemoryError, and no sign of damage
             raise
@@ -184,17 +180,10 @@ class ParquetColumn:
             self._file.close()
 
     def _values(self, column: Any, done: int) -> Column:
-        try:
-            if self._arrow.types.is_dictionary(column.type):
+        if self._arrow.types.is_dictionary(column.type):
+            with _as_text(self._source, column, done):
                 return self._looked_up(column)
-            return arrow_column([column], str(column.type))
-        except UnicodeDecodeError:
-            for place, each in enumerate(column, done + 1):
-                try:
-                    each.as_py()
-                except UnicodeDecodeError:
-                    raise self._source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
-            raise
+        return _plain_values(self._source, column, done)
 
     def _looked_up(self, column: Any) -> Column:
         if column.null_count == len(column):
@@ -217,18 +206,6 @@ class ParquetColumn:
             raise self._refused(Words(f"expected one column named {shown(column)}, {got}", almost_named(column, names)))
         return names.index(column)
 
-    def _refuse_type(self, kind: Any, binary: bool) -> None:
-        types = self._arrow.types
-        if types.is_dictionary(kind):
-            kind = kind.value_type
-        text = types.is_string(kind) or types.is_large_string(kind) or kind == self._arrow.string_view()
-        bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-        if not (text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_)):
-            # The name of a nested type would show the names of its fields.
-            got = "a nested type" if types.is_nested(kind) else str(kind)
-            why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
-            raise self._refused(f"expected a column of texts or whole numbers, got {got}{why}")
-
     def _refused(self, why: str) -> ValuesError:
         self._file.close()
         return self._source.refused(why)
@@ -243,13 +220,18 @@ class GluedColumns:
         self.rows = self._columns[0].rows
 
     def __iter__(self) -> Iterator[Batch]:
-        for batches in zip(*(_in_steps(column) for column in self._columns), strict=True):
-            parts, places = [batch.column for batch in batches], batches[0].places
+        columns, done = [_Rows(column) for column in self._columns], 0
+        # Each batch ends where a batch of any column does, so that it has little text, too.
+        while rows := min(left := [column.left() for column in columns]):
+            places, parts = range(done + 1, done + rows + 1), [column.following(rows) for column in columns]
+            done += rows
             try:
                 glued = Batch(places, self._glue.column(parts))
             except SeparatorError:
                 glued = self._one_by_one(parts, places)
             yield glued
+        if any(left):
+            raise self._source.refused("cut off or damaged", f"after row {done}")
 
     def _one_by_one(self, parts: Sequence[Column], places: Sequence[int]) -> Batch:
         good: list[int] = []
@@ -264,17 +246,25 @@ class GluedColumns:
         return Batch(good, Column(found))
 
 
-def _in_steps(batches: Iterable[Batch]) -> Iterator[Batch]:
-    # Batches of ``_STEP`` rows, so that those of several columns fit together.
-    values: list[Any] = []
-    first = 1
-    for batch in batches:
-        values += batch.column.listed()
-        while len(values) >= _STEP:
-            yield Batch(range(first, first + _STEP), Column(values[:_STEP]))
-            values, first = values[_STEP:], first + _STEP
-    if values:
-        yield Batch(range(first, first + len(values)), Column(values))
+class _Rows:
+    # The values of a column, some rows at a time. Equal values stay one in memory.
+    def __init__(self, batches: Iterable[Batch]) -> None:
+        self._batches = iter(batches)
+        self._column, self._used = Column([]), 0
+
+    def left(self) -> int:
+        """Number of rows left in the present batch of the column; 0 only at the end."""
+        while self._used == len(self._column):
+            batch = next(self._batches, None)
+            if batch is None:
+                return 0
+            self._column, self._used = batch.column, 0
+        return len(self._column) - self._used
+
+    def following(self, rows: int) -> Column:
+        """The next rows of the column."""
+        first, self._used = self._used, self._used + rows
+        return self._column.part(first, self._used)
 
 
 def parquet_values(
@@ -284,6 +274,51 @@ def parquet_values(
     if glue is None:
         return ParquetColumn(source, None if columns is None else columns[0], binary=binary)
     return GluedColumns(source, glue, binary=False)
+
+
+def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool) -> Iterator[Batch]:
+    """The values in Arrow arrays in batches, with row numbers from 1. ``binary`` allows bytes."""
+    done = 0
+    for array in arrays:
+        if why := _unfit(array.type, binary):
+            raise source.refused(why)
+        yield Batch(range(done + 1, done + len(array) + 1), _plain_values(source, array, done))
+        done += len(array)
+
+
+def _unfit(kind: Any, binary: bool) -> str:
+    # Why a column of this Arrow type has no values for us; empty if it may have.
+    from pyarrow import string_view, types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    text = types.is_string(kind) or types.is_large_string(kind) or kind == string_view()
+    bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    if text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_):
+        return ""
+    # The name of a nested type would show the names of its fields.
+    got = "a nested type" if types.is_nested(kind) else str(kind)
+    why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
+    return f"expected a column of texts or whole numbers, got {got}{why}"
+
+
+def _plain_values(source: Source, column: Any, done: int) -> Column:
+    with _as_text(source, column, done):
+        return arrow_column([column], str(column.type))
+
+
+@contextmanager
+def _as_text(source: Source, column: Any, done: int) -> Iterator[None]:
+    # Name the row that is not text, and never show its bytes.
+    try:
+        yield
+    except UnicodeDecodeError:
+        for place, each in enumerate(column, done + 1):
+            try:
+                each.as_py()
+            except UnicodeDecodeError:
+                raise source.refused("expected text in UTF-8, got other bytes", f"row {place}") from None
+        raise
 
 
 def _refuse_large(page: Page) -> None:
@@ -314,22 +349,19 @@ def _most_together(pages: Sequence[Page], rows: int) -> int:
     return most
 
 
-def _has_little_text(column: Column) -> bool:
-    lengths = np.array([_length(value) for value in column.distinct], dtype=np.int64)
-    return int((lengths if column.index is None else lengths[column.index]).sum()) <= _MOST_TEXT
-
-
 def _length(value: Any) -> int:
     return 0 if value is None or isinstance(value, int) else len(value)
 
 
-def _cuts(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    # Ranges of a batch that have few enough characters, since long values may be repeated.
+def _cuts(column: Column) -> Iterator[tuple[int, int]]:
+    # Ranges of rows that have few enough characters, since long values may be repeated.
+    lengths = np.array([_length(value) for value in column.distinct], dtype=np.int64)
+    lengths = lengths if column.index is None else lengths[column.index]
     first = length = 0
-    for place, value in enumerate(values):
-        length += _length(value)
+    for place, each in enumerate(lengths.tolist() if int(lengths.sum()) > _MOST_TEXT else ()):
+        length += each
         if length > _MOST_TEXT:
             yield first, place + 1
             first, length = place + 1, 0
-    if first < len(values):
-        yield first, len(values)
+    if first < len(column):
+        yield first, len(column)

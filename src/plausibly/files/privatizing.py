@@ -10,6 +10,7 @@ from ..core.domain import Domain, encode_column
 from ..core.randomness import SeededRandom
 from ..core.scheme import Scheme
 from .authentication import Key
+from .places import size_of
 from .reports import report_writer
 from .values import Values
 
@@ -53,4 +54,4 @@ def privatize_values(
             writer.write(reports)
             done += len(reports)
             advance(done, values.expected)
-    return Privatized(done, values.skipped, Path(out).stat().st_size, seed is not None)
+    return Privatized(done, values.skipped, size_of(out), seed is not None)

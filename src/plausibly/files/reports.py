@@ -23,7 +23,6 @@ from typing import Any, cast
 import numpy as np
 
 from ..catalog import from_json
-from ..core.atomic import replacing
 from ..core.errors import ParameterError, ReportError, StateError
 from ..core.records import Reports, is_simulated
 from ..core.scheme import Scheme, expect_scheme
@@ -31,15 +30,20 @@ from ..core.skipped import Skipped
 from ..core.wording import nearest, shown
 from ..core.words import Words, kind_of
 from .authentication import NOT_AUTHENTICATED, Key, KeyNeededError
-from .openers import BinaryFile, Source, opener_of
+from .openers import BinaryFile, Kept, Source, opener_of
 from .parquet_footer import MOST_GROUPS, Chunk, FooterError, read_footer
 from .parquet_pages import PageError, page_records
+from .places import exists, writing
+from .unreachable import UnreachableError
 
 VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
 COMPRESSIONS = ("none", "zstd")
-_PARQUET = b"PAR1"
+PARQUET = b"PAR1"
+_NOT_PARQUET = "not a complete Parquet file: it does not begin and end with PAR1"
 _TAIL = struct.Struct("<I4s")
+_END = 1 << 16
+"""Number of bytes at the end of a file that are read at once: usually all metadata, with one request to a store."""
 _GROUP_BYTES = 1 << 22
 _GROUP_REPORTS = 1 << 20
 _MOST_FOOTER = 1 << 26
@@ -81,14 +85,14 @@ def report_writer(
 
     ``simulated=True`` marks reports that are not from real users; those drawn from a seeded source carry the mark
     already. With a ``key``, only those who have the key can read the file through plausibly. The file has mode 0600:
-    readable by its owner alone.
+    readable by its owner alone. A ``path`` such as ``s3://bucket/day.parquet`` is uploaded whole.
     """
     expect_scheme(scheme)
     if compression not in COMPRESSIONS:
         raise ParameterError(f"compression: unknown {shown(compression)}; {nearest(compression, COMPRESSIONS)}")
-    path, owner = Path(path), os.getpid()
+    owner = os.getpid()
     _refuse_overwriting(path)
-    with replacing(path, private=True) as unfinished:
+    with writing(path) as unfinished:
         with _Sink(unfinished, "wb") as sink:
             writer = ReportWriter(sink, scheme, simulated=simulated, compression=compression, keyed=key is not None)
             try:
@@ -208,6 +212,7 @@ class ReportFile:
         self.name = self._opener.name
         """The name in messages: the path, or the name that the opener gives."""
         self._arrow, _ = _pyarrow()
+        self._kept: Kept | None = None
         footer, start, self.identity = self._footer(key)
         self._keyed = key is not None
         try:
@@ -236,18 +241,23 @@ class ReportFile:
         Their bytes are verified to be those that were written. ``Accumulator.add`` checks whether they are reports.
         """
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
+        # The first row group brings the first bytes of the file along.
+        before = len(PARQUET) if chunk.start == len(PARQUET) else 0
+        # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
+        with self._reached(group) as file:
+            file.seek(chunk.start - before)
+            stored = memoryview(self._arrow.allocate_buffer(before + chunk.packed)).cast("B")
+            length = _fill(stored, file)
+        stored = stored[:length]
+        if before and stored[:before] != PARQUET:
+            raise self.damaged(_NOT_PARQUET, group)
         try:
-            # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
-            with self._opened() as file:
-                file.seek(chunk.start)
-                stored = memoryview(self._arrow.allocate_buffer(chunk.packed)).cast("B")
-                length = _fill(stored, file)
-            content = page_records(stored[:length], chunk.codec, chunk.records, size, self._arrow)
+            content = page_records(stored[before:], chunk.codec, chunk.records, size, self._arrow)
         except PageError as error:
             raise self.damaged(str(error), group) from None
         except MemoryError:  # ArrowMemoryError is one, and no sign of damage
             raise
-        except (self._arrow.ArrowException, OSError, ValueError):
+        except (self._arrow.ArrowException, OSError, ValueError):  # Arrow's decompression raises OSError
             raise self.damaged("the pages cannot be read", group) from None
         if _digest(content.data, self._keyed) != self._said.checksums[group]:
             raise self.damaged("the checksum does not match; the bytes are damaged", group)
@@ -266,35 +276,38 @@ class ReportFile:
         """A `DamagedError` that names this report file or one of its row groups."""
         return DamagedError(self.name, group, reason, None if group is None else self.groups[group])
 
-    def _opened(self) -> BinaryFile:
-        file: object = self._opener.open()
-        if not all(hasattr(file, method) for method in ("read", "seek", "__enter__", "__exit__")):
-            raise StateError(Words(f"{self.name}: expected an open file from its opener, got ", kind_of(file)))
-        return cast(BinaryFile, file)
+    @contextmanager
+    def _reached(self, group: int | None = None) -> Iterator[BinaryFile]:
+        # The open file. An error of the disk or the network says nothing about the file's content.
+        try:
+            file: object = self._opener.open() if self._kept is None else self._kept.again()
+            if not all(hasattr(file, method) for method in ("read", "seek", "__enter__", "__exit__")):
+                raise StateError(Words(f"{self.name}: expected an open file from its opener, got ", kind_of(file)))
+            self._kept = file if isinstance(file, Kept) else None
+            with cast(BinaryFile, file) as opened:
+                yield opened
+        except OSError as error:
+            raise UnreachableError(self.name, error.strerror or f"cannot be read ({error})", group) from None
 
     def _footer(self, key: Key | None) -> tuple[bytes, int, str]:
         # The metadata, their position and their checksum, which is verified before anything interprets the rest.
-        try:
-            with self._opened() as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(0)
-                first = file.read(len(_PARQUET))
-                if size < len(_PARQUET) + _TAIL.size:
-                    raise self.damaged(f"not a file of reports: it has only {size} bytes")
-                file.seek(size - _TAIL.size)
-                length, last = _TAIL.unpack(file.read(_TAIL.size))
-                if (first, last) != (_PARQUET, _PARQUET):
-                    raise self.damaged("not a complete Parquet file: it does not begin and end with PAR1")
-                if length > size - len(_PARQUET) - _TAIL.size:
-                    raise self.damaged("the metadata are cut off")
-                if length > _MOST_FOOTER:
-                    raise self.damaged(f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}")
-                start = file.seek(size - _TAIL.size - length)
-                footer = file.read(length)
-        except OSError as error:
-            raise self.damaged(error.strerror or "cannot be read") from None
-        except struct.error:
-            raise self.damaged("shorter than it says") from None
+        with self._reached() as file:
+            size = file.seek(0, os.SEEK_END)
+            if size < len(PARQUET) + _TAIL.size:
+                raise self.damaged(f"not a file of reports: it has only {size} bytes")
+            end = self._read_at(file, max(0, size - _END), size)
+            length, last = _TAIL.unpack(end[-_TAIL.size :])
+            # The first bytes of a longer file are checked with its first row group: here they would cost a request.
+            first = end[: len(PARQUET)] if len(end) == size else PARQUET
+            if (first, last) != (PARQUET, PARQUET):
+                raise self.damaged(_NOT_PARQUET)
+            if length > size - len(PARQUET) - _TAIL.size:
+                raise self.damaged("the metadata are cut off")
+            if length > _MOST_FOOTER:
+                raise self.damaged(f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}")
+            start, stop = size - _TAIL.size - length, size - _TAIL.size
+            inside = len(end) >= length + _TAIL.size
+            footer = end[start - size : -_TAIL.size] if inside else self._read_at(file, start, stop)
         place, keyed = _seal_of(footer)
         if place is None:
             raise self.damaged("a Parquet file, but not of reports")
@@ -306,6 +319,13 @@ class ReportFile:
         if not hmac.compare_digest(footer[place : place + len(_UNSEALED)], checksum.encode()):
             raise self.damaged("the checksum of the metadata does not match" if key is None else key.misfit)
         return footer, start, checksum
+
+    def _read_at(self, file: BinaryFile, start: int, stop: int) -> bytes:
+        file.seek(start)
+        found = file.read(stop - start)
+        if len(found) != stop - start:
+            raise self.damaged("shorter than it says")
+        return found
 
 
 def _fill(buffer: memoryview, file: BinaryFile) -> int:
@@ -380,8 +400,8 @@ def _seal(path: Path, key: Key | None) -> None:
         file.write(_checksum(footer, place, start, key).encode())
 
 
-def _refuse_overwriting(path: Path) -> None:
-    if path.exists():
+def _refuse_overwriting(path: str | Path) -> None:
+    if exists(path):
         raise StateError(f"{path}: exists already, and reports are never overwritten; choose another name")
 
 

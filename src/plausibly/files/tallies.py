@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import json
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
@@ -20,14 +19,16 @@ from typing import Any
 from ..catalog import from_json
 from ..core.accumulator import Accumulator
 from ..core.arguments import expect_few_brackets
-from ..core.atomic import replacing
 from ..core.errors import PlausiblyError, StateError
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
 from ..core.words import Setting, Words
 from .authentication import MAC, NOT_AUTHENTICATED, Key, KeyNeededError
+from .places import writing
+from .stores import StoredFile, is_address, local_path
+from .unreachable import UnreachableError
 
-_MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
+MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
 _MOST_BRACKETS = 2**21
@@ -106,7 +107,7 @@ class Collected:
         blob = self.tally.to_bytes()
         if len(text) > _MOST_HEADER:
             raise StateError(f"expected a header of at most {_MOST_HEADER:,} bytes, got {len(text):,}; use fewer files")
-        head = _PREFIX.pack(_MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
+        head = _PREFIX.pack(MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
         parts = [head, _CHECKSUM.pack(zlib.crc32(head)), blob]
         return b"".join(parts if key is None else [*parts, key.mac(_PURPOSE, *parts)])
 
@@ -167,17 +168,22 @@ class Collected:
     def write(
         self, path: str | Path, *, complete: bool = True, begun_with: str | None = None, key: Key | None = None
     ) -> None:
-        """Write or replace a tally file atomically; a new file has mode 0600, an existing one keeps its mode."""
-        with replacing(Path(path), private=True) as unfinished:
+        """Write or replace a tally file atomically; a new file has mode 0600, an existing one keeps its mode.
+
+        A tally file in a store is uploaded whole.
+        """
+        with writing(path) as unfinished:
             unfinished.write_bytes(self.to_bytes(complete=complete, begun_with=begun_with, key=key))
 
     @classmethod
     def read(cls, path: str | Path, *, complete: bool = True, key: Key | None = None) -> Collected:
         """The tally in a tally file. Every error message begins with the name of the file."""
         try:
-            return cls.from_bytes(_content(Path(path), key), complete=complete, key=key)
+            return cls.from_bytes(_content(path, key), complete=complete, key=key)
         except KeyNeededError:
             raise KeyNeededError(path) from None
+        except UnreachableError:
+            raise
         except PlausiblyError as error:
             raise StateError(Words(f"{path}: ", error.words)) from None
         except OSError as error:
@@ -206,7 +212,7 @@ def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
     if len(view) < _PREFIX.size + _CHECKSUM.size:
         raise StateError(f"not a tally file: it has only {len(view)} bytes")
     magic, version, head, blob = _PREFIX.unpack_from(view)
-    if magic != _MAGIC:
+    if magic != MAGIC:
         raise StateError("not a tally file")
     if version not in (_VERSION, _KEYED_VERSION):
         raise StateError(f"expected version {_VERSION} or {_KEYED_VERSION} of the format, got {version}")
@@ -219,15 +225,18 @@ def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
     return head, _PREFIX.size + head + _CHECKSUM.size + blob + (MAC if version == _KEYED_VERSION else 0)
 
 
-def _content(path: Path, key: Key | None) -> bytearray:
+def _content(path: str | Path, key: Key | None) -> bytearray:
     # Read no more than the first bytes announce, and no more than the file has, whatever they announce.
-    with path.open("rb") as file:
+    with StoredFile(path).open() if is_address(path) else local_path(path).open("rb") as file:
+        size = file.seek(0, os.SEEK_END) if file.seekable() else None  # a pipe cannot tell
+        if size is not None:
+            file.seek(0)
         found = bytearray(file.read(_PREFIX.size + _CHECKSUM.size))
         _, expected = _lengths(memoryview(found), key)
-        size = os.fstat(file.fileno())
-        if stat.S_ISREG(size.st_mode) and size.st_size != expected:
-            raise StateError(f"expected {expected} bytes, got {size.st_size}: cut off or damaged")
-        while len(found) <= expected and (piece := file.read(min(_PIECE, expected + 1 - len(found)))):
+        if size not in (None, expected):
+            raise StateError(f"expected {expected} bytes, got {size}: cut off or damaged")
+        most = _PIECE if size is None else expected
+        while len(found) <= expected and (piece := file.read(min(most, expected + 1 - len(found)))):
             found += piece
     return found
 

@@ -10,6 +10,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, BinaryIO
 
 from ..core.domain import Column
@@ -157,24 +158,28 @@ def plain_lines(text: Text) -> Iterator[Batch]:
     empty = 0  # the first of the empty lines before this block
     for first, content in text:
         block = content.decode()
-        found: list[str | None] = list(block.removesuffix("\n").split("\n"))
-        numbers: Sequence[int] = range(first, first + len(found))
+        lines = block.removesuffix("\n").split("\n")
         if "\r" in block:
-            found = [line.removesuffix("\r") if line else line for line in found]
-            wrong = [number for number, line in zip(numbers, found, strict=True) if line and "\r" in line]
-            for number in wrong:
-                text.refuse(_CR_ALONE, number)
-            numbers = [number for number in numbers if number not in wrong] if wrong else numbers
-            found = [line for line in found if not (line and "\r" in line)] if wrong else found
-        end = len(found)
-        while end and not found[end - 1]:
+            lines = [line.removesuffix("\r") for line in lines]
+        end = len(lines)
+        while end and not lines[end - 1]:
             end -= 1
         start = empty or first
-        if end:
-            for before in range(start, first, MOST_AT_ONCE):
-                missing = range(before, min(before + MOST_AT_ONCE, first))
-                yield Batch(missing, Column([None] * len(missing)))
-            yield Batch(numbers[:end], Column([line or None for line in found[:end]]))
-            empty = numbers[end] if end < len(found) else 0
-        else:
+        if not end:
             empty = start
+            continue
+        for before in range(start, first, MOST_AT_ONCE):
+            missing = range(before, min(before + MOST_AT_ONCE, first))
+            yield Batch(missing, Column([None] * len(missing)))
+        numbers, column = range(first, first + end), Column([line or None for line in lines[:end]])
+        yield _without_returns(text, numbers, column) if "\r" in block else Batch(numbers, column)
+        empty = first + end if end < len(lines) else 0
+
+
+def _without_returns(text: Text, numbers: Sequence[int], column: Column) -> Batch:
+    # Refuses or counts the lines that contain a carriage return.
+    wrong = [line is not None and "\r" in line for line in column.distinct]
+    for number in compress(numbers, wrong):
+        text.refuse(_CR_ALONE, number)
+    good = [not each for each in wrong]
+    return Batch(list(compress(numbers, good)), column.only(good))

@@ -25,7 +25,7 @@ from .csv_column import CsvColumn
 from .csv_rows import CsvRows
 from .faults import Faults
 from .json_lines import JsonColumn
-from .parquet_column import parquet_values
+from .parquet_column import array_batches, parquet_values
 from .sources import Source, ValuesError
 from .text import LONGEST_VALUE, Text, plain_lines
 
@@ -113,11 +113,20 @@ class _Reading:
 class Values:
     """The values of one or more sources in chunks, which can be iterated over once. Made by ``values``."""
 
-    def __init__(self, first: _Reading, rest: Iterable[_Reading], *, sizes: list[int], domain: Domain, skip: bool):
+    def __init__(
+        self,
+        first: _Reading,
+        rest: Iterable[_Reading] = (),
+        *,
+        sizes: Sequence[int] = (),
+        domain: Domain,
+        skip: bool,
+        may_be_empty: bool = False,
+    ) -> None:
         self.faults = first.source.faults
         """Where bad rows are counted; None if they are refused."""
         self._reading, self._rest, self._sizes = first, rest, sizes
-        self._domain, self._skip = domain, skip
+        self._domain, self._skip, self._may_be_empty = domain, skip, may_be_empty
         self._kind: type | None = None
         self.name = first.source.name if len(sizes) < 2 else f"{len(sizes):,} files"
         self.path = first.source.path if len(sizes) < 2 else None
@@ -151,14 +160,14 @@ class Values:
 
     def _chunks(self) -> Iterator[Chunk]:
         reading, last = self._reading, self._reading.head
-        self._kind, self._taken_before, skipped = None, self.taken, self.skipped
+        self._kind, self._taken_before, skipped, faults = None, self.taken, self.skipped, len(self.faults or ())
         for batch in reading.batches:
             last = batch.places[-1] if len(batch) else last
             chunk = self._present(Chunk(batch.column, batch.places, reading.source, reading.unit))
             if len(chunk):
                 self.taken += len(chunk)
                 yield self._converted(self._alike(chunk))
-        if self.taken == self._taken_before and not self.faults:
+        if self.taken == self._taken_before and len(self.faults or ()) == faults:
             why, skipped = "expected values, got the end of the file", self.skipped - skipped
             if skipped:
                 why += f"; all {skipped:,} values are missing"
@@ -184,7 +193,7 @@ class Values:
             wrong = [type(value) is not kind for value in distinct]
             chunk = chunk.without(wrong, f"expected {expected} as in the rows before, got {got}")
             distinct = chunk.column.distinct
-        if kind is not int and max(map(len, distinct)) > LONGEST_VALUE:
+        if kind is not int and max(map(len, distinct), default=0) > LONGEST_VALUE:
             why = f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one"
             chunk = chunk.without([len(value) > LONGEST_VALUE for value in distinct], why)
         return chunk
@@ -249,8 +258,7 @@ def values(
     neither stripped nor changed; the domain may normalize them when it encodes them. With ``faults``, bad rows are
     counted there and left out; without, the first one is refused.
     """
-    if missing not in ("refuse", "skip"):
-        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
+    skip = skips_missing(missing)
     if glue is not None and column is not None:
         raise ParameterError(Words("expected ", Setting("column"), " or ", Setting("glue"), ", got both"))
     several = isinstance(source, Sequence) and not isinstance(source, str)
@@ -259,33 +267,44 @@ def values(
         raise ParameterError("expected at least one file of values, got none")
     taken = Keys() if domain is None else domain  # any text
     columns = (None if column is None else [column]) if glue is None else list(glue.columns)
-    opened = partial(
-        _reading,
-        domain=taken,
-        columns=columns,
-        glue=glue,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        faults=faults,
-    )
+    layout = _Layout(columns, glue, format, delimiter, header)
+    opened = partial(_reading, layout=layout, domain=taken, faults=faults)
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
-    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=missing == "skip")
+    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=skip)
 
 
-def _reading(
-    source: Readable,
-    *,
-    domain: Domain,
-    columns: list[str] | None,
-    glue: Glue | None,
-    format: str | None,
-    delimiter: str | None,
-    header: bool,
-    faults: Faults | None,
-) -> _Reading:
-    given = Source(source, faults)
-    kind = _format(given, format)
+def values_of_arrays(arrays: Iterable[Any], name: str, *, domain: Domain, missing: Literal["refuse", "skip"]) -> Values:
+    """The values in Arrow arrays, a part of a column of a table, in chunks. Unlike a file, a part may be empty.
+
+    The same values are missing, refused and converted as in a Parquet file; messages call the part ``name``.
+    """
+    source = Source(name)
+    batches = array_batches(source, arrays, binary=domain.item_type is bytes)
+    return Values(_Reading(source, batches, "row", 0), domain=domain, skip=skips_missing(missing), may_be_empty=True)
+
+
+def skips_missing(missing: str) -> bool:
+    """Whether missing values are skipped rather than refused."""
+    if missing not in ("refuse", "skip"):
+        raise ParameterError(Words(Setting("missing"), f": expected refuse or skip, got {shown(missing)}"))
+    return missing == "skip"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the values are in a file."""
+
+    columns: list[str] | None
+    glue: Glue | None
+    format: str | None
+    delimiter: str | None
+    header: bool
+
+
+def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Faults | None) -> _Reading:
+    given, columns, glue = Source(source, faults), layout.columns, layout.glue
+    delimiter, header = layout.delimiter, layout.header
+    kind = _format(given, layout.format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
         raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))

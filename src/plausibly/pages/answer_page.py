@@ -7,30 +7,26 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
+from ..core.estimates import MOST_BARS, Estimates
 from ..core.wording import plural, visible
 from .answers import Answer
-from .charts import chart, svg_of, tree_chart
-from .html import Html, document, picture, tag
+from .charts import chart, page_tree, svg_of
+from .html import SIMULATED, Html, document, picture, tag
 
 MOST_ROWS = 1000
 
 
 def answer_page(answer: Answer) -> str:
-    """The HTML page of an answer, equal for equal estimates. Lists at most the 1,000 largest estimates."""
-    table = replace(answer, largest=min(max(1, len(answer.estimates)), MOST_ROWS))
+    """The HTML page of an answer, equal for equal estimates. Lists at most 1,000 items."""
     title = visible(answer.title or ("Estimated counts" if answer.found is None else "Common strings"))
-    answer = replace(answer, title=None)  # a heading is enough
+    # A heading is enough, and the first table has the items of the chart.
+    answer = replace(answer, title=None, largest=min(answer.largest, MOST_BARS))
     return document(
         title,
         _header(title, answer),
-        tag(
-            "main",
-            *_chart(answer),
-            _table(table, answer.picked and not table.picked),
-            *_tree(answer),
-            _reading(answer),
-            _rests_on(answer),
-        ),
+        tag("main", *_chart(answer), _numbers(answer), *_tree(answer), *_reading(answer), _rests_on(answer)),
         tag("footer", tag("p", "Written by plausibly.")),
         tag("script", Html(_SCRIPT)),
         style=_STYLE,
@@ -39,20 +35,24 @@ def answer_page(answer: Answer) -> str:
 
 
 def _header(title: str, answer: Answer) -> Html:
-    made, scheme = answer.estimates, answer.source.scheme
+    made = answer.estimates
     said = [tag("h1", title)]
     if answer.source.simulated:
-        said.append(tag("p", tag("b", "Simulated"), " These reports are not from real users.", class_="simulated"))
-    said.append(
-        tag("p", f"{plural(len(made), 'item')} from {made.n:,} randomized reports, {scheme.name}.", class_="lede")
-    )
+        said.append(SIMULATED)
+    what = plural(len(made), "item" if answer.found is None else "string")
+    privacy = answer.privacy.partition(":")[0]
+    said.append(tag("p", f"{what} from {plural(made.n, 'randomized report')}, {privacy}.", class_="lede"))
     return tag("header", *said)
 
 
 def _chart(answer: Answer) -> Iterator[Html]:
     if len(answer.estimates):
         heading = "The largest estimates" if answer.picked else "The estimates"
-        alt = "Bar chart of the estimates; the numbers are in the table below"
+        largest = visible(answer.charted.items[int(np.argmax(answer.charted.values))])
+        alt = (
+            f"Bar chart of {plural(len(answer.charted), 'estimate')} with intervals; the largest is {largest}. "
+            "The numbers are in the table below."
+        )
         wide, narrow = svg_of(chart(answer)), svg_of(chart(answer, narrow=True))
         drawn = picture(wide, narrow=narrow, label="Estimates", alt=alt, class_="chart")
         yield tag("section", tag("h2", heading), tag("p", answer.good_for(), class_="about"), drawn, id="chart")
@@ -61,37 +61,103 @@ def _chart(answer: Answer) -> Iterator[Html]:
 def _tree(answer: Answer) -> Iterator[Html]:
     if answer.found is not None and answer.found.trace:
         alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
-        drawn = picture(svg_of(tree_chart(answer)), label="Search", alt=alt, class_="tree")
-        said = "Every column is a step: the characters that its users reported, the number of these users, and the "
-        said += "numbers of candidates examined and kept. Each node shows the characters that its step adds."
-        yield tag("section", tag("h2", "How the strings were found"), tag("p", said, class_="about"), drawn, id="tree")
+        figure, legend = page_tree(answer)
+        drawn = picture(svg_of(figure), label="Search", alt=alt, class_="tree")
+        said = (
+            "Every column is a step: the characters that its users reported, the number of these users, and the "
+            "numbers of candidates examined and kept (k: thousands, M: millions). Each node shows the characters that "
+            "its step adds."
+        )
+        yield tag(
+            "section",
+            tag("h2", "How the strings were found" if len(answer.estimates) else "How the search went"),
+            tag("p", said, class_="about"),
+            *[tag("p", "SIMULATED: reports are not from real users", class_="about made-up")] * answer.source.simulated,
+            tag("ul", *(tag("li", each) for each in legend), class_="legend"),
+            tag("p", "Scroll →", class_="scroll"),
+            drawn,
+            id="tree",
+        )
 
 
-def _table(answer: Answer, more: bool) -> Html:
-    # ``more``: the table has all items, and the chart shows a selection of them.
-    notes = [*answer.notes(picked=False), *[_ALL] * (more and answer.estimates.variance is not None)]
-    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
+def _numbers(answer: Answer) -> Html:
+    notes = answer.notes(picked=False)
     if not len(answer.estimates):
-        return tag("section", *said, tag("p", "Nothing to list.", class_="about"), id="numbers")
+        notes = [*(["Nothing found: no string stands out from the noise."] if answer.found is not None else []), *notes]
+        paragraphs = [tag("p", note, class_="about") for note in [*notes, *_needed(answer)] or ["Nothing to list."]]
+        return tag("section", tag("h2", "Result"), *paragraphs, id="numbers")
+    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
+    said.append(_table(answer, answer.charted))
+    if answer.found is not None and answer.found.p_values is not None and answer.interval is not None:
+        said.append(tag("p", _P_VALUES, class_="aside"))
+    return tag("section", *said, *_every(answer), id="numbers")
+
+
+def _needed(answer: Answer) -> Iterator[str]:
+    # What a search that found nothing could have found, and what helps.
+    reports = plural(answer.estimates.n, "report")
+    share = answer.detectable
+    if share is not None and share >= 1:
+        yield f"{reports} are too few: not even a string that all {visible(answer.unit)} have would be found reliably."
+    elif share is not None:
+        yield (
+            f"With {reports}, the search reliably finds a string that at least {100 * share:.2g} % of the "
+            f"{visible(answer.unit)} have."
+        )
+    if answer.found is not None:
+        yield "More reports or a larger ε reveal rarer strings."
+
+
+def _every(answer: Answer) -> Iterator[Html]:
+    # All items, folded. The order is that of the domain: from a list sorted by size, every reader picks the top.
+    made = answer.estimates
+    if len(answer.charted) == len(made):
+        return
+    count = len(made) - int(made.apart.sum())
+    heading, said = f"All {count:,} {'items' if answer.found is None else 'strings'}", ""
+    if answer.found is None and count > MOST_ROWS:
+        made = made.arranged(MOST_ROWS)
+        heading = f"The {MOST_ROWS:,} largest of {count:,} items"
+        said = "The intervals allow for this choice." * (made.variance is not None)
+    elif made.variance is not None and made.selection is None:
+        heading += ": intervals for one item chosen in advance"
+        said = _CHOSEN
+    notes = [tag("p", said, class_="about")] if said else []
+    yield tag("details", tag("summary", heading), *notes, _table(answer, made), id="all")
+
+
+def _table(answer: Answer, shown: Estimates) -> Html:
     first, *others = answer.header()
     head = tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))
     listed: list[Html] = []
+    doubtful: list[Html] = []
     last: list[Html] = []
-    for (item, *texts), own, apart in zip(answer.lines(), _keys(answer), answer.shown.apart, strict=True):
-        cells = [tag("td", text, class_="figure", data_key=key) for text, key in zip(texts, own, strict=True)]
-        (last if apart else listed).append(tag("tr", tag("td", _item(item), *[_OTHER] * bool(apart)), *cells))
-    # A body of its own, which stays last when the table is sorted.
-    bodies = [tag("tbody", *listed), *[tag("tbody", *last, class_="apart")] * bool(last)]
-    table = tag("table", tag("thead", head), *bodies, class_="sorts stacks")
-    return tag("section", *said, tag("div", table, class_="wide"), id="numbers")
+    told = np.full(len(shown), True) if shown.significant is None else shown.significant
+    for (item, *texts), own, apart, sure in zip(
+        answer.lines(shown), _keys(answer, shown), shown.apart, told, strict=True
+    ):
+        # Where there is an upper bound only, the estimate itself says little.
+        faint = [not sure, not sure, *[False] * (len(texts) - 2)]
+        cells = [
+            tag("td", text, class_="figure faint" if grey else "figure", data_key=key)
+            for text, key, grey in zip(texts, own, faint, strict=True)
+        ]
+        rows = last if apart else listed if sure or answer.found is None else doubtful
+        rows.append(tag("tr", tag("td", _item(item), *[_OTHER] * bool(apart)), *cells))
+    # Bodies of their own, which keep their places when the table is sorted.
+    bodies = [tag("tbody", *listed)] if listed or not doubtful else []
+    if doubtful:
+        span = tag("th", "may be chance: perhaps nobody has these strings", colspan=str(1 + len(others)))
+        bodies += [tag("tbody", tag("tr", span), class_="subheading"), tag("tbody", *doubtful)]
+    bodies += [tag("tbody", *last, class_="apart")] * bool(last)
+    return tag("div", tag("table", tag("thead", head), *bodies, class_="sorts stacks"), class_="wide")
 
 
-def _keys(answer: Answer) -> Iterator[list[str]]:
+def _keys(answer: Answer, shown: Estimates) -> Iterator[list[str]]:
     # The sort keys of the columns of numbers; an interval is sorted by its lower end.
-    made, found = answer.shown, answer.found
-    low = None if made.variance is None else made.interval(answer.level)[0]
-    used = [made.values, made.values, low, None if found is None else found.p_values]
-    for i in range(len(made)):
+    low = None if shown.variance is None else shown.interval(answer.level)[0]
+    used = [shown.values, shown.values, low, None if answer.found is None else answer.found.p_values]
+    for i in range(len(shown)):
         yield [repr(float(column[i])) for column in used if column is not None]
 
 
@@ -100,27 +166,33 @@ def _item(item: object) -> Html:
     return tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
 
 
-def _reading(answer: Answer) -> Html:
-    share = f"{100 * answer.level:g}"
-    said = [
-        f"Estimates are counts of {visible(answer.unit)}. They are correct on average, and may be negative because of "
-        "the noise."
-    ]
-    if answer.estimates.variance is None:
+def _reading(answer: Answer) -> Iterator[Html]:
+    if not len(answer.estimates):
+        return
+    share, unit = f"{100 * answer.level:g}", visible(answer.unit)
+    who = "who" if unit == "users" else "that"
+    said = [f"Estimates are counts of {unit}. They are correct on average, and may be negative because of the noise."]
+    low, high = (None, None) if answer.interval is None else answer.charted.interval(answer.level)
+    if low is None or high is None:
         said = [_CHANGED]
     else:
+        collisions = " and for hash collisions" * bool(answer.source.scheme.hash_seeds)
         said.append(
-            f"{share} % of all intervals computed in this way contain the true count among the users who reported. "
-            "They account for the noise that protects the users and for hash collisions, but not for users who did "
-            "not report."
+            f"{share} % of all intervals computed in this way contain the true count among the {unit} {who} reported. "
+            f"They account for the noise that protects the {unit}{collisions}, but not for {unit} {who} did not report."
         )
-    if answer.picked and answer.estimates.variance is not None:
+    if low is not None and answer.picked:
         said.append(
             "Items that are picked because their estimates are large tend to be overestimated. The intervals allow for "
             "that: among the items picked, too, they contain the true count as often as they say. Estimates close to "
-            "the last one picked owe most to chance, and their intervals reach further down. Hollow bars and “at most” "
-            "mark items that cannot be told apart from noise: among many items that nobody has, some look as common by "
-            "chance."
+            "the last one picked owe most to chance, and their intervals reach further down."
+        )
+    if low is not None and high is not None and ((low <= 0) & (high >= 0)).any():
+        said.append("Bars are hollow where the interval contains zero.")
+    if low is not None and not np.all(answer.charted.significant if answer.picked else True):
+        said.append(
+            "“At most” marks items that cannot be told apart from noise: among many items that nobody has, some look "
+            "as common by chance."
         )
     if answer.found is not None and answer.found.p_values is not None:
         said.append(
@@ -128,9 +200,9 @@ def _reading(answer: Answer) -> Html:
             "by chance. It is adjusted for the number of all possible strings. It answers whether anybody has the "
             "string; the interval answers how many, and may reach below zero although the p-value is small."
         )
-    elif answer.estimates.variance is not None:
+    elif low is not None:
         said.append("If an interval contains zero, it is possible that nobody has the item.")
-    return tag(
+    yield tag(
         "section",
         tag("h2", "How to read the estimates"),
         tag("ul", *(tag("li", sentence) for sentence in said)),
@@ -138,10 +210,14 @@ def _reading(answer: Answer) -> Html:
     )
 
 
+_P_VALUES = (
+    "The p-value says whether anyone has the string; the interval says how many. Strings that just passed have wide "
+    "intervals."
+)
 _OTHER = tag("small", " (values that are not on the list)")
-_ALL = (
-    "This table has all items, so nothing was picked: its intervals are valid for an item that you choose without "
-    "looking at the estimates. The chart shows the largest estimates, and its intervals allow for that."
+_CHOSEN = (
+    "Each of these intervals is good for one item that you choose before you look at the estimates. They do not allow "
+    "for picking large ones; the intervals above do. The items are in the order of the scheme."
 )
 _CHANGED = (
     "These estimates were post-processed to be more plausible. They are no longer correct on average, and the error of "
@@ -150,8 +226,10 @@ _CHANGED = (
 
 
 def _rests_on(answer: Answer) -> Html:
-    rows = [tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()]
-    said = [tag("h2", "Data and scheme"), tag("table", tag("tbody", *rows), class_="facts")]
+    rows = {name: tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()}
+    plain = [row for name, row in rows.items() if name not in _SPECIAL]
+    special = [row for name, row in rows.items() if name in _SPECIAL]
+    said = [tag("h2", "Data and scheme"), tag("table", tag("tbody", *plain), class_="facts")]
     if answer.source.skipped:
         heads = tag("tr", *(tag("th", name) for name in ("File", "Row group", "Reports", "Why")))
         lines = []
@@ -161,15 +239,31 @@ def _rests_on(answer: Answer) -> Html:
             lines.append(tag("tr", *(tag("td", visible(text)) for text in (each.file, group, reports, each.reason))))
         said.append(tag("h3", "Left out when collecting"))
         said.append(tag("div", tag("table", tag("thead", heads), tag("tbody", *lines)), class_="wide"))
+    said.append(
+        tag(
+            "details",
+            tag("summary", "For specialists"),
+            tag("table", tag("tbody", *special), class_="facts"),
+            tag("p", _FINGERPRINT, class_="aside"),
+        )
+    )
     return tag("section", *said, id="facts")
 
 
+_SPECIAL = ("Steps", "Definition", "Fingerprint")
+_FINGERPRINT = (
+    "Steps are what was done to the estimates after they were computed. The fingerprint identifies the scheme with all "
+    "its parameters: reports can be added up only if their fingerprints are equal."
+)
+
+
 _STYLE = """
-.simulated { border: 3px double var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; max-width: none; }
-.simulated b { display: block; font: 700 2.4rem/1.2 var(--sans); letter-spacing: 0.08em; text-transform: uppercase; }
-.simulated b { color: var(--turned); }
 .picture img.chart { width: 100%; max-width: 46rem; }
-.picture img.tree { width: auto; min-width: min(46rem, 100%); max-width: 100%; }
+.picture img.tree { width: auto; max-width: none; }
+.legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
+.made-up { color: var(--turned); font-weight: 600; }
+.faint { color: var(--soft); }
+.subheading th { padding-top: 1.2rem; }
 td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
 .sorts td:first-child { min-width: 8.5rem; }
 td.figure { white-space: pre; }
@@ -181,7 +275,6 @@ td.figure { white-space: pre; }
 .sorts th[aria-sort="descending"] button::after { content: " ↓"; }
 @media (max-width: 46rem) {
   .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
-  .picture img.tree { width: auto; min-width: 46rem; max-width: none; }
   .sorts { min-width: 0; width: 100%; }
   .sorts td:first-child { min-width: 0; }
 }
@@ -191,7 +284,7 @@ td.figure { white-space: pre; }
 # A click on a column header sorts the table. Without scripts, the table is shown unsorted.
 _SCRIPT = """
 for (const table of document.querySelectorAll("table.sorts")) {
-  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.append(...head.childNodes);
@@ -201,13 +294,16 @@ for (const table of document.querySelectorAll("table.sorts")) {
       const down = before ? before === "ascending" : column > 0;
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const rows = [...body.rows].map((row) => {
-        const cell = row.cells[column];
-        return [cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key), row];
-      });
-      const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
-      rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
-      body.append(...rows.map((row) => row[1]));
+      for (const body of table.tBodies) {
+        if (body.rows.length < 2) continue;
+        const rows = [...body.rows].map((row) => {
+          const cell = row.cells[column];
+          return [cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key), row];
+        });
+        const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
+        rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
+        body.append(...rows.map((row) => row[1]));
+      }
     });
   });
 }

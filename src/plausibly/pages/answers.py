@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..core.estimates import Estimates, Floats
+from ..core.estimates import MOST_BARS, Estimates, Floats
 from ..core.history import Kind, history_text, without_steps
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
@@ -46,7 +46,8 @@ class Answer:
 
     ``level`` is the confidence level of the intervals. Tables and charts show at most the ``largest`` largest items;
     files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
-    ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural.
+    ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural. ``detectable`` is
+    the smallest share of users with which the search finds a string, if it is known.
     """
 
     estimates: Estimates
@@ -56,6 +57,7 @@ class Answer:
     significance: float | None = None
     title: str | None = None
     unit: str = "users"
+    detectable: float | None = None
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
@@ -74,12 +76,7 @@ class Answer:
     @property
     def privacy(self) -> str:
         """The epsilon behind the answer and what it guarantees, for people."""
-        epsilon = self.source.scheme.epsilon
-        most = exp(float(epsilon))
-        return (
-            f"ε = {decimal(epsilon)}: whatever value a user has, any report is at most {most:,.3g} times as likely "
-            "as with any other value"
-        )
+        return scheme_facts(self.source.scheme)["Privacy"]
 
     @cached_property
     def shown(self) -> Estimates:
@@ -90,6 +87,11 @@ class Answer:
     def picked(self) -> bool:
         """Whether the items that the answer shows were selected for being large."""
         return self.shown.selection is not None
+
+    @cached_property
+    def charted(self) -> Estimates:
+        """The estimates that the chart of the answer shows."""
+        return self.estimates.arranged(max(1, min(self.largest, len(self.estimates), MOST_BARS)))
 
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
         """The answer's columns of numbers by name; None for a column without values."""
@@ -137,9 +139,10 @@ class Answer:
         tested = self.found is not None and self.found.p_values is not None
         return ("item", "estimate", "share", *[interval] * (self.interval is not None), *["p-value"] * tested)
 
-    def lines(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of the answer's table for people: the item itself, then texts."""
-        made, p_values = self.shown, None if self.found is None else self.found.p_values
+    def lines(self, shown: Estimates | None = None) -> Iterator[tuple[Any, ...]]:
+        """The rows of the answer's table for people: the item itself, then texts; of the estimates that it shows."""
+        made = self.shown if shown is None else shown
+        p_values = None if self.found is None else self.found.p_values
         digits, fine = (0 if made.n >= _MANY else 1), (2 if made.n < _MANY**2 else 3)
         intervals: list[str] = []
         if made.variance is not None:
@@ -156,13 +159,11 @@ class Answer:
         scheme, made = self.source.scheme, self.estimates
         definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
-            "Scheme": f"{scheme.name}. {definition}",
-            "Values": scheme.domain.describe(),
-            "Privacy": self.privacy,
+            **scheme_facts(scheme),
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all of the domain' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none without a variance",
-            "Steps": history_text(made.history, ", ") or "none: unbiased estimates",
+            "Steps": history_text(made.history, ", ") or "none; the estimates are unbiased",
         }
         if self.found is not None and self.found.p_values is not None:
             level = self.significance
@@ -171,7 +172,7 @@ class Answer:
             )
         if self.source.skipped:
             told["Left out"] = left_out(self.source.skipped)
-        return told | {"Fingerprint": scheme.fingerprint()}
+        return told | {"Definition": definition, "Fingerprint": scheme.fingerprint()}
 
     def selected_text(self, shown: Estimates | None = None) -> str:
         """The items that the answer or one of its charts shows, in words, if these are not all."""
@@ -185,15 +186,16 @@ class Answer:
         share = f"{100 * self.level:g} %"
         if self.interval is None:
             return "There are no intervals: the error of these estimates is unknown."
-        if not self.picked:
+        if self.charted.selection is None:
             return (
                 f"Each interval is good for an item that you had in mind before you saw the estimates: {share} of such "
                 f"intervals contain the true number of {self.unit}."
             )
         least = "; “at most” is an upper limit for an item that may be nothing but noise"
+        shown = self.charted
         return (
             f"The items were picked because their estimates are large, and the intervals allow for that: {share} of "
-            f"them contain the true number of {self.unit}{least * (not np.all(self.shown.significant))}."
+            f"them contain the true number of {self.unit}{least * (not np.all(shown.significant))}."
         )
 
     def notes(self, *, picked: bool = True) -> list[str]:
@@ -210,7 +212,7 @@ class Answer:
                 "for items chosen beforehand."
             )
             told += [_ONLY_AT_MOST] * (not np.all(self.shown.significant))
-        if self.significance is not None:
+        if self.significance is not None and len(made):
             told.append(
                 f"The list contains a string that nobody has with probability at most {100 * self.significance:g} %."
             )
@@ -219,6 +221,17 @@ class Answer:
         if self.source.skipped:
             told.append(f"Left out when collecting: {left_out(self.source.skipped)}.")
         return told
+
+
+def scheme_facts(scheme: Scheme) -> dict[str, str]:
+    """Facts about the scheme behind an answer, as names and phrases for people."""
+    most = exp(float(scheme.epsilon))
+    return {
+        "Scheme": f"{scheme.name}: each device randomizes its value before it sends a report",
+        "Values": scheme.domain.describe(),
+        "Privacy": f"ε = {decimal(scheme.epsilon)}: whatever value a user has, any report is at most {most:,.3g} times "
+        "as likely as with any other value",
+    }
 
 
 def plain_items(estimates: Estimates) -> list[Any]:

@@ -19,9 +19,9 @@ from ..core.changes import Changes
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import MOST_BARS
 from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
-from .answers import Source
+from .answers import Source, scheme_facts
 from .charts import NARROW, save_chart, svg_of
-from .html import Html, document, picture, tag
+from .html import SIMULATED, Html, document, picture, tag
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,21 +51,24 @@ class ChangeReport:
     @property
     def heading(self) -> str:
         """The title of the page and the chart of changes."""
-        return f"Changes from {self.names[0]} to {self.names[1]}" if self.title is None else self.title
+        if self.title is not None:
+            return self.title
+        return f"Changes from {self.names[0]} (before) to {self.names[1]} (after)"
 
     def header(self) -> tuple[str, ...]:
         """The column names of the table of changes."""
         joint = f"{100 * self.changes.level:g} % interval, all items together"
-        return ("item", "before", "after", "change", joint, "changed")
+        return ("item", "before", "after", "change, points", joint, "changed")
 
     def lines(self) -> Iterator[tuple[Any, ...]]:
         """The rows of the table of changes for people: the item itself, then texts. Changed items come first."""
         found, (low, high) = self.changes, self.changes.interval
+        items = found.items.tolist()
         for place in self.places(self.largest).tolist():
             ends = f"[{_points(low[place])}, {_points(high[place])}]"
             shares = [f"{100 * side.values[place]:z.2f} %" for side in (found.before, found.after)]
-            told = "yes" if found.changed[place] else ""
-            yield found.items.tolist()[place], *shares, _points(found.difference.values[place]), ends, told
+            told = "yes" if found.changed[place] else "cannot tell"
+            yield items[place], *shares, _points(found.difference.values[place]), ends, told
 
     def places(self, most: int) -> npt.NDArray[np.intp]:
         """Places of the items that people see, in the order of the changes; the item for all other values last."""
@@ -78,16 +81,20 @@ class ChangeReport:
         """The result in one sentence."""
         number, total = int(self.changes.changed.sum()), len(self.changes)
         missed = f"{100 * (1 - self.changes.level):.3g} %"
-        chance = f"the probability of any false alarm among all items is at most {missed}"
-        return f"{number:,} of {plural(total, 'item')} changed; {chance}."
+        rest = f"; for the other {total - number:,} the data cannot tell" if number else "; the data cannot tell"
+        chance = f"The probability of any false alarm among all items is at most {missed}."
+        return f"{number:,} of {plural(total, 'item')} changed{rest * (number < total)}. {chance}"
 
     def notes(self) -> list[str]:
         """Remarks for the reader of the changes."""
-        sizes = [f"{each.n:,}" for each in (self.changes.before, self.changes.after)]
-        told = [f"{sizes[0]} reports before, {sizes[1]} after. Changes are in percentage points of the reports."]
-        told.append(_SAME if self.same_users else _SAMPLES)
-        if self.largest < len(self.changes):
-            told.append(f"The table has {self.largest:,} of {len(self.changes):,} items.")
+        before = plural(self.changes.before.n, "report")
+        told = [
+            f"{before} before, {self.changes.after.n:,} after. Changes are in percentage points of the reports.",
+            _SAME if self.same_users else _SAMPLES,
+        ]
+        rows = len(self.places(self.largest))
+        if rows < len(self.changes):
+            told.append(f"The table has {rows:,} of {len(self.changes):,} items.")
         return told
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,10 +116,7 @@ class ChangeReport:
 
 
 _SAME = "The same users reported both times: a change is one among these users."
-_SAMPLES = (
-    "Each crowd counts as a random sample of a population, and a change is one of the population (--same-users: of the "
-    "users who reported both times)."
-)
+_SAMPLES = "A change is a change in the population that the reports are drawn from, as a random sample each time."
 
 
 def _points(share: float) -> str:
@@ -194,10 +198,10 @@ _WRITERS: dict[str, Callable[[ChangeReport, Path], None]] = {
 # --- chart and page --------------------------------------------------------------------------------------------------
 
 
-def changes_chart(report: ChangeReport, *, narrow: bool = False) -> Figure:
+def changes_chart(report: ChangeReport, *, narrow: bool = False, titled: bool = True) -> Figure:
     """The chart of changes: a dot with its interval for each item, filled if the item changed.
 
-    ``narrow``: for the width of a telephone, with every label above its interval.
+    ``narrow``: for the width of a telephone, with every label above its interval and without a title.
     """
     from matplotlib.figure import Figure
 
@@ -231,8 +235,8 @@ def changes_chart(report: ChangeReport, *, narrow: bool = False) -> Figure:
     axes.spines[["top", "right", "left"]].set_visible(False)
     gap = "\n" if narrow else " "
     caption = f"change in percentage points;{gap}{100 * found.level:g} % interval for all items together"
-    axes.set_xlabel(caption + "\nfilled: changed; hollow: may be noise" * (not told.all()))
-    if not narrow:
+    axes.set_xlabel(caption + "\nfilled: changed; hollow: the data cannot tell" * (not told.all()))
+    if titled and not narrow:
         axes.set_title(visible(report.heading), loc="left", fontweight="bold", parse_math=False, wrap=True)
     if report.simulated:
         figure.suptitle(_SIMULATED, color="#a33000", fontweight="bold", fontsize=12)
@@ -243,10 +247,11 @@ def changes_page(report: ChangeReport) -> str:
     """The HTML page of changes: summary, chart, table and how to read them."""
     head = [tag("h1", visible(report.heading))]
     if report.simulated:
-        head.append(tag("p", tag("b", "Simulated."), " These reports are not from real users.", class_="note"))
+        head.append(SIMULATED)
     head.append(tag("p", report.summary(), class_="lede"))
-    alt = "Chart of the differences with their intervals; the numbers are in the table below"
-    wide, narrow = svg_of(changes_chart(report)), svg_of(changes_chart(report, narrow=True))
+    drawn_items = plural(len(report.places(min(report.largest, MOST_BARS))), "item")
+    alt = f"Chart of the changes of {drawn_items} with their intervals; the numbers are in the table below"
+    wide, narrow = svg_of(changes_chart(report, titled=False)), svg_of(changes_chart(report, narrow=True))
     drawn = picture(wide, narrow=narrow, label="Changes", alt=alt, class_="chart")
     first, *others = report.header()
     rows = [tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))]
@@ -257,10 +262,34 @@ def changes_page(report: ChangeReport) -> str:
     return document(
         visible(report.heading),
         tag("header", *head),
-        tag("main", _section("The differences", drawn), _section("In numbers", *_paragraphs(report), table)),
+        tag(
+            "main",
+            _section("The differences", drawn),
+            _section("In numbers", *_paragraphs(report), table),
+            _section("Data and scheme", _rests_on(report)),
+        ),
         tag("footer", tag("p", "Written by plausibly.")),
-        style=".picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }",
+        style=_STYLE,
     )
+
+
+_STYLE = """
+.picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }
+.facts td { overflow-wrap: anywhere; }
+"""
+
+
+def _rests_on(report: ChangeReport) -> Html:
+    head = tag("tr", tag("th", ""), tag("th", "before"), tag("th", "after"))
+    sides = [
+        {"Reports": f"{shares.n:,}", **scheme_facts(source.scheme), "Fingerprint": source.scheme.fingerprint()}
+        for shares, source in ((report.changes.before, report.before), (report.changes.after, report.after))
+    ]
+    rows = [("File", *report.names), *((name, *(side[name] for side in sides)) for name in sides[0])]
+    body = [
+        tag("tr", tag("th", name, scope="row"), *(tag("td", visible(text)) for text in texts)) for name, *texts in rows
+    ]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide facts")
 
 
 def _paragraphs(report: ChangeReport) -> list[Html]:

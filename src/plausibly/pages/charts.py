@@ -41,7 +41,7 @@ def chart(answer: Answer, *, narrow: bool = False) -> Figure:
         width, height = NARROW, 1.5 * height
     figure = Figure(figsize=(width, height + 0.3 + _BAND * answer.source.simulated), layout="constrained")
     drawn.draw(figure.subplots(), narrow=narrow)
-    figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=8, color=_FAINT, parse_math=False)
+    figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=9, color=_FAINT, parse_math=False)
     if answer.source.simulated:
         figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
     return figure
@@ -62,6 +62,18 @@ def tree_chart(answer: Answer) -> Figure:
         top = 1 - _MARGIN / high
         figure.text(0.5, top, _SIMULATED, color=_ALARM, fontweight="bold", fontsize=10, ha="center", va="top")
     return figure
+
+
+def page_tree(answer: Answer) -> tuple[Figure, list[str]]:
+    """The tree of a search for a page that has the intervals and the notice elsewhere, and the lines of its legend."""
+    from matplotlib.figure import Figure
+
+    assert answer.found is not None
+    picture = Picture(answer.found, _OTHERS, intervals=False)
+    width, height = picture.size
+    figure = Figure(figsize=(width + 2 * _MARGIN, height + 2 * _MARGIN))
+    picture.draw(figure.add_axes((0, 0, 1, 1)))
+    return figure, picture.notes
 
 
 def svg_of(figure: Figure) -> str:

@@ -32,6 +32,10 @@ def tag(name: str, /, *children: str, **attributes: str) -> Html:
     return Html(f"<{name}{given}>" + ("" if name in _VOID else f"{inner}</{name}>"))
 
 
+SIMULATED = tag("p", tag("b", "Simulated"), " These reports are not from real users.", class_="simulated")
+"""The notice on pages whose reports are simulated."""
+
+
 def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
     """A complete HTML document in the common style; ``style`` and ``policy`` are appended to the defaults."""
     head = tag(

@@ -33,6 +33,9 @@ h3 { margin: 1.8rem 0 0.5rem; }
 section { padding: 2.2rem 0 0.6rem; border-top: 1px solid var(--rule); margin-top: 2rem; }
 .lede { font-size: 1.15rem; color: var(--soft); margin-top: 0; }
 .note { border-left: 0.25rem solid var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; }
+.simulated { border: 3px double var(--turned); background: var(--turned-tint); padding: 0.6rem 1rem; max-width: none; }
+.simulated b { display: block; font: 700 2.4rem/1.2 var(--sans); letter-spacing: 0.08em; text-transform: uppercase; }
+.simulated b { color: var(--turned); }
 .counts { display: flex; flex-wrap: wrap; gap: 0.6rem; padding: 0; margin: 1.2rem 0; max-width: none; }
 .counts li { flex: 1 1 10rem; border: 1px solid; border-radius: 0.5rem; padding: 0.5rem 0.9rem; }
 .counts { font: 0.9rem/1.35 var(--sans); list-style: none; }
@@ -44,6 +47,7 @@ section { padding: 2.2rem 0 0.6rem; border-top: 1px solid var(--rule); margin-to
 .picture { margin: 1.2rem 0 0.4rem; overflow-x: auto; }
 .picture img { display: block; width: 100%; height: auto; background: #ffffff; }
 .picture img.across-1 { max-width: 34rem; }
+.picture img.narrowed { max-width: 48rem; }
 .picture img.across-2 { max-width: 52rem; }
 table { border-collapse: collapse; font: 0.88rem/1.45 var(--sans); width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); }
@@ -55,6 +59,9 @@ td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
 .apart td { border-top: 2px solid var(--soft); }
 .apart small { color: var(--soft); }
 .aside { font: 0.88rem/1.5 var(--sans); color: var(--soft); }
+.scroll { display: none; font: 0.88rem/1.5 var(--sans); color: var(--soft); margin: 0.6rem 0 0; }
+details { margin: 1.4rem 0; }
+summary { cursor: pointer; font: 600 0.95rem/1.5 var(--sans); }
 .badge { display: inline-block; border: 1px solid; border-radius: 0.35rem; padding: 0 0.5rem; white-space: nowrap; }
 .badge { font: 600 0.82rem/1.65 var(--sans); }
 .reproduced { color: var(--good); background: var(--good-tint); }
@@ -70,7 +77,7 @@ td[data-name="Data"], td[data-name="n"] { white-space: nowrap; }
 .finding .measured { font: 0.9rem/1.5 var(--sans); font-variant-numeric: tabular-nums; }
 code, pre { font-family: var(--mono); font-size: 0.86rem; }
 pre { background: var(--tint); border: 1px solid var(--rule); border-radius: 0.4rem; padding: 0.6rem 0.9rem; }
-pre { margin: 0; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { margin: 0; overflow-x: auto; white-space: pre; }
 footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem; }
 @media (min-width: 70rem) {
   /* Four panels side by side need more than the column. */
@@ -78,9 +85,11 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
 }
 @media (max-width: 46rem) {
   body { font-size: 1rem; }
+  .scroll { display: block; }
   /* A picture keeps a width that can be read, and is moved under the finger. */
   .picture img { width: auto; min-width: 100%; max-width: none; }
   .picture img.across-1 { width: 100%; }
+  .picture img.narrowed { width: 100%; max-width: 26rem; }
   .picture img.across-2 { width: 42rem; }
   .picture img.across-3 { width: 58rem; }
   .picture img.across-4 { width: 76rem; }
@@ -99,6 +108,8 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .stacked tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
   .stacked td:empty { display: none; }
   .stacked td { display: block; border: 0; padding: 0.12rem 0; }
+  .stacked td.figure { text-align: left; }
+  .stacked tr:has(td.figure) td:first-child { font-weight: 600; }
   .stacked td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); }
 }
 @media print {
@@ -118,6 +129,7 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .picture, .wide { overflow: visible; }
   .picture:has(.across-4) { width: auto; margin-left: 0; }
   .picture img { filter: none; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   section { border: 0; margin: 0; }
   nav { display: none; }
 }

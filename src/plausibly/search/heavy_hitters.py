@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,6 @@ class HeavyHitters(Traced):
     """
 
     dictionary: frozenset[Any] = frozenset()
-    judged: Mapping[Any, float] = field(default_factory=dict)
     strings: Strings | None = None
 
     def explain(self, item: str | bytes) -> str:

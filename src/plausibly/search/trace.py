@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
@@ -55,3 +56,4 @@ class Traced(Estimates):
 
     p_values: Floats | None = None
     trace: tuple[Step, ...] = ()
+    judged: Mapping[Any, float] = field(default_factory=dict)

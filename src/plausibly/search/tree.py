@@ -52,7 +52,7 @@ class Knot:
 
 
 def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
-    """Root of the tree; branches with the most common strings come first, dead ends last."""
+    """Root of the tree; strings in the order in which they were returned, dead ends last."""
     root, items = Knot(-1, "", 0.0, leads=True), found.items.tolist()
     kept: Kept = [{} for _ in steps]
     for step, texts in zip(steps, kept, strict=True):
@@ -62,7 +62,8 @@ def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
     def piece(knot: Knot, text: Any) -> str:
         return _shortened(text[steps[knot.column].length if knot.column >= 0 else 0 :])
 
-    for i in sorted(range(min(len(items), MOST_TIPS)), key=lambda i: -found.values[i]):
+    # In the order in which they were returned: strings that may be chance come last.
+    for i in range(min(len(items), MOST_TIPS)):
         knot = root
         for x, step in enumerate(steps):
             part, text = step.part_of(items[i]), items[i][: step.length]
@@ -70,7 +71,8 @@ def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
                 knot = knot.branch(text, x, piece(knot, text), kept[x][part], leads=True)
         tip = knot.branch(items[i], len(steps), label_of(items[i]) or "(empty)", found.values[i], leads=True)
         tip.place = i
-    for way in _dead_ends(steps, kept, items, others):
+    compared = [item for item in found.judged if item not in set(items)]
+    for way in _dead_ends(steps, kept, items, compared, others):
         knot = root
         for x, text in way:
             # Marked, so that a piece from the middle of strings is not mistaken for their beginning.
@@ -80,14 +82,24 @@ def tree_of(found: Traced, steps: Sequence[Step], others: int) -> Knot:
     return root
 
 
-def _dead_ends(steps: Sequence[Step], kept: Kept, items: list[Any], most: int) -> Iterator[list[tuple[int, Any]]]:
-    # Step by step in turn, the best candidates that led to nothing: their beginnings, and how far they got.
+def _dead_ends(
+    steps: Sequence[Step], kept: Kept, items: list[Any], compared: Sequence[Any], most: int
+) -> Iterator[list[tuple[int, Any]]]:
+    # First the best strings that were compared at the end and not returned, at most half of all. Then, step by step in
+    # turn, the best candidates that led to nothing: their beginnings, and how far they got.
     heirs: list[dict[Any, Any]] = [{} for _ in steps]
     for x, (step, later) in enumerate(pairwise(steps)):
         if step.first == later.first == 0:
             for text in sorted(kept[x + 1], key=lambda text: len(text) <= step.length):  # longer ones first
                 heirs[x].setdefault(step.part_of(text), text)
     seen = [{step.part_of(item) for item in items} for step in steps]
+    for item in compared[: most // 2]:
+        way = [(x, part) for x, step in enumerate(steps) if not step.first and (part := step.part_of(item)) in kept[x]]
+        if way and way[-1][1] not in seen[way[-1][0]]:
+            most -= 1
+            for x, text in way:
+                seen[x].add(text)
+            yield way
     waiting = [iter(texts) for texts in kept]
     turns = [x for x, texts in enumerate(kept) if texts]
     while turns and most > 0:

@@ -17,16 +17,18 @@ _INK, _FOUND, _LOST, _FAINT = "#222222", "#4477aa", "#bbbbbb", "#767676"
 # Characters missing in the first family come from the second, the one to change for scripts that few fonts cover.
 _FONTS = ["monospace", "sans-serif"]
 # Lengths in inches; text and lines in points.
-_ROW, _GAP, _BARS, _TEXT, _THIN, _THICK = 0.21, 0.16, 1.1, 7.5, 0.7, 7.0
+_ROW, _GAP, _BARS, _TEXT, _THIN, _THICK = 0.23, 0.16, 1.1, 8.5, 0.7, 7.0
 _HEADS = ("characters", "users", "candidates", "kept")
 _MOST_COLUMNS, _LEVEL = 12, 0.05
+_ORDINALS = {2: "second", 3: "third"}
 
 
 class Picture:
     """A tree and its layout: x in inches from the left, y in rows from the top."""
 
-    def __init__(self, found: Traced, others: int) -> None:
-        self.found = found
+    def __init__(self, found: Traced, others: int, *, intervals: bool = True) -> None:
+        # Without ``intervals``: only the estimates beside the strings, and no notes.
+        self.found, self.intervals = found, intervals
         steps = [step for step in found.trace if step.candidates]
         # If there are too many steps: the first, the last, and evenly spaced ones before the last.
         apart = -(-len(steps) // _MOST_COLUMNS)
@@ -36,11 +38,14 @@ class Picture:
         self.edges = list(self.root.edges())
         self.tips = [knot for _, knot in self.edges if knot.place is not None]
         self.largest = max((knot.value for _, knot in self.edges), default=0.0)
-        self.numbers = _numbers(found)
-        notes = ["line width: estimated count", "grey: kept for some steps, then dropped (×)"]
-        notes += ["hollow: cannot be told apart from noise"] * any(self._luck(knot) for knot in self.tips)
-        notes += [f"one step in {apart}"] * (apart > 1)
-        self.note = "     ".join(notes)
+        self.numbers = _numbers(found) if intervals else _bounded(found)
+        self.notes = ["line width: estimated count", "grey: kept for some steps, then dropped (×)"]
+        lucky = [knot for knot in self.tips if intervals and self._luck(knot)]
+        zero = all(self._reaches_zero(knot) for knot in lucky)
+        why = "the interval contains 0" if zero else "cannot be told apart from noise"
+        self.notes += [f"hollow: {why}"] * bool(lucky)
+        self.notes += [f"every {_ORDINALS.get(apart, f'{apart}th')} step is shown"] * (apart > 1)
+        self.note = "     ".join(self.notes) if intervals else ""
         self._place()
 
     def _place(self) -> None:
@@ -60,7 +65,8 @@ class Picture:
         self.labels = right + 0.08
         self.bars = self.labels + max((_width(knot.text) for knot in self.tips), default=0.0) + 0.2
         numbers = max((_width(self.numbers[knot.place or 0]) for knot in self.tips), default=0.0)
-        self.right = max(self.bars + _BARS + 0.2 + numbers if self.tips else self.labels + 0.8, 0.9 * _width(self.note))
+        drawn = _BARS + 0.2 if self.intervals else 0.0
+        self.right = max(self.bars + drawn + numbers if self.tips else self.labels + 0.8, 0.9 * _width(self.note))
         self.more = len(self.found) - len(self.tips)
         self.top, self.bottom = -4.2, max((knot.row for _, knot in self.edges), default=0.0) + 2.2 + bool(self.more)
 
@@ -98,8 +104,8 @@ class Picture:
         columns += [(x, "center", head) for x, head in zip(self.middles[1:], self.heads, strict=False)]
         columns += [(self.labels, "left", ["found" if self.tips else "nothing found"])]
         if self.tips:
-            interval = "95 % interval" if found.variance is not None else ""
-            columns += [(self.right, "right", ["estimated users", f"of {found.n:,}", interval])]
+            interval = ["95 % interval"] * (found.variance is not None and self.intervals)
+            columns += [(self.right, "right", ["estimated users", f"of {found.n:,}", *interval])]
         for x, side, lines in columns:
             for i, text in enumerate(lines):
                 self._write(ax, x, self.top + 0.4 + 0.75 * i, text, _FAINT if i or not x else _INK, side)
@@ -134,10 +140,19 @@ class Picture:
 
     def _draw_found(self, ax: Axes) -> None:
         found = self.found
+        last = max(knot.row for knot in self.tips)
+        if self.more:
+            self._write(ax, self.labels, last + 1, f"and {self.more:,} more", _FAINT)
+        if not self.intervals:
+            for knot in self.tips:
+                self._write(ax, self.right, knot.row, self.numbers[knot.place or 0], side="right")
+            return
         low, high = (found.values, found.values) if found.variance is None else found.interval()
         least = min(0.0, float(low.min()))
         unit = _BARS / ((float(high.max()) - least) or 1.0)
-        zero, last = self.bars - unit * least, max(knot.row for knot in self.tips)
+        zero = self.bars - unit * least
+        for end in (0.0, float(high.max())):
+            self._write(ax, zero + unit * end, last + 1 + bool(self.more), count_text(end), _FAINT, "center")
         ax.plot([zero, zero], [-0.5, last + 0.5], color=_LOST, linewidth=self.scale * 0.6, zorder=1)
         for knot in self.tips:
             ends = [zero + unit * float(end[knot.place]) for end in (low, high)]
@@ -145,14 +160,20 @@ class Picture:
             inside = "white" if self._luck(knot) else _FOUND
             self._mark(ax, zero + unit * knot.value, knot.row, "o", _FOUND, markerfacecolor=inside)
             self._write(ax, self.right, knot.row, self.numbers[knot.place or 0], side="right")
-        if self.more:
-            self._write(ax, self.labels, last + 1, f"and {self.more:,} more", _FAINT)
 
     def _luck(self, knot: Knot) -> bool:
         significant, p_values = self.found.significant, self.found.p_values
+        if self._reaches_zero(knot):
+            return True
         if significant is not None:
             return not significant[knot.place]
         return p_values is not None and bool(p_values[knot.place] > _LEVEL)
+
+    def _reaches_zero(self, knot: Knot) -> bool:
+        if self.found.variance is None:
+            return False
+        low, high = (float(side[knot.place]) for side in self.found.interval())
+        return low <= 0 <= high
 
     def _mark(self, ax: Axes, x: float, y: float, kind: str, colour: str, **style: Any) -> None:
         ax.plot(x, y, kind, color=colour, markersize=self.scale * 4, zorder=3, **style)
@@ -189,3 +210,13 @@ def _numbers(found: Traced) -> list[str]:
         return values
     intervals = interval_texts(*found.interval(), found.significant)
     return [f"{value}  {interval}" for value, interval in zip(values, intervals, strict=True)]
+
+
+def _bounded(found: Traced) -> list[str]:
+    # The estimate of each string, or the upper bound of one that cannot be told apart from noise.
+    values = [count_text(value) for value in found.values]
+    if found.variance is None or found.significant is None:
+        return values
+    high = found.interval()[1].tolist()
+    told = zip(values, high, found.significant.tolist(), strict=True)
+    return [value if sure else f"at most {count_text(most)}" for value, most, sure in told]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,9 @@ class AuditOptions:
     """
 
     scheme: Annotated[
-        str, typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally).")
+        str,
+        typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally)."),
+        Names.INPUT,
     ]
     statistical: Annotated[
         int | None,

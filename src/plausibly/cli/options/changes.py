@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile, Title
+from .common import Json, KeyFile, Names, Title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,13 +17,14 @@ class ChangesOptions:
 
     The schemes may differ, the items may not. The intervals of all differences hold together, with the confidence of
     --level, so that you may look for the largest change among many items: the probability that any item that did not
-    change is listed as changed is at most 5 %. To compare schemes instead, use plausibly compare.
+    change is listed as changed is at most 5 % with the default level of 0.95. To compare schemes instead, use plausibly
+    compare.
 
     Example: plausibly changes visits.tally more.tally --items amber-atlas.example,iris-jobs.example --out changes.html
     """
 
-    before: Annotated[Path, typer.Argument(help="The earlier tally file, written by plausibly collect.")]
-    after: Annotated[Path, typer.Argument(help="The later tally file, of other reports.")]
+    before: Annotated[str, typer.Argument(help="The earlier tally file, written by plausibly collect."), Names.INPUT]
+    after: Annotated[str, typer.Argument(help="The later tally file, of other reports."), Names.INPUT]
     items: Annotated[list[str] | None, typer.Option(help="Items to compare, separated by commas.")] = None
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None
     items_file: Annotated[Path | None, typer.Option(help="A file of items to compare, one per line.")] = None
@@ -41,6 +42,7 @@ class ChangesOptions:
     out: Annotated[
         list[Path] | None,
         typer.Option("--out", "-o", help="A file to write: .csv .json .png .svg or .html; may be repeated."),
+        Names.OUTPUT,
     ] = None
     key_file: KeyFile = None
     as_json: Json = False

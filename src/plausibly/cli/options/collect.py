@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Engine, Json, KeyFile, Names, Simulated, SkipBad
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +21,25 @@ class CollectOptions:
     Example: plausibly collect reports.parquet --out visits.tally
     """
 
-    inputs: Annotated[list[Path], typer.Argument(help="Files of reports, or folders of them.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The tally file to create or add to, such as visits.tally.")]
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Files of reports, or folders of them, also in object stores: s3://bucket/day."),
+        Names.INPUT,
+    ]
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", metavar="PATH", help="The tally to create or add to, such as visits.tally."),
+        Names.OUTPUT,
+    ]
     scheme: Annotated[
         str | None,
         typer.Option(
             help="Accept only reports of this scheme: a file, or a text such as OLH:epsilon=1,domain_size=1000."
         ),
+        Names.INPUT,
     ] = None
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")
-    ] = False
-    simulated: Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")] = False
+    skip_bad: SkipBad = False
+    simulated: Simulated = False
+    engine: Engine = "threads"
     key_file: KeyFile = None
     as_json: Json = False

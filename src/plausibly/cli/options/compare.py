@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, Title
+from .common import Json, Names, Title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,9 @@ class CompareOptions:
         list[float] | None, typer.Option(help="Privacy parameter ε; may be repeated. Default: 1, 2 and 3.")
     ] = None
     repeats: Annotated[int, typer.Option(min=1, max=1000, help="Number of repeats of each measurement.")] = 5
-    out: Annotated[Path, typer.Option(help="The folder for picture, measurements and report.")] = Path("comparison")
+    out: Annotated[Path, typer.Option(help="The folder for picture, measurements and report."), Names.OUTPUT] = Path(
+        "comparison"
+    )
     title: Title = None
     jobs: Annotated[int, typer.Option(min=1, max=256, help="Number of worker processes.")] = 2
     as_json: Json = False

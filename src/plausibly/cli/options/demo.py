@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from .common import Names
+
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
@@ -19,9 +21,9 @@ class DemoOptions:
     Example: plausibly demo
     """
 
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to; created if it does not exist.")] = (
-        Path("plausibly-demo")
-    )
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The folder to write to; created if it does not exist."), Names.OUTPUT
+    ] = Path("plausibly-demo")
     users: Annotated[int, typer.Option(help="Number of made-up users.")] = 1_000_000
     seed: Annotated[int | None, typer.Option(help="Seed for reproducible noise. Default: fresh noise.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines; the story goes to stderr.")] = False

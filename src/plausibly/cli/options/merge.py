@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +20,12 @@ class MergeOptions:
     Example: plausibly merge visits.tally more.tally --out all.tally
     """
 
-    tallies: Annotated[list[Path], typer.Argument(help="Tally files of the same scheme.")]
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new tally file; not one of those to merge.")]
+    tallies: Annotated[list[str], typer.Argument(help="Tally files of the same scheme."), Names.INPUT]
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", metavar="PATH", help="The new tally file; not one of those to merge."),
+        Names.OUTPUT,
+    ]
     simulated: Annotated[bool, typer.Option("--simulated", help="Accept tallies of simulated reports, too.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", "--force", help="Replace the output file if it exists.")] = (
         False

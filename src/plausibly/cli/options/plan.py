@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, Overwrite
+from .common import Json, Names, Overwrite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,8 @@ class PlanOptions:
     hash_seed: Annotated[
         int | None, typer.Option(help="Seed of the public hash functions. Default: a fresh one for every plan.")
     ] = None
-    save: Annotated[Path | None, typer.Option(help="Save the scheme to this file, for clients and the server.")] = None
+    save: Annotated[
+        Path | None, typer.Option(help="Save the scheme to this file, for clients and the server."), Names.OUTPUT
+    ] = None
     overwrite: Overwrite = False
     as_json: Json = False

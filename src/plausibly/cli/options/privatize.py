@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 FORMATS = ("csv", "tsv", "ndjson", "lines", "parquet")
 """Names of the file formats. A test compares them with those that are read."""
@@ -34,11 +33,20 @@ class PrivatizeOptions:
             metavar="INPUT...",
             help="Files with one user's value in each row, or patterns such as 'visits-*.csv'; - is standard input.",
         ),
+        Names.INPUT,
     ]
-    scheme: Annotated[str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000.")]
+    scheme: Annotated[
+        str, typer.Option(help="A file (plan --save), or a text such as OLH:epsilon=1,domain_size=1000."), Names.INPUT
+    ]
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The new file of reports, such as reports.parquet. Needed without --dry-run."),
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="The new file of reports, such as reports.parquet. Needed without --dry-run.",
+        ),
+        Names.OUTPUT,
     ] = None
     column: Annotated[
         str | None, typer.Option(help="The column of values; needed if the file has several columns.")

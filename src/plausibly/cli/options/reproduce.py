@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json
+from .common import Json, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +27,16 @@ class ReproduceOptions:
         typer.Argument(
             help="fig1 … fig11, table1, table2, extra1 …, a panel such as fig1a, or your own file. Default: all."
         ),
+        Names.INPUT,
     ] = None
     quick: Annotated[bool, typer.Option("--quick", help="Use fewer repeats, points and users.")] = False
-    rows: Annotated[Path | None, typer.Option(help="The file for measurements. Default: rows.jsonl in --out.")] = None
+    rows: Annotated[
+        Path | None, typer.Option(help="The file for measurements. Default: rows.jsonl in --out."), Names.OUTPUT
+    ] = None
     out: Annotated[
         Path | None,
         typer.Option(help="The folder for pictures and report. Default: reproduced, or reproduced-quick."),
+        Names.OUTPUT,
     ] = None
     folder: Annotated[
         Path | None,

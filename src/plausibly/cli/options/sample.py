@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json
+from .common import Json, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +20,9 @@ class SampleOptions:
     Example: plausibly sample visits.csv
     """
 
-    out: Annotated[Path, typer.Argument(help="The CSV file to write.")] = Path("visits.csv")
+    out: Annotated[Path, typer.Argument(help="The CSV file to write."), Names.OUTPUT] = Path("visits.csv")
     users: Annotated[int, typer.Option(help="Number of users.")] = 200_000
     list_sites: Annotated[
-        Path | None, typer.Option("--sites", help="Also write all sites to this file, one per line.")
+        Path | None, typer.Option("--sites", help="Also write all sites to this file, one per line."), Names.OUTPUT
     ] = None
     as_json: Json = False

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile, Title, Unit
+from .common import Json, KeyFile, Names, Results, Title, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class SearchOptions:
     Example: plausibly search visits.tally --out found.html
     """
 
-    tally: Annotated[Path, typer.Argument(help="A tally file, written by plausibly collect.")]
+    tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
     top: Annotated[int, typer.Option(min=1, help="Return at most this many strings.")] = 10
     level: Annotated[
         float | None, typer.Option(help="Probability that the answer contains a string that nobody has. Default: 0.05.")
@@ -35,12 +35,9 @@ class SearchOptions:
         list[str] | None, typer.Option(help="Explain why this string was found or not; may be repeated.")
     ] = None
     tree: Annotated[
-        list[Path] | None, typer.Option(help="Draw the search as a tree, .png or .svg; may be repeated.")
+        list[Path] | None, typer.Option(help="Draw the search as a tree, .png or .svg; may be repeated."), Names.OUTPUT
     ] = None
-    out: Annotated[
-        list[Path] | None,
-        typer.Option("--out", "-o", help="A file to write: .csv .parquet .json .png .svg or .html; may be repeated."),
-    ] = None
+    out: Results = None
     title: Title = None
     unit: Unit = "users"
     key_file: KeyFile = None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile
+from .common import Json, KeyFile, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,9 @@ class ShowOptions:
     """
 
     scheme: Annotated[
-        str, typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally).")
+        str,
+        typer.Argument(help="A scheme (file or words), a file of reports (.parquet) or a tally (.tally)."),
+        Names.INPUT,
     ]
     users: Annotated[int | None, typer.Option(min=1, help="Number of users who report. Default: as in the file.")] = (
         None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile, Title, Unit
+from .common import Json, KeyFile, Names, Title, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,9 @@ class SimulateOptions:
     Example: plausibly simulate OLH:epsilon=1,domain_size=100 --data zipf-1.1 --users 50000
     """
 
-    scheme: Annotated[str, typer.Argument(help="A scheme: its file, or a text such as OLH:epsilon=1,domain_size=1000.")]
+    scheme: Annotated[
+        str, typer.Argument(help="A scheme: its file, or a text such as OLH:epsilon=1,domain_size=1000."), Names.INPUT
+    ]
     counts: Annotated[Path | None, typer.Option(help="A CSV file with the columns item and count.")] = None
     values: Annotated[Path | None, typer.Option(help="A CSV file with one user's value in each row.")] = None
     column: Annotated[str | None, typer.Option(help="The column of --values to read.")] = None
@@ -34,7 +36,9 @@ class SimulateOptions:
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")] = 1
     postprocess: Annotated[str | None, typer.Option(help="A post-processing step, such as norm-sub.")] = None
     top: Annotated[int, typer.Option(min=1, max=10_000, help="Number of most common items to show.")] = 10
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write: .png, .svg, .csv or .json.")] = None
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file to write: .png, .svg, .csv or .json."), Names.OUTPUT
+    ] = None
     title: Title = None
     unit: Unit = "users"
     key_file: KeyFile = None

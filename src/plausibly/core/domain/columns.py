@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..arrow import arrow_chunks, buffer_of, only_column
 from ..errors import DomainError
-from ..words import Words, kind_of
 from .base import Domain, Encoded
 
 Index = npt.NDArray[np.integer[Any]]
+
+_CODED = ("string", "large_string", "binary", "large_binary", "fixed_size_binary", "dictionary")
+"""Beginnings of the names of Arrow types that are encoded by their distinct items."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,10 +51,23 @@ class Column:
         places = np.cumsum(np.array(chosen, dtype=np.int64)) - 1
         return Column(kept, places[self.index[self.rows_with(chosen)]])
 
+    def part(self, first: int, last: int) -> Column:
+        """The rows of the column from ``first`` up to ``last``, with only those distinct items that they have.
+
+        >>> Column(["a", "b", "c"], np.array([0, 2, 2, 1])).part(1, 3).distinct
+        ['c']
+        """
+        if (first, last) == (0, len(self)):
+            return self
+        if self.index is None:
+            return Column(self.distinct[first:last])
+        used, index = np.unique(self.index[first:last], return_inverse=True)
+        return Column([self.distinct[place] for place in used.tolist()], index)
+
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
-    column = _column_of(items)
+    column = _column_of(items, numbers=domain.item_type is int)
     if not isinstance(column, Column):
         return domain.encode(column)
     if column.index is None:
@@ -64,21 +80,15 @@ def encode_column(domain: Domain, items: object) -> Encoded:
     return domain.encode(column.listed()) if codes is None else codes[column.index]
 
 
-def _column_of(items: object) -> object:
-    # Columns of pyarrow and Polars are recognized by their methods: neither library is needed, or imported, for others.
-    given: Any = items
-    if hasattr(given, "to_arrow"):
-        try:
-            given = given.to_arrow()
-        except ImportError:  # Polars without pyarrow
-            return given.to_list()
-    if not hasattr(given, "to_pylist"):
-        return given
-    if not hasattr(given, "dictionary_encode"):
-        raise DomainError(Words("items: expected one dimension, got ", kind_of(items), "; choose a column"))
-    chunks, kind = given.chunks if hasattr(given, "chunks") else [given], str(given.type)
-    if kind.startswith(("int", "uint")) and chunks and not given.null_count:
-        return np.concatenate([_buffer_of(chunk) for chunk in chunks])
+def _column_of(items: object, *, numbers: bool) -> object:
+    # ``numbers``: whole numbers stay an array, which the domain encodes without looking for distinct ones.
+    given = only_column(items)
+    chunks = arrow_chunks(given, "items", DomainError)
+    if chunks is None:
+        return given.to_list() if hasattr(given, "to_arrow") else given
+    kind = str(chunks[0].type)
+    if kind.startswith(("int", "uint")) and not any(chunk.null_count for chunk in chunks):
+        return np.concatenate([_indices(chunk) for chunk in chunks]) if numbers else _coded(chunks)
     return arrow_column(chunks, kind)
 
 
@@ -90,8 +100,13 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
     >>> column.distinct, column.index.tolist()
     (['a', 'b', None], [0, 1, 2, 0])
     """
-    if not kind.startswith(("string", "large_string", "binary", "large_binary", "dictionary")) or "view" in kind:
-        return Column([item for chunk in chunks for item in chunk.to_pylist()])
+    if kind.startswith(_CODED):
+        return _coded(chunks)
+    return Column([item for chunk in chunks for item in chunk.to_pylist()])
+
+
+def _coded(chunks: Sequence[Any]) -> Column:
+    # Only distinct items become Python objects.
     distinct: list[Any] = []
     places: list[Index] = []
     for chunk in chunks:
@@ -100,12 +115,14 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
         if indices.null_count:
             indices = indices.cast("int64").fill_null(len(own))
             own.append(None)
-        places.append(_buffer_of(indices) + np.int64(len(distinct)) if distinct else _buffer_of(indices))
+        place = _indices(indices)
+        # NumPy adds uint64 and int64 as floating-point numbers.
+        places.append(place.astype(np.int64) + np.int64(len(distinct)) if distinct else place)
         distinct += own
-    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *places]) if len(places) != 1 else places[0])
+    if len(places) == 1:
+        return Column(distinct, places[0])
+    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *(own.astype(np.int64) for own in places)]))
 
 
-def _buffer_of(array: Any) -> Index:
-    # Arrow's own conversion would import pandas first, which takes longer than a million values.
-    content = np.frombuffer(array.buffers()[1], dtype=str(array.type)) if len(array) else np.empty(0, dtype=np.int64)
-    return content[array.offset : array.offset + len(array)]
+def _indices(array: Any) -> Index:
+    return buffer_of(array, 1, str(array.type))
