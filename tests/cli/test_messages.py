@@ -193,6 +193,12 @@ collect reports.parquet --out new.tally --scheme other.json           | got anot
 collect reports.parquet other.parquet --out new.tally                 | epsilon is 2, not 1
 collect visits.csv --out new.tally                                    | visits.csv
 collect nothing.parquet --out new.tally                               | no such file or folder
+collect foo://bucket/day --out new.tally                              | expected a path, or one of s3://, gs://
+collect s3:///day --out new.tally                                     | expected one such as s3://bucket/day
+collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
+collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
+collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
 collect reports.parquet --out nowhere/new.tally                       | there is no folder
 collect reports.parquet --out new.txt                                 | .tally
 merge a.tally other.tally --out new.tally                             | the scheme of a.tally, got another: epsilon is
