@@ -10,9 +10,10 @@ from textwrap import fill
 from typing import Any
 
 from ..core.costs import Cost
-from ..core.domain import Domain, Strings
+from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
+from ..search.base import Search
 from .prediction import Prediction
 from .skew import Skew, skew_in_words
 from .targets import Limits, Target, share_of, two_sided
@@ -226,9 +227,9 @@ class Plan:
 def expression(scheme: Scheme) -> str:
     """Python expression that makes the recommended scheme, without its list of labels."""
     if scheme.domain.searchable:
-        # The preset that the plan used; all its parts would fill a page. By type: only Strings have a length.
-        assert isinstance(scheme.domain, Strings)
-        length = f"typical_length={scheme.domain.length}"
+        # The preset that the plan used; all its parts would fill a page.
+        assert isinstance(scheme, Search)
+        length = f"typical_length={scheme.strings.length}"
         return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=..., {length})"
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):
