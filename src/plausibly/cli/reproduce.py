@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_folder_name
+from ..core.wording import visible
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
@@ -24,7 +26,7 @@ from .options.reproduce import ReproduceOptions
 
 _COLOURS = {
     Outcome.REPRODUCED: "green",
-    Outcome.NOT_REPRODUCED: "red",
+    **dict.fromkeys((Outcome.NOT_REPRODUCED, Outcome.FAILED), "red"),
     **dict.fromkeys((Outcome.REVERSED, Outcome.DECODER, Outcome.NUMPY, Outcome.COMPILED), "yellow"),
     **dict.fromkeys((Outcome.UNCLEAR, Outcome.OTHER_DATA, Outcome.TOO_FEW, Outcome.OPEN), "dim"),
 }
@@ -53,6 +55,7 @@ def reproduce(request: ReproduceOptions) -> None:
         echo_json({"report": str(report), "findings": [_for_machines(*each) for each in verdicts]})
     else:
         _print(report, verdicts)
+    _exit_if_failed(console, verdicts)
 
 
 def _asked(request: ReproduceOptions, console: Console) -> Plan:
@@ -78,6 +81,16 @@ def _print(report: Path, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
             table.add_row(escape(finding.name), f"[{_COLOURS[verdict.outcome]}]{escape(verdict.outcome)}[/]")
         printed.print(table)
     printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
+
+
+def _exit_if_failed(console: Console, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
+    # The report is written all the same: the measurements are right, only these checks are not.
+    failed = [(finding, verdict) for finding, verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    for finding, verdict in failed:
+        told = f"{finding.name}: its check failed with {verdict.numbers}"
+        console.print(escape(visible(told)), style="red", soft_wrap=True, highlight=False)
+    if failed:
+        raise typer.Exit(1)
 
 
 def need_pictures() -> None:

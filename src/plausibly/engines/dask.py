@@ -1,4 +1,4 @@
-"""The engine that runs on a Dask cluster. Its workers need plausibly[files]."""
+"""The engine that runs on a Dask cluster. Its workers need plausibly and pyarrow."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def connect(master: str) -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("Dask needs distributed: pip install 'plausibly[dask]'") from error
+        raise ImportError("Dask needs distributed: pip install distributed") from error
     library: Any = distributed  # some of its functions have no types
     try:
         client = library.Client(master, timeout=_ANSWER, set_as_default=False)
