@@ -1,6 +1,6 @@
 """The engine that runs on a Dask cluster, and functions for reports and values in Dask tables.
 
-The workers and the scheduler need plausibly[files].
+The workers and the scheduler need plausibly and pyarrow.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def connect(master: str) -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("Dask needs distributed: pip install 'plausibly[dask]'") from error
+        raise ImportError("Dask needs distributed: pip install distributed") from error
     expect_reachable(master, 8786)
     library: Any = distributed  # some of its functions have no types
     try:

@@ -1,6 +1,6 @@
 """The engine that runs on a Spark cluster, and functions for reports and values in Spark tables.
 
-It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly[files].
+It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly and pyarrow.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def connect(master: str) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise ImportError("Spark needs pyspark: pip install 'plausibly[spark]'") from error
+        raise ImportError("Spark needs pyspark: pip install pyspark") from error
     if master.startswith("sc://"):
         expect_reachable(master, 15002)
         return answer_of(SparkSession.builder.remote(master).getOrCreate, master)
