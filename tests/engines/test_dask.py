@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 import plausibly
-from engines.making import names, one_task_each, segment
+from engines.making import names, one_task_each, same_answer, segment
 from engines.misfortunes import AlwaysKilled, FailsTwice, Killed, Unlucky, listening, process_is_gone
 from files.making import SMALL, small_file, users_reports
 from plausibly import Keys, Scheme, StateError
-from plausibly.engines import collect, fold, merge
+from plausibly.engines import Executors, ask, collect, fold, merge
 from plausibly.engines import dask as engine
 from plausibly.engines.dask import Dask
 from plausibly.files import Collected, write_reports
@@ -75,6 +75,19 @@ def test_dask_gives_the_bytes_of_threads(
     assert len(done) > 1, "the first wave is small, so that there is something to save soon"
     assert done == sorted(done)
     assert done[-1] == (65 + 66 + 67, 65 + 66 + 67)
+
+
+@pytest.mark.full
+def test_dask_and_its_executor_answer_as_threads_do(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_task_each(monkeypatch)
+    for number in range(3):
+        write_reports(tmp_path / f"{number}.parquet", SCHEMES["keys"], users_reports(SCHEMES["keys"], 65 + number))
+    items = [f"item {number}" for number in range(100)]
+    wanted = ask([tmp_path], items)
+    for each in (Dask(client), Executors(client.get_executor(), 3)):
+        assert same_answer(ask([tmp_path], items, engine=each), wanted)
 
 
 @pytest.mark.full
