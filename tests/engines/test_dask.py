@@ -17,7 +17,7 @@ import pytest
 
 import plausibly
 from contract.entries import tally_of
-from engines.making import names, one_task_each, segment
+from engines.making import names, one_task_each, same_answer, segment
 from engines.misfortunes import (
     AlwaysKilled,
     FailsTwice,
@@ -30,7 +30,7 @@ from engines.misfortunes import (
 )
 from files.making import SMALL, group_size, small_file, users_reports
 from plausibly import Keys, ParameterError, ReportError, Scheme, StateError
-from plausibly.engines import Threads, ask, collect, fold, masters, merge
+from plausibly.engines import Executors, ask, collect, fold, masters, merge
 from plausibly.engines import dask as engine
 from plausibly.engines.dask import Dask
 from plausibly.files import Collected, ReportFile, ValuesError, write_reports
@@ -90,6 +90,19 @@ def test_dask_gives_the_bytes_of_threads(
     assert len(done) > 1, "the first wave is small, so that there is something to save soon"
     assert done == sorted(done)
     assert done[-1] == (65 + 66 + 67, 65 + 66 + 67)
+
+
+@pytest.mark.full
+def test_dask_and_its_executor_answer_as_threads_do(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_task_each(monkeypatch)
+    for number in range(3):
+        write_reports(tmp_path / f"{number}.parquet", SCHEMES["keys"], users_reports(SCHEMES["keys"], 65 + number))
+    items = [f"item {number}" for number in range(100)]
+    wanted = ask([tmp_path], items)
+    for each in (Dask(client), Executors(client.get_executor(), 3)):
+        assert same_answer(ask([tmp_path], items, engine=each), wanted)
 
 
 @pytest.mark.full
@@ -191,17 +204,6 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
 def test_everything_listens_on_the_loopback_interface_only(client: Any) -> None:
     assert client.run(os.getpid)
     assert listening(os.getpid()) == {"0100007F"}
-
-
-@pytest.mark.full
-def test_items_of_open_domains_are_counted_without_a_tally(client: Any, tmp_path: Path) -> None:
-    scheme = SCHEMES["keys"]
-    for seed in range(3):
-        small_file(tmp_path / f"{seed}.parquet", 45, scheme=scheme, seed=seed)
-    items = ["item 1", "item 2", "never seen"]
-    here, there = (ask([tmp_path], items, engine=each) for each in (Threads(), Dask(client)))
-    assert here.values.tobytes() == there.values.tobytes()
-    assert here.variance.tobytes() == there.variance.tobytes()
 
 
 def tables(content: dict[str, Any]) -> list[Any]:
