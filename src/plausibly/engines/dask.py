@@ -16,6 +16,7 @@ from typing import Any
 from ..core.accumulator import Accumulator
 from ..core.errors import StateError
 from ..core.scheme import Scheme
+from ..core.words import kind_of
 from ..files.privatizing import Privatized
 from .gateway import Discreet, Gateway, Missing, attempts_in, publish
 from .masters import answer_of, expect_reachable, gave_up
@@ -158,7 +159,7 @@ def _state(reply: Any, refusal: Callable[[Exception], StateError]) -> Any:
 
 def _hidden(error: Exception) -> StateError:
     # Its message may show a value.
-    return StateError(f"Dask gave up: {type(error).__name__} while it computed the table; no report was published")
+    return StateError(f"Dask gave up: {kind_of(error)} while it computed the table; no report was published")
 
 
 def _run_on_part(job: bytes, number: int, table: Any, column: str) -> bytes:

@@ -19,6 +19,7 @@ from ..core.atomic import locked
 from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.operating_system import sync_folder
 from ..core.scheme import Scheme
+from ..core.words import kind_of
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import values_of_arrays
 
@@ -78,9 +79,7 @@ class Discreet:
             raise
         except Exception as error:
             reason = error.strerror if isinstance(error, OSError) else None
-            raise StateError(
-                f"partition {given[0]}: {reason or type(error).__name__}; no report was published"
-            ) from None
+            raise StateError(f"partition {given[0]}: {reason or kind_of(error)}; no report was published") from None
 
 
 @contextmanager
