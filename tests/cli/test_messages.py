@@ -235,6 +235,16 @@ estimate a.tally b.tally                                              | merge se
 estimate a.tally --engine processes                                   | --engine is for files of reports, and a.tally
 estimate a.tally --skip-bad                                           | --skip-bad is for files of reports, and a.tally
 collect reports.parquet --out new.tally --engine flink                | --engine: unknown 'flink'; valid:
+collect reports.parquet --out new.tally --engine sparc                | did you mean 'spark'?
+collect reports.parquet --out new.tally --engine spark                | needs --master, such as --master sc://host:15002
+collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
+collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
+collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
+collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of
+collect simulated.parquet --out new.tally --engine dask --master tcp://host:1 | pass --simulated to accept them
+collect nothing --out new.tally --engine dask --master tcp://host:1   | nothing: no such file or folder
+estimate keys.parquet --items x --engine dask                         | needs --master, such as --master tcp://host:8786
+estimate a.tally --master sc://host                                   | --master is for files of reports, and a.tally
 search a.tally                                                        | use plausibly estimate a.tally
 search trellis.tally --level 7                                        | --level: expected a number strictly between
 search search.tally --level 0.1 --no-level                            | expected --level or --no-level
