@@ -200,6 +200,8 @@ collect s3:///day --out new.tally                                     | expected
 collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
 collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
 collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+privatize s3://bucket/a.csv --scheme scheme.json --out new.parquet    | copy the file here first
+estimate a.tally --out s3://bucket/a.csv                              | name a file on this machine
 estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
 collect reports.parquet --out nowhere/new.tally                       | there is no folder
 collect reports.parquet --out new.txt                                 | .tally
@@ -235,6 +237,16 @@ estimate a.tally b.tally                                              | merge se
 estimate a.tally --engine processes                                   | --engine is for files of reports, and a.tally
 estimate a.tally --skip-bad                                           | --skip-bad is for files of reports, and a.tally
 collect reports.parquet --out new.tally --engine flink                | --engine: unknown 'flink'; valid:
+collect reports.parquet --out new.tally --engine sparc                | did you mean 'spark'?
+collect reports.parquet --out new.tally --engine spark                | needs --master, such as --master sc://host:15002
+collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
+collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
+collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
+collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of
+collect simulated.parquet --out new.tally --engine dask --master tcp://host:1 | pass --simulated to accept them
+collect nothing --out new.tally --engine dask --master tcp://host:1   | nothing: no such file or folder
+estimate keys.parquet --items x --engine dask                         | needs --master, such as --master tcp://host:8786
+estimate a.tally --master sc://host                                   | --master is for files of reports, and a.tally
 search a.tally                                                        | use plausibly estimate a.tally
 search trellis.tally --level 7                                        | --level: expected a number strictly between
 search search.tally --level 0.1 --no-level                            | expected --level or --no-level

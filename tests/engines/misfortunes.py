@@ -6,13 +6,14 @@ They are in a module of their own, because the workers import it.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 Work = Callable[[Any], Any]
 
@@ -49,6 +50,17 @@ class Killed(Misfortune):
     def strike(self, before: int) -> None:
         if self.note("killed"):
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KilledGateway(Misfortune):
+    """The first worker that has written a file of reports is killed; the file is kept among the notes."""
+
+    def __call__(self, task: Any) -> Any:
+        attempts = self.work(task)
+        if self.note("killed"):
+            shutil.copy(Path(cast(Any, self.work).folder, attempts[0].file), self.folder / "lost.parquet")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return attempts
 
 
 class AlwaysKilled(Misfortune):
@@ -91,8 +103,12 @@ class Unlucky:
 
 
 def process_is_gone(number: int) -> bool:
-    """Whether there is no process of this number any more."""
-    return not Path(f"/proc/{number}").exists()
+    """Whether there is no process of this number any more, after at most ten seconds in which its parent may notice."""
+    for _ in range(200):
+        if not Path(f"/proc/{number}").exists():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def listening(number: int) -> set[str]:
@@ -125,3 +141,10 @@ def descendants(number: int) -> list[int]:
 
 def _gone() -> suppress:
     return suppress(FileNotFoundError, ProcessLookupError)
+
+
+def pa_table(pets: list[Any]) -> Any:
+    """A table of pyarrow with one column."""
+    import pyarrow
+
+    return pyarrow.table({"pet": pets})

@@ -22,7 +22,7 @@ def collect(request: CollectOptions) -> None:
     console = messages()
     with exit_on_error(console, request, _KEPT):
         expect_ending(request.out, [".tally"])
-        engine = engine_of(request.engine)
+        engine = engine_of(request.engine, request.master)
         expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:
             found = collected(
