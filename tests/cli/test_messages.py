@@ -108,7 +108,9 @@ def test_python_would_be_noticed(tmp_path: Path) -> None:
 # --- dozens of mistakes, and the fix for each ---------------------------------------------------------------------
 
 MISTAKES = """
-plan                                                                  | expected one of --items, --label, --keys
+plan                                                                  | expected one of --items, --label, --labels,
+plan --items sites.txt                                                | name a file of values with --labels FILE
+plan --items 1                                                        | expected at least 2 different values, got 1
 plan --items 10                                                       | expected two of --users, --epsilon and a target
 plan --items 10 --users 5                                             | expected two of --users, --epsilon and a target
 plan --items 10 --users 5 --epsilon x                                 | --epsilon: expected a finite positive number
@@ -250,7 +252,8 @@ search a.tally                                                        | use plau
 search trellis.tally --level 7                                        | --level: expected a number strictly between
 search search.tally --level 0.1 --no-level                            | expected --level or --no-level
 search search.tally --out x.doc                                       | did you mean '.csv'? valid: .csv
-search search.tally --explain xyz                                     | expected characters of the alphabet
+search search.tally --explain xyz                                     | 'x' is not in the alphabet
+estimate search.tally --items AB                                      | 'A' is not in the alphabet; did you mean 'ab'?
 search search.tally --tree a.csv                                      | valid: .png, .svg
 changes a.tally a.tally                                               | expected reports that are not in a.tally
 changes a.tally empty.tally                                           | add some with plausibly collect
