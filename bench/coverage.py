@@ -1,6 +1,6 @@
 """Do the intervals of returned items hold? Coverage after selection, measured: `python -m bench.coverage search`.
 
-    python -m bench.coverage search --rows rows.jsonl      # 4 crowds x 3 epsilons x 2 lengths: an hour on two cores
+    python -m bench.coverage search --rows rows.jsonl      # 4 crowds x 3 epsilons x 2 lengths: half an hour
     python -m bench.coverage top --rows rows.jsonl         # listed domains: ten minutes
     python -m bench.coverage search --crowds visits --epsilons 3 --lengths 30 --items 250      # README's commands
     python -m bench.coverage search --crowds demo --users 1000000 --epsilons 3 --lengths 30    # the demo's

@@ -5,9 +5,13 @@ The source folder is the root of the repository, so that every link works here a
     sphinx-build -W -n -c docs . docs/_build/html
 """
 
+import posixpath
 import re
 import sys
 from pathlib import Path
+from urllib.parse import quote
+
+from docutils import nodes
 
 import plausibly
 
@@ -52,6 +56,22 @@ html_theme_options = {
 def setup(app):
     """Called by Sphinx."""
     app.connect("source-read", for_readers)
+    app.connect("doctree-resolved", pictures_open)
+
+
+def pictures_open(app, doctree, docname):
+    """A link from each picture to itself, so that readers on a telephone can enlarge it."""
+    if app.builder.format != "html":
+        return
+    for image in list(doctree.findall(nodes.image)):
+        if isinstance(image.parent, nodes.reference) or "://" in image["uri"]:
+            continue
+        name = app.builder.env.images.get(image["uri"], (None, ""))[1]
+        if name:
+            there = posixpath.relpath(f"_images/{name}", posixpath.dirname(f"{docname}.html") or ".")
+            link = nodes.reference("", "", internal=True, refuri=quote(there), classes=["picture-link"])
+            image.replace_self(link)
+            link += image
 
 
 def for_readers(app, docname, source):

@@ -5,13 +5,12 @@ The packages are unpacked into a folder; nothing is installed, and the package l
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from .kernel_tests import TOOLS, arguments, passed
+from .running import run
 
 EMULATOR = "qemu-aarch64"
 NOT_RUN = f"built, not run: the test needs {EMULATOR} and apt-get (Debian and Ubuntu: apt install qemu-user)"
@@ -25,7 +24,7 @@ def test_emulated(wheel: Path, source: Path, folder: Path) -> str:
     packages = folder / "packages"
     _install(wheel, packages, python.name.removeprefix("python"))
     command = [EMULATOR, "-L", str(folder / "root"), str(python), *arguments("aarch64")]
-    told = _run(*command, cwd=source, PYTHONPATH=str(packages), PYTHONDONTWRITEBYTECODE="1", PLAUSIBLY_THREADS="1")
+    told = run(*command, cwd=source, PYTHONPATH=str(packages), PYTHONDONTWRITEBYTECODE="1", PLAUSIBLY_THREADS="1")
     return f"installed and tested in {EMULATOR}: {passed(told)}"
 
 
@@ -47,12 +46,12 @@ def _python(folder: Path) -> Path:
             "Dir::Cache": folder / "cache",
         }
         settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        _run("apt-get", *settings, "update")
+        run("apt-get", *settings, "update")
         # NumPy needs libstdc++.
         wanted = ("python3", "libstdc++6")
-        _run("apt-get", *settings, "install", "-y", "--download-only", "--no-install-recommends", *wanted)
+        run("apt-get", *settings, "install", "-y", "--download-only", "--no-install-recommends", *wanted)
         for package in sorted((folder / "cache/archives").glob("*.deb")):
-            _run("dpkg-deb", "-x", package, root)
+            run("dpkg-deb", "-x", package, root)
         (folder / ".unpacked").touch()
     return (root / "usr/bin/python3").resolve()
 
@@ -62,12 +61,4 @@ def _install(wheel: Path, packages: Path, version: str) -> None:
     shutil.rmtree(packages, ignore_errors=True)
     platforms = [f"--platform=manylinux_2_{minor}_aarch64" for minor in range(17, 29)]
     options = ["--only-binary=:all:", f"--python-version={version}", f"--target={packages}", *platforms]
-    _run(sys.executable, "-m", "pip", "install", "--quiet", *options, wheel, *TOOLS)
-
-
-def _run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(words[:4])} … failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    return done.stdout
+    run(sys.executable, "-m", "pip", "install", "--quiet", *options, wheel, *TOOLS)

@@ -25,8 +25,8 @@ def index_page(readme: str, *, repository: str, version: str) -> str:
     by its description.
     """
     page = _TAG.sub(lambda found: _tag(found, repository, version), readme)
-    page = _IMAGE.sub(lambda found: _image(found, repository, version), page)
-    return _LINK.sub(lambda found: _link(found, repository, version), page)
+    page = _IMAGE.sub(lambda found: _markdown(found, repository, version), page)
+    return _LINK.sub(lambda found: _markdown(found, repository, version), page)
 
 
 def project_urls(*, repository: str, version: str) -> dict[str, str]:
@@ -50,22 +50,13 @@ def _address(path: str, repository: str, version: str, kind: str) -> str:
     return f"{repository}/{kind}/v{version}/{path}"
 
 
-def _image(found: re.Match[str], repository: str, version: str) -> str:
-    target = found["target"]
+def _markdown(found: re.Match[str], repository: str, version: str) -> str:
+    text, target, mark = found["text"], found["target"], "!" * found[0].startswith("!")
     if not _is_relative(target):
         return found[0]
     if not repository:
-        return f"*Picture: {found['text']}*"
-    return f"![{found['text']}]({_address(target, repository, version, 'raw')})"
-
-
-def _link(found: re.Match[str], repository: str, version: str) -> str:
-    target = found["target"]
-    if not _is_relative(target):
-        return found[0]
-    if not repository:
-        return found["text"]
-    return f"[{found['text']}]({_address(target, repository, version, 'blob')})"
+        return f"*Picture: {text}*" if mark else text
+    return f"{mark}[{text}]({_address(target, repository, version, 'raw' if mark else 'blob')})"
 
 
 def _tag(found: re.Match[str], repository: str, version: str) -> str:

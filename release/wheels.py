@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -21,6 +19,7 @@ from pathlib import Path
 
 from .emulation import test_emulated
 from .kernel_tests import TOOLS, arguments, passed
+from .running import run
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -50,21 +49,6 @@ TARGETS = (
     Target("win_amd64", "x86_64-windows-gnu"),
     PURE,
 )
-
-
-def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    """The standard output of a command, which must succeed."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise SystemExit(f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def build_source(dist: Path) -> Path:

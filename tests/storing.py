@@ -38,11 +38,27 @@ class Store:
     """Number of requests that were answered with a failure."""
     before: Callable[[str, str], None] = _nothing
     """Called with method and path before each request is answered."""
+    at_once: int = 0
+    """Maximum number of requests that were under way at the same time."""
+    under_way: int = 0
+    lock: Any = field(default_factory=threading.Lock)
 
     def __call__(self, environment: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         method, path = environment["REQUEST_METHOD"], environment["PATH_INFO"]
-        self.asked.append((method, path))
-        self.before(method, path)
+        with self.lock:
+            self.asked.append((method, path))
+            self.under_way += 1
+            self.at_once = max(self.at_once, self.under_way)
+        try:
+            self.before(method, path)
+            return self._answer(environment, start, method, path)
+        finally:
+            with self.lock:
+                self.under_way -= 1
+
+    def _answer(
+        self, environment: dict[str, Any], start: Callable[..., Any], method: str, path: str
+    ) -> Iterable[bytes]:
         if self.forbidden and path.startswith(self.forbidden):
             return self._failure(403, "AccessDenied", method, start)
         if self.failing:
@@ -62,7 +78,7 @@ class Store:
         _backend().create_bucket(BUCKET, "us-east-1")
         self.asked.clear()
         self.failing.clear()
-        self.forbidden, self.failed, self.before = "", 0, _nothing
+        self.forbidden, self.failed, self.before, self.at_once = "", 0, _nothing, 0
 
     def put(self, name: str, content: bytes) -> str:
         """Store an object, and return its address."""

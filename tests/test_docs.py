@@ -74,6 +74,8 @@ def test_the_site_builds_without_a_warning_and_all_is_there(tmp_path: Path) -> N
     for name in plausibly.__all__:
         assert f'id="plausibly.{name}"' in reference, name
     assert broken_links(site) == []
+    index = (site / "docs" / "index.html").read_text(encoding="utf-8")
+    assert '<a class="picture-link reference internal" href="../_images/emerging.png"><img' in index, "opens large"
 
 
 def broken_links(site: Path) -> list[tuple[str, str]]:

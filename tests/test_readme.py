@@ -87,7 +87,7 @@ def test_the_demo_prints_the_shown_table(tmp_path: Path) -> None:
     assert len(shown) == 4
     assert [line for line in shown if line not in printed] == []
     # The sentence below the table.
-    told = re.search(r"counts them: (\d+) of 1,000 with the list, (\d+) of\s+10 without", README)
+    told = re.search(r"counts them: in this run (\d+) of 1,000 with\s+the list, (\d+) of\s+10 without", README)
     assert told is not None
     said = " ".join(printed)
     assert f"{told[1]} of the 1,000 intervals contain the truth" in said
@@ -147,8 +147,8 @@ def test_the_first_screen_answers_whether_it_is_for_the_reader() -> None:
 def test_the_price_of_privacy_is_what_plans_predict() -> None:
     table = README.partition("| | ε = 1 | ε = 3 |\n|---|---|---|\n")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    assert [name.split()[-3] for name, *_ in rows[1:]] == ["10,000", "1,000,000"] * 2
-    letters = plausibly.Strings("abcdefghijklmnopqrstuvwxyz", 30, other=True)
+    assert [re.findall(r"with ([\d,]+) users", name)[-1] for name, *_ in rows[1:]] == ["10,000", "1,000,000"] * 2
+    letters = plausibly.Strings("abcdefghijklmnopqrstuvwxyz", 16, other=True)
     for column, epsilon in enumerate((1, 3), 1):
         odds = exp(epsilon) / 9
         assert rows[0][column] == f"{ceil(1000 * odds / (1 + odds)) / 10} %", "rounded up, so that it remains true"

@@ -16,6 +16,7 @@ FIGURE = Figure(
             name="coefficients",
             lines=[line("HM", view=_PAPER)],
             vary={"coefficients": range(1, 8), "epsilon": (0.1, 0.5, 1, 2, 3, 4)},
+            kept=["coefficients"],
             errors=ERRORS,
             # At ε = 4, t = 3 and t = 4 differ by 4 %: more repeats tell them apart.
             repeats=20,

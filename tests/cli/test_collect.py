@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import struct
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +18,10 @@ from typer.testing import CliRunner
 from contract.entries import other_than, reports_of
 from files.hostile import resealed
 from files.making import SMALL, damage_group, group_size, small_file
+from plausibly import make
 from plausibly.cli import app
 from plausibly.cli import collect as command
-from plausibly.files import write_reports
+from plausibly.files import read_tally, write_reports
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -136,3 +142,40 @@ def test_a_changed_byte_of_the_metadata_is_skipped_or_refused_and_never_ends_in_
             assert code == 0 or "expected the scheme of" in told, "another scheme is no damage"
         else:
             assert place != hidden
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("processes")
+def test_processes_collect_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    assert run(folder, "--out", tmp_path / "a.tally", "--engine", "processes")[::2] == (0, "")
+    assert run(folder, "--out", tmp_path / "b.tally")[0] == 0
+    assert (tmp_path / "a.tally").read_bytes() == (tmp_path / "b.tally").read_bytes()
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("processes")
+def test_ctrl_c_ends_processes_with_one_message_and_the_next_call_goes_on(tmp_path: Path) -> None:
+    scheme = make("OLH", epsilon=1, domain_size=5000)
+    for number in range(6):
+        write_reports(tmp_path / f"{number}.parquet", scheme, scheme.privatize([3] * 400_000))
+    words = [sys.executable, "-m", "plausibly", "collect", str(tmp_path), "--out", str(tmp_path / "x.tally")]
+    words += ["--engine", "processes"]
+    environment = os.environ | {"PLAUSIBLY_THREADS": "2"}
+    ended = subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True, text=True, env=environment)
+    for _ in range(300):
+        if len(children_of(ended.pid)) >= 3:  # two workers, and the process that tidies up after them
+            break
+        time.sleep(0.1)
+    workers = children_of(ended.pid)  # they import now, or already count
+    os.killpg(ended.pid, signal.SIGINT)
+    told = ended.communicate(timeout=60)[1]
+    assert len(workers) >= 2
+    assert (ended.returncode, told) == (130, f"{command._KEPT}\n")
+    assert children_of(ended.pid) == []
+    assert run(tmp_path, "--out", tmp_path / "x.tally")[0] == 0
+    assert len(read_tally(tmp_path / "x.tally")) == 2_400_000
+
+
+def children_of(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in found.stdout.split()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -35,6 +36,12 @@ def test_the_story_ends_with_the_truth_a_picture_and_a_page(tmp_path: Path) -> N
     page = Path(ending["page"]).read_text(encoding="utf-8")
     assert page.count("<tr>") == 11
     assert 'href="found.html"' in page
+    assert "What the server sees" not in page, "the picture has the truth, which no server sees"
+    assert 'class="simulated"' in page
+    assert '<source media="(max-width: 46rem)"' in page
+    assert 'data-name="found, 95 % interval"' in page
+    assert "(log scale)" in unquote(page)
+    assert not (folder / "demo-narrow.svg").exists()
     assert (folder / "found.html").exists()
     assert not (folder / "demo.svg").exists()
 

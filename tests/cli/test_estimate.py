@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,9 +14,11 @@ from typer.testing import CliRunner
 
 import plausibly
 from cases import in_turn
+from files.making import damage_group, group_size
 from plausibly import SeededRandom, make
 from plausibly.cli import app
-from plausibly.files import read_tally, write_tally
+from plausibly.engines import collect
+from plausibly.files import read_tally, write_reports, write_tally
 
 PETS = ["cat", "dog", "a,b", "fish"]
 CROWD = [4000, 3000, 2000, 1000]
@@ -234,3 +238,67 @@ def test_tallies_that_are_none_or_empty_are_named(tmp_path: Path) -> None:
     code, _, told = run(tally_file(tmp_path / "e.tally", [0, 0, 0, 0]))
     assert code == 1
     assert "e.tally: the tally has no reports" in told
+
+
+# --- from reports, where a tally would keep them ------------------------------------------------------------------
+
+
+@pytest.fixture
+def keyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two report files with texts that cannot be listed."""
+    group_size(monkeypatch, 10)
+    scheme = make("OLH", epsilon=2, domain=plausibly.Keys())
+    (tmp_path / "day").mkdir()
+    for number in range(2):
+        write_reports(tmp_path / "day" / f"{number}.parquet", scheme, scheme.privatize(["cat", "dog"] * 20))
+    return tmp_path / "day"
+
+
+def test_reports_are_asked_as_their_tally_is(keyed: Path, tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("dog\ncat\nfish\n", encoding="utf-8")
+    collect([keyed], tmp_path / "day.tally")
+    options = "--items-file", tmp_path / "items.txt"
+    assert said(keyed, *options) == said(tmp_path / "day.tally", *options)
+    (tmp_path / "day.tally").rename(tmp_path / "named otherwise")
+    (keyed / "0.parquet").rename(keyed / "0.tally")
+    one = said(keyed / "0.tally", keyed / "1.parquet", *options)
+    assert one == said(tmp_path / "named otherwise", *options), "known by content"
+    code, shown, told = run(keyed / "0.tally", *options)
+    assert (code, told) == (0, "")
+    assert "40 reports of OLH, ε = 2." in shown
+
+
+def test_damaged_reports_are_left_out_and_listed(keyed: Path) -> None:
+    damage_group(keyed / "1.parquet", 2)
+    assert run(keyed, "--items", "cat")[0] == 1
+    code, shown, told = run(keyed, "--items", "cat", "--skip-bad")
+    assert code == 0
+    assert "Left out: 1 row group with 10 reports." in told
+    assert "70 reports of OLH" in shown
+
+
+def test_files_without_reports_and_folders_without_files_are_told(tmp_path: Path) -> None:
+    scheme = make("OLH", epsilon=2, domain=plausibly.Keys())
+    write_reports(tmp_path / "empty.parquet", scheme, scheme.privatize([]))
+    code, _, told = run(tmp_path / "empty.parquet", "--items", "cat")
+    assert (code, told) == (1, f"{tmp_path / 'empty.parquet'}: there are no reports to estimate from\n")
+    (tmp_path / "none").mkdir()
+    assert run(tmp_path / "none", "--items", "cat")[::2] == (
+        2,
+        "expected files of reports or folders of them, got none\n",
+    )
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("processes")
+def test_processes_ask_too(keyed: Path) -> None:
+    assert said(keyed, "--items", "cat,dog", "--engine", "processes") == said(keyed, "--items", "cat,dog")
+
+
+def test_a_tally_in_a_pipe_is_not_tasted(pets: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(pets.read_bytes()))
+    writer.start()
+    assert said(pipe) == said(pets)
+    writer.join()

@@ -193,6 +193,12 @@ collect reports.parquet --out new.tally --scheme other.json           | got anot
 collect reports.parquet other.parquet --out new.tally                 | epsilon is 2, not 1
 collect visits.csv --out new.tally                                    | visits.csv
 collect nothing.parquet --out new.tally                               | no such file or folder
+collect foo://bucket/day --out new.tally                              | expected a path, or one of s3://, gs://
+collect s3:///day --out new.tally                                     | expected one such as s3://bucket/day
+collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
+collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
+collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
 collect reports.parquet --out nowhere/new.tally                       | there is no folder
 collect reports.parquet --out new.txt                                 | .tally
 merge a.tally other.tally --out new.tally                             | the scheme of a.tally, got another: epsilon is
@@ -215,7 +221,18 @@ estimate a.tally --out scheme.json                                    | choose a
 estimate search.tally                                                 | name some with --items or --items-file
 estimate empty.tally                                                  | add some with plausibly collect
 estimate sketch.tally --items x --combine mode                        | --combine: unknown 'mode'; did you mean
-estimate reports.parquet                                              | not a tally file
+estimate visits.csv                                                   | visits.csv: not a tally file
+estimate reports.parquet                                              | add them up with collect, and estimate
+estimate keys.parquet                                                 | name some with --items or --items-file
+estimate keys.parquet --items x --combine mean                        | leave it out
+estimate keys.parquet --items x --engine thread                       | did you mean 'threads'?
+estimate keys.parquet reports.parquet --items x                       | expected the scheme of keys.parquet, got another
+estimate keys.parquet visits.csv --items x                            | visits.csv: not a complete Parquet file
+estimate made-up.parquet --items x                                    | pass --simulated to accept them
+estimate a.tally b.tally                                              | merge several with plausibly merge
+estimate a.tally --engine processes                                   | --engine is for files of reports, and a.tally
+estimate a.tally --skip-bad                                           | --skip-bad is for files of reports, and a.tally
+collect reports.parquet --out new.tally --engine flink                | --engine: unknown 'flink'; valid:
 search a.tally                                                        | use plausibly estimate a.tally
 search trellis.tally --level 7                                        | --level: expected a number strictly between
 search search.tally --level 0.1 --no-level                            | expected --level or --no-level
@@ -225,6 +242,7 @@ search search.tally --tree a.csv                                      | valid: .
 changes a.tally a.tally                                               | expected reports that are not in a.tally
 changes a.tally empty.tally                                           | add some with plausibly collect
 changes a.tally b.tally --level 7                                     | --level: expected a number strictly between
+changes a.tally b.tally --same-users                                  | --same-users: expected as many reports after
 changes a.tally b.tally --out x.doc                                   | valid: .csv
 changes a.tally labels.tally --items b                                | labels.tally: --items b: expected one of
 changes labels.tally a.tally --items b                                | labels.tally: --items b: expected one of
@@ -264,6 +282,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
     write_reports("reports.parquet", scheme, scheme.privatize(["a", "b", "a"]))
     write_reports("other.parquet", other, other.privatize(["a", "b", "a"]))
+    keys = make("OLH", epsilon=1, domain=plausibly.Keys())
+    write_reports("keys.parquet", keys, keys.privatize(["x", "y"]))
+    write_reports("made-up.parquet", keys, keys.privatize(["x"], SeededRandom(1)))
     write_reports("simulated.parquet", scheme, scheme.privatize(["a"], SeededRandom(1)))
     for name, each, values in (
         ("a", scheme, ["a", "b"]),

@@ -284,6 +284,27 @@ def test_findings_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [(finding.name, verdict) for finding, verdict in verdicts] == [("elsewhere", told)]
 
 
+def test_a_check_that_fails_is_named_and_loses_no_other_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = replace(FIGURES["fig1"].sweeps[0], lines=FIGURES["fig1"].sweeps[0].lines[:1], n=100, d=4, repeats=1)
+    small = replace(FIGURES["fig1"], sweeps=[replace(sweep, vary={"epsilon": [1]})], panels=FIGURES["fig1"].panels[:1])
+    known = [
+        Finding("mistaken", "7", "A claim.", ("fig1",), lambda rows: Verdict(Outcome.REPRODUCED, "ab"[2])),
+        Finding("sound", "7", "Another.", ("fig1",), lambda rows: Verdict(Outcome.REPRODUCED, "2 > 1")),
+    ]
+    declares(monkeypatch, Experiment(figures=[small], findings=known))
+    for option in ([], ["--json"]):
+        code, shown, told = run("fig1", "--out", tmp_path, "--jobs", "1", *option)
+        assert code == 1
+        assert "sound" in shown
+        assert "mistaken: its check failed with IndexError: string index out of range" in told
+    for name in ("findings.md", "report.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "⚠ not judged: its check failed" in text
+        assert "2 &gt; 1" in text or "2 > 1" in text
+
+
 def test_without_matplotlib_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plausibly.cli.common.find_spec", lambda name: None)
     code, _, told = run("fig1", "--out", tmp_path / "out")

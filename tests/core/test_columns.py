@@ -69,6 +69,10 @@ def test_columns_of_texts_give_the_reports_of_their_list(column: Any) -> None:
         assert (scheme.privatize(column, SeededRandom(5)) == scheme.privatize(WORDS, SeededRandom(5))).all()
 
 
+def _coded(places: list[int]) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(places, pa.uint64()), [0, 3, 7])
+
+
 @in_turn(
     "column",
     [
@@ -77,6 +81,8 @@ def test_columns_of_texts_give_the_reports_of_their_list(column: Any) -> None:
         pa.array([9, 3, 0, 7])[1:],
         pa.chunked_array([[3], [0, 7]]),
         pa.array([3, 0, 7]).dictionary_encode(),
+        pa.chunked_array([pa.array([], pa.uint64()), pa.array([3, 0, 7], pa.uint64())]),
+        pa.chunked_array([_coded([1]), _coded([0, 2])]),
         Series([3, 0, 7]),
     ],
 )
@@ -90,6 +96,7 @@ def test_empty_columns_have_no_reports() -> None:
     assert len(PETS.privatize(pa.array([], pa.string()))) == 0
     assert len(PETS.privatize(pa.chunked_array([], pa.string()))) == 0
     assert len(make("DE", epsilon=1, domain_size=8).privatize(pa.array([], pa.int64()))) == 0
+    assert len(make("DE", epsilon=1, domain_size=8).privatize(pa.array([], pa.uint64()))) == 0
 
 
 @in_turn(

@@ -56,7 +56,9 @@ def test_long_texts_and_many_fields_are_cut() -> None:
     words = difference(one, other)
     assert words.endswith("; 5 more")
     assert "x" * 40 not in words
-    assert difference({"text": "x" * 50 + "a"}, {"text": "x" * 50 + "b"}) == "text is another"
+    assert difference({"text": "x" * 50 + "a"}, {"text": "x" * 50 + "b"}) == "text differs"
+    parts = [{"one": {"rows": rows}, "two": {"rows": rows}} for rows in (3, 4)]
+    assert difference(*parts) == "one rows is 4, not 3; two rows is 4, not 3"
     assert difference({"old": 1}, {"new": {}}) == "old is missing; new is given in addition"
 
 

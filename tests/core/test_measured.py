@@ -86,7 +86,11 @@ def test_a_csv_file_is_safe_and_the_same_as_the_text(tmp_path: Path) -> None:
     assert [float(row["estimate"]) for row in rows] == made.values.tolist()
     assert made.to_csv(tmp_path / "x.csv") is None
     assert (tmp_path / "x.csv").read_bytes() == text.encode()
-    assert '"true"' in (made.top(2).to_csv() or "") or '"false"' in (made.top(2).to_csv() or "")
+    top = (
+        plausibly.make("DE", epsilon=1, domain=["a", "b", "c"]).simulate([900, 0, 0], SeededRandom(1)).estimate().top(2)
+    )
+    told = [row["significant"] for row in csv.DictReader((top.to_csv() or "").splitlines())]
+    assert told == [str(each).lower() for each in top.significant.tolist()] == ["true", "false"]
 
 
 def test_polars_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +106,41 @@ def test_polars_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_reports_have_no_shares() -> None:
     made = plausibly.make("DE", epsilon=1, domain_size=3).accumulator().estimate()
     assert np.isnan(made.to_frame()["share"]).all()
+
+
+def test_no_reports_are_not_shown_as_certainty() -> None:
+    made = plausibly.make("OUE", epsilon=1, domain_size=30).accumulator().estimate()
+    for text in (repr(made), made._repr_html_(), repr(made.top(2))):
+        assert "No reports yet" in text
+        assert "95 % interval" not in text
+        assert "at most" not in text
+    one = plausibly.make("OUE", epsilon=1, domain_size=3).simulate([1, 0, 0], SeededRandom(1)).estimate()
+    assert "No reports" not in repr(one)
+    assert "(1 report)" in one.chart()._caption(" ")
+
+
+def test_the_largest_differences_in_a_notebook_have_intervals_that_hold_together() -> None:
+    # Of plain intervals of the 20 largest of 1,000 differences, none contained the true one. Together, all contain it
+    # with a probability of 95 %: more than 2 of 10 pages with one that does not have a probability of 1.2 %.
+    scheme, wrong = plausibly.make("OUE", epsilon=1, domain_size=1000), 0
+    for seed in range(10):
+        one, other = (scheme.simulate([5] * 1000, SeededRandom(2 * seed + i)).estimate() for i in (0, 1))
+        found = one - other
+        seen = found.shown_rows()
+        low, high = found.interval_of_shown(seen)
+        wrong += not ((low <= 0) & (high >= 0)).all()
+        low, high = seen.interval()
+        assert not ((low <= 0) & (high >= 0)).any()
+    assert wrong <= 2
+    assert "The intervals of all items contain the truth at once" in found._repr_html_()
+
+
+def test_levels_close_to_1_are_levels_for_many_items_too() -> None:
+    scheme = plausibly.make("OUE", epsilon=1, domain_size=5000)
+    one, other = (scheme.simulate([1] * 5000, SeededRandom(seed)).estimate() for seed in (1, 2))
+    low, high = (one - other).interval(1 - 1e-14, together=True)
+    assert np.isfinite(low).all()
+    assert (high > (one - other).interval(1 - 1e-14)[1]).all()
 
 
 # --- notebooks -------------------------------------------------------------------------------------------------------

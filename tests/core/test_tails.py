@@ -1,4 +1,4 @@
-"""The law of noise: it never understates how probable a large estimate is, and it knows its own inverse."""
+"""The law of noise: it does not understate how probable a large estimate is, and it knows its own inverse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def binomial_tail(n: int, q: float, least: int) -> float:
 
 @pytest.mark.parametrize("q", [1e-5, 1e-3, 0.05, 0.25, 0.5])
 @pytest.mark.parametrize("n", [1, 5, 100, 1000, 100_000])
-def test_a_chance_is_never_understated_and_seldom_much_overstated(n: int, q: float) -> None:
+def test_a_small_chance_is_not_understated_and_seldom_much_overstated(n: int, q: float) -> None:
     p, expected, checked = min(0.9, 20 * q), n * q, 0
     scale = 1 / (p - q)
     noise = Noise.of_reports(np.array([sqrt(n * q * (1 - q)) * scale]), n, (-q * scale, (1 - q) * scale))
@@ -30,7 +30,9 @@ def test_a_chance_is_never_understated_and_seldom_much_overstated(n: int, q: flo
         exact = binomial_tail(n, q, least)
         if 1e-9 < exact < 0.02:
             stated = float(noise.chances(np.array([(least - expected) * scale]))[0])
-            assert 1 <= stated / exact < (1.2 if expected >= 100 else 20 if expected > 0.001 else 50)
+            # Nothing here is random. The largest ratios on this grid are 1.10, 13.8 (five of five reports, where the
+            # law allows for more than five) and 30.9 (one report).
+            assert 1 <= stated / exact < (1.11 if expected >= 100 else 14 if expected > 0.001 else 31)
             checked += 1
     assert checked or n * q < 0.05 or n < 10
 

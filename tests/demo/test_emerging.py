@@ -42,6 +42,10 @@ def test_the_picture_can_be_read_on_a_telephone(tmp_path: Path) -> None:
     made = [scheme.simulate([c // part for c in counts], plausibly.SeededRandom(1)).estimate() for part in (20, 1)]
     named = [replace(each, items=np.array(known.items, dtype=object)) for each in made]
     draw_emerging(tmp_path / "x.svg", known, named, named[-1].top(5), ("listed", "found"))
+    draw_emerging(tmp_path / "y.svg", known, named, named[-1].top(5), ("listed", "found"), narrow=True)
+    narrow = (tmp_path / "y.svg").read_text(encoding="utf-8")
+    letters = [float(size) for size in re.findall(r"font(?:-size)?: (?:\w+ )*([\d.]+)px", narrow)]
+    assert min(letters) * 350 / float(re.findall(r'width="([\d.]+)pt"', narrow)[0]) >= 11
     text = (tmp_path / "x.svg").read_text(encoding="utf-8")
     width = float(re.findall(r'width="([\d.]+)pt"', text)[0])
     sizes = [float(size) for size in re.findall(r"font(?:-size)?: (?:\w+ )*([\d.]+)px", text)]

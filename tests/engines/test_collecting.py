@@ -103,6 +103,8 @@ def test_only_empty_files_give_an_empty_tally(tmp_path: Path) -> None:
 
 def test_without_files_the_message_says_so(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="got none"):
+        collect([], tmp_path / "out")
+    with pytest.raises(StateError, match=r"expected a folder of files that end in \.parquet, got none"):
         collect([tmp_path], tmp_path / "out")
     with pytest.raises(StateError, match="no such file or folder"):
         collect([tmp_path / "none"], tmp_path / "out", skip_bad=True)

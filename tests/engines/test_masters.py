@@ -59,7 +59,7 @@ def test_without_java_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyP
 
 def test_without_pyspark_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(ImportError, match=r"pip install 'plausibly\[spark\]'"):
+    with pytest.raises(ImportError, match="Spark needs pyspark: pip install pyspark"):
         connect("local[2]")
 
 

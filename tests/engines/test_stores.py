@@ -1,18 +1,43 @@
-"""Report files in an S3 store: a real server on loopback, with faults that are counted."""
+"""Report files and tallies in an S3 store: a real server on loopback, with faults that are produced and counted."""
 
 from __future__ import annotations
 
+import multiprocessing
+import pickle
+import shlex
+import socket
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from files.making import small_file
-from plausibly.engines import collect
+from cases import in_turn
+from engines.making import one_task_each
+from files.making import SMALL, damage_group, small_file, users_reports
+from plausibly import ParameterError, StateError, make
+from plausibly.cli import app
+from plausibly.core.atomic import locked
+from plausibly.engines import Segment, collect, fold, merge_files
 from plausibly.engines.survey import report_files
-from plausibly.files import ReportFile
+from plausibly.files import (
+    Collected,
+    DamagedError,
+    ReportFile,
+    StoredFile,
+    UnreachableError,
+    read_tally,
+    stores,
+    write_reports,
+)
+from plausibly.files.places import cache_folder, working_path
 from storing import BUCKET, SECRET, Store, running
+
+SLOW_DOWN, BROKEN = (503, "SlowDown"), (500, "InternalError")
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +48,17 @@ def server() -> Iterator[Store]:
 
 
 @pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(server: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The server with an empty bucket, and an environment that leads there."""
     server.reset()
-    for name, value in {
-        "AWS_ENDPOINT_URL": server.endpoint,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }.items():
-        monkeypatch.setenv(name, value)
+    stores._s3.cache_clear()
     for name in ("AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return server
 
 
@@ -46,12 +70,34 @@ def day(store: Store, folder: Path) -> str:
     return f"s3://{BUCKET}/day/"
 
 
-def test_surveying_a_file_takes_two_requests(store: Store, day: str, folder: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def local(folder: Path, tmp_path: Path) -> bytes:
+    """The tally of the local folder."""
+    collect([folder], tmp_path / "local.tally")
+    return (tmp_path / "local.tally").read_bytes()
+
+
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two attempts for each request, and a second of silence."""
+    monkeypatch.setattr(stores, "_ATTEMPTS", 2)
+    monkeypatch.setattr(stores, "_SILENT_SECONDS", 1.0)
+    stores._s3.cache_clear()
+
+
+def content_of(path: Path, count: int = 25, seed: int = 7) -> bytes:
+    """The bytes of a report file."""
+    small_file(path, count, seed=seed)
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+# --- surveying and reading ----------------------------------------------------------------------------------------
+
+
+def test_surveying_a_file_takes_two_requests(store: Store, day: str, tmp_path: Path) -> None:
     for place in range(20):
-        small_file(tmp_path / "more", 5, seed=10 + place)
-        store.put(f"day/more/{place}.parquet", (tmp_path / "more").read_bytes())
-        (tmp_path / "more").unlink()
-    store.asked.clear()
+        store.put(f"day/more/{place}.parquet", content_of(tmp_path / "more", 5, seed=10 + place))
     sources = report_files([day])
     assert store.asked == [("GET", f"/{BUCKET}")], "one listing"
     store.asked.clear()
@@ -59,18 +105,369 @@ def test_surveying_a_file_takes_two_requests(store: Store, day: str, folder: Pat
     assert len(files) == 23
     assert set(Counter(store.asked).values()) == {1}
     assert len(store.asked) == 2 * len(files), "its size, and its end"
+    assert sum(map(len, files)) == 68 + 20 * 5
+
+
+def test_long_metadata_take_one_more_request(store: Store, tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=1, domain=[f"label {place:030}" for place in range(3000)])
+    write_reports(tmp_path / "a", scheme, users_reports(scheme, 25))
+    address = store.put("a.parquet", (tmp_path / "a").read_bytes())
+    assert [each.tolist() for each in ReportFile(address)] == [each.tolist() for each in ReportFile(tmp_path / "a")]
+    assert store.asked == [("HEAD", f"/{BUCKET}/a.parquet")] + 5 * [("GET", f"/{BUCKET}/a.parquet")]
 
 
 def test_a_tally_has_the_same_bytes_wherever_its_reports_are(
-    store: Store, day: str, folder: Path, tmp_path: Path
+    store: Store, day: str, local: bytes, tmp_path: Path
 ) -> None:
-    collect([folder], tmp_path / "local.tally")
-    collect([day], tmp_path / "stored.tally")
-    assert (tmp_path / "stored.tally").read_bytes() == (tmp_path / "local.tally").read_bytes()
+    assert collect([day], tmp_path / "stored.tally").added == 68
+    assert (tmp_path / "stored.tally").read_bytes() == local
     reads = Counter(store.asked)
-    groups = {"0": 3, "1": 4, "2": 1}
-    for name, count in groups.items():
+    for name, groups in {"0": 3, "1": 4, "2": 1}.items():
         path = f"/{BUCKET}/day/{name}.parquet"
         opened = reads["HEAD", path]
-        assert 2 <= opened <= 1 + count, "for the survey, and for each task"
-        assert reads["GET", path] == opened + count, "its end each time, and one request for each row group"
+        assert 2 <= opened <= 1 + groups, "for the survey, and for each task"
+        assert reads["GET", path] == opened + groups, "its end each time, and one request for each row group"
+
+
+@pytest.mark.full
+def test_many_files_are_surveyed_at_a_time_and_in_order(store: Store, tmp_path: Path) -> None:
+    for place in range(24):
+        store.put(f"day/{place:02}.parquet", content_of(tmp_path / "a", 5, seed=place % 12))
+    store.before = lambda method, path: time.sleep(0.05)
+    contents = [store.get(f"day/{place:02}.parquet") for place in range(12)]
+    for place, content in enumerate(contents):
+        store.put(f"day/{12 + place}.parquet", content)
+    found = collect([f"s3://{BUCKET}/day"], tmp_path / "out.tally")
+    assert found.copies == tuple(f"s3://{BUCKET}/day/{place}.parquet" for place in range(12, 24))
+    assert store.at_once >= 8
+
+
+def test_a_stored_folder_is_searched_as_a_local_one(store: Store, folder: Path, tmp_path: Path) -> None:
+    names = (
+        "b/x y+50%.parquet",
+        "b.parquet",
+        "ä#1/z.parquet",
+        "_hidden/c.parquet",
+        "d/.parquet",
+        "b/.e.parquet",
+        "f.csv",
+    )
+    for place, name in enumerate(names):
+        (tmp_path / "day" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "day" / name).write_bytes(content_of(tmp_path / "a", 5, seed=place))
+        store.put(f"day/{name}", (tmp_path / "day" / name).read_bytes())
+    here = [str(path) for path in report_files([tmp_path / "day"]) if isinstance(path, Path)]
+    assert len(here) == 3
+    for address in (f"s3://{BUCKET}/day", f"s3://{BUCKET}/day/", f"s3://{BUCKET}"):
+        there = report_files([address])
+        assert there == [StoredFile(path.replace(str(tmp_path), f"s3://{BUCKET}")) for path in here]
+        assert sum(len(ReportFile(each)) for each in there) == 15
+    address = store.put("without-suffix", store.get("day/b.parquet"))
+    assert report_files([address]) == [StoredFile(address)]
+
+
+def test_openers_of_stored_files_are_plain_data(store: Store, day: str) -> None:
+    opener = pickle.loads(pickle.dumps(StoredFile(f"{day}0.parquet")))
+    assert opener == StoredFile(f"{day}0.parquet")
+    with opener.open() as file:
+        assert file.read(4) == b"PAR1"
+        file.seek(-4, 2)
+        assert (file.read(), file.read(1)) == (b"PAR1", b"")
+        file.seek(0)
+        assert file.seek(2, 1) == 2
+        assert file.read(2) == b"R1"
+
+
+@pytest.mark.full
+def test_another_process_reads_what_this_one_has_surveyed(store: Store, day: str) -> None:
+    segments = [
+        Segment(each, ReportFile(each).identity, 0, len(ReportFile(each).groups)) for each in report_files([day])
+    ]
+    for method in ("spawn", "fork"):
+        with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as pool:
+            assert len(pool.submit(fold, SMALL, segments).result(timeout=60)) == 68
+
+
+# --- faults -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@in_turn("answer", [SLOW_DOWN, BROKEN])
+def test_a_store_that_fails_for_a_while_is_asked_again(
+    answer: tuple[int, str], store: Store, day: str, local: bytes, tmp_path: Path
+) -> None:
+    pending = {"HEAD": 1, "GET": 1}
+
+    def fail_once(method: str, path: str) -> None:
+        if path.endswith("1.parquet") and pending.get(method):
+            pending[method] -= 1
+            store.failing.append(answer)
+
+    store.before, store.failed = fail_once, 0
+    out = tmp_path / f"{answer[0]}.tally"
+    assert collect([day], out).added == 68
+    assert (store.failed, out.read_bytes()) == (2, local)
+
+
+@in_turn("answer", [SLOW_DOWN, BROKEN])
+def test_a_row_group_is_asked_for_again(answer: tuple[int, str], store: Store, day: str) -> None:
+    file = ReportFile(f"{day}0.parquet")
+    store.failing, store.failed = [answer], 0
+    assert len(file.read(2)) == 5, "few bytes: fewer than an answer that says what is wrong"
+    assert store.failed == 1
+
+
+@pytest.mark.full
+def test_a_store_that_goes_on_failing_is_unreachable_and_not_damaged(
+    store: Store, day: str, local: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    one_task_each(monkeypatch)
+    reads = Counter[str]()
+
+    def fail_late(method: str, path: str) -> None:
+        reads[path] += 1
+        if path.endswith("1.parquet") and reads[path] > 6:
+            store.failing.append(BROKEN)
+
+    store.before = fail_late
+    with pytest.raises(UnreachableError, match=r"1\.parquet.*: the store answered with an error \((500|INTERN)"):
+        collect([day], tmp_path / "out.tally", skip_bad=True)
+    assert store.failed >= 2
+    assert not (tmp_path / "out.tally").exists()
+    store.before = lambda method, path: None
+    store.failing.clear()
+    found = collect([day], tmp_path / "out.tally", skip_bad=True)
+    assert (found.resumed + found.added, found.skipped) == (68, ())
+    assert (tmp_path / "out.tally").read_bytes() == local
+
+
+def test_an_object_that_vanishes_after_the_survey_is_unreachable(store: Store, day: str) -> None:
+    segment = Segment(f"{day}0.parquet", ReportFile(f"{day}0.parquet").identity, 0, 3)
+    store.reset()
+    with pytest.raises(UnreachableError, match=r"0\.parquet: there is no such file"):
+        fold(SMALL, [segment], skip_bad=True)
+
+
+def test_a_truncated_object_is_damaged(store: Store, day: str, tmp_path: Path) -> None:
+    store.put("day/1.parquet", store.get("day/1.parquet")[:-100])
+    with pytest.raises(DamagedError, match=r"s3://bucket/day/1\.parquet: not a complete Parquet file"):
+        collect([day], tmp_path / "out.tally")
+    found = collect([day], tmp_path / "out.tally", skip_bad=True)
+    assert (found.added, [each.file for each in found.skipped]) == (28, [f"{day}1.parquet"])
+
+
+def replacing(store: Store, name: str, content: bytes, *, opening: int) -> list[str]:
+    """Replace an object when it is opened for the n-th time, or when it is read then; returns when it has happened."""
+    opened: list[str] = []
+    done: list[str] = []
+
+    def replace(method: str, path: str) -> None:
+        if path.endswith(name):
+            opened.extend([path] * (method == "HEAD"))
+            if len(opened) == opening and not done:
+                done.append(path)
+                store.put(f"day/{name}", content)
+
+    store.before = replace
+    return done
+
+
+def test_an_object_replaced_between_survey_and_read_is_refused(store: Store, day: str, tmp_path: Path) -> None:
+    done = replacing(store, "0.parquet", content_of(tmp_path / "a"), opening=2)
+    with pytest.raises(DamagedError, match=r"day/0\.parquet: the file was replaced during the collection"):
+        collect([day], tmp_path / "out.tally")
+    assert done
+    again = replacing(store, "1.parquet", content_of(tmp_path / "a", 40, seed=8), opening=2)
+    found = collect([day], tmp_path / "out.tally", skip_bad=True)
+    assert again
+    assert {each.file for each in found.skipped} == {f"{day}1.parquet"}
+    assert len(found.tally) == 25 + 3, "the file that was whole, and what is at the other's place now"
+
+
+@in_turn("cut", [None, 300])
+def test_an_object_replaced_or_cut_off_between_two_row_groups_is_refused(
+    cut: int | None, store: Store, tmp_path: Path
+) -> None:
+    address = store.put("a.parquet", content_of(tmp_path / "a", seed=8))
+    file = ReportFile(address)
+    assert len(file.read(0)) == 10
+    store.put("a.parquet", content_of(tmp_path / "a", seed=9)[:cut])
+    for group in (1, 2):
+        with pytest.raises((DamagedError, UnreachableError), match=rf"a\.parquet, row group {group}: "):
+            file.read(group)
+
+
+def test_damage_within_a_stored_row_group_is_named(store: Store, day: str, folder: Path, tmp_path: Path) -> None:
+    damage_group(folder / "1.parquet", 2)
+    store.put("day/1.parquet", (folder / "1.parquet").read_bytes())
+    found = collect([day], tmp_path / "out.tally", skip_bad=True)
+    assert [(each.file, each.group) for each in found.skipped] == [(f"{day}1.parquet", 2)]
+    assert found.added == 58
+
+
+# --- tallies in the store -----------------------------------------------------------------------------------------
+
+
+def test_a_tally_is_uploaded_whole_and_added_to(store: Store, day: str, local: bytes, tmp_path: Path) -> None:
+    out = f"s3://{BUCKET}/results/day.tally"
+    assert collect([f"{day}0.parquet"], out).added == 25
+    assert collect([day], out).added == 43
+    assert store.get("results/day.tally") == local
+    assert len(read_tally(out)) == 68
+    store.asked.clear()
+    assert collect([day], out).added == 0
+    assert not [asked for asked in store.asked if asked[0] in ("PUT", "POST")], "nothing new, nothing uploaded"
+    assert not list(cache_folder().iterdir())
+
+
+@pytest.mark.full
+def test_an_upload_that_fails_is_made_good_without_reading_again(
+    store: Store, day: str, local: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    out = f"s3://{BUCKET}/results/day.tally"
+    collect([f"{day}0.parquet"], out)
+    before = store.get("results/day.tally")
+
+    def fail_uploads(method: str, path: str) -> None:
+        if method in ("PUT", "POST"):
+            store.failing.append(SLOW_DOWN)
+
+    store.before = fail_uploads
+    with pytest.raises(UnreachableError, match=r"s3://bucket/results/day\.tally: the store answered"):
+        collect([day], out)
+    assert store.failed >= 2
+    assert store.get("results/day.tally") == before, "as it was"
+    store.before = lambda method, path: None
+    store.asked.clear()
+    found = collect([day], out)
+    assert (found.resumed, found.added, store.get("results/day.tally")) == (43, 0, local)
+    reads = Counter(path for method, path in store.asked if method == "GET" and path.endswith(".parquet"))
+    assert set(reads.values()) == {1}, "the survey"
+    assert not list(cache_folder().iterdir())
+
+
+def test_two_collections_on_a_machine_do_not_share_a_stored_tally(store: Store, day: str) -> None:
+    out = f"s3://{BUCKET}/day.tally"
+    with locked(working_path(out)), pytest.raises(StateError, match=r"^s3://bucket/day\.tally: another process"):
+        collect([day], out)
+
+
+def test_stored_tallies_are_merged(store: Store, day: str, local: bytes, tmp_path: Path) -> None:
+    parts = [f"s3://{BUCKET}/{place}.tally" for place in range(3)]
+    for place, part in enumerate(parts):
+        collect([f"{day}{place}.parquet"], part)
+    merge_files(parts, f"s3://{BUCKET}/all.tally")
+    assert store.get("all.tally") == local
+    with pytest.raises(StateError, match=r"all\.tally: the file exists already"):
+        merge_files(parts, f"s3://{BUCKET}/all.tally")
+    with pytest.raises(ParameterError, match="overwrite an input file"):
+        merge_files(parts, parts[0])
+    assert store.names()[:2] == ["0.tally", "1.tally"]
+
+
+def test_a_damaged_stored_tally_is_named(store: Store, day: str, local: bytes) -> None:
+    address = store.put("a.tally", local[:-1])
+    with pytest.raises(StateError, match=r"s3://bucket/a\.tally: expected [0-9]+ bytes, got [0-9]+: cut off"):
+        Collected.read(address)
+
+
+# --- the command line ---------------------------------------------------------------------------------------------
+
+
+def run(words: str) -> tuple[int, str, str]:
+    """Exit code, results and messages of a command."""
+    ended = CliRunner().invoke(app, shlex.split(words), terminal_width=200)
+    assert ended.exception is None or isinstance(ended.exception, SystemExit), ended.exception
+    return ended.exit_code, ended.stdout, " ".join(ended.stderr.split())
+
+
+@pytest.mark.full
+def test_commands_work_on_a_store(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pets.txt").write_text("cat\ndog\ndog\n", encoding="utf-8")
+    Path("scheme.json").write_text(make("DE", epsilon=1, domain=["cat", "dog"]).to_json(), encoding="utf-8")
+    for name in ("mon", "tue"):
+        command = f"privatize pets.txt --scheme scheme.json --out s3://{BUCKET}/day/{name}.parquet"
+        assert run(command)[::2] == (0, "")
+        code, _, told = run(command)
+        assert (code, told) == (
+            1,
+            f"s3://{BUCKET}/day/{name}.parquet: exists already, and reports are never overwritten; choose another name",
+        )
+        command = f"collect s3://{BUCKET}/day/{name}.parquet --out s3://{BUCKET}/{name}.tally"
+        code, result, _ = run(command)
+        assert code == 0
+        assert result.splitlines()[-1] == f"Written: s3://{BUCKET}/{name}.tally"
+    assert run(f"merge s3://{BUCKET}/mon.tally s3://{BUCKET}/tue.tally --out all.tally")[0] == 0
+    assert run(f"collect s3://{BUCKET}/day --out again.tally")[0] == 0
+    assert Path("all.tally").read_bytes() == Path("again.tally").read_bytes()
+    assert "6 reports of DE" in run("estimate file://" + str(tmp_path / "all.tally"))[1]
+    assert "3 reports of DE" in run(f"estimate s3://{BUCKET}/mon.tally")[1]
+    assert run(f"changes s3://{BUCKET}/mon.tally s3://{BUCKET}/tue.tally")[0] == 0
+    assert "not in s3://bucket/mon.tally" in run(f"changes s3://{BUCKET}/mon.tally s3://{BUCKET}/mon.tally")[2]
+    for name in ("mon.tally", "day/mon.parquet"):
+        assert "a tally, " in (shown := run(f"show s3://{BUCKET}/{name}")[1]) or "a file of reports, " in shown
+    assert store.names() == ["day/mon.parquet", "day/tue.parquet", "mon.tally", "tue.tally"]
+
+
+def nowhere() -> str:
+    """An endpoint where nobody listens."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+
+@pytest.mark.full
+def test_what_cannot_be_reached_is_told_with_advice(
+    store: Store, day: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    store.put("empty/readme.txt", b"nothing here")
+    before = store.names()
+    silent = socket.create_server(("127.0.0.1", 0))
+    forbid = partial(setattr, store, "forbidden", f"/{BUCKET}")
+    allow = partial(setattr, store, "forbidden", "")
+    endpoint = partial(monkeypatch.setenv, "AWS_ENDPOINT_URL")
+    steps: list[tuple[Callable[[], object], str, str]] = [
+        (
+            forbid,
+            f"collect {day} --out out.tally --skip-bad",
+            "access denied; check the credentials in the environment",
+        ),
+        (forbid, f"collect {day}0.parquet --out out.tally --skip-bad", "access denied; check the credentials"),
+        (forbid, f"estimate s3://{BUCKET}/out.tally", "access denied; check the credentials"),
+        (forbid, f"show {day}0.parquet", "access denied; check the credentials"),
+        (allow, "collect s3://nobody/day --out out.tally", "there is no such bucket; check its name and the endpoint"),
+        (allow, f"collect s3://{BUCKET}/night --out out.tally", "expected a file, or a folder of files that end in"),
+        (allow, f"collect s3://{BUCKET}/empty --out out.tally", "expected a file, or a folder of files that end in"),
+        (
+            allow,
+            f"collect {day}9.parquet --out out.tally --skip-bad",
+            "9.parquet: there is no such file; check its name",
+        ),
+        (allow, f"collect {day}0.parquet --out s3://nobody/out.tally", "out.tally: there is no such bucket"),
+        (allow, f"collect foo://{BUCKET}/day --out out.tally", "expected a path, or one of s3://, gs://"),
+        (allow, f"collect s3://key:{SECRET}@{BUCKET}/day --out out.tally", "set them in the environment"),
+        (allow, f"collect 's3://{BUCKET}/day?secret_key={SECRET}' --out out.tally", "set them in the environment"),
+        (partial(endpoint, nowhere()), f"collect {day} --out out.tally --skip-bad", "the store does not answer; check"),
+        (
+            partial(endpoint, f"http://127.0.0.1:{silent.getsockname()[1]}"),
+            f"collect {day}0.parquet --out out.tally --skip-bad",
+            "the store does not answer; check the endpoint in the environment and the network",
+        ),
+    ]
+    with silent:
+        for prepare, words, told in steps:
+            prepare()
+            start = time.monotonic()
+            code, result, message = run(words)
+            assert time.monotonic() - start < 30, words
+            assert (code, result) == (1, ""), (words, message)
+            assert told in message, (words, message)
+            assert SECRET not in message, words
+            assert not list(tmp_path.glob("*out*")), words
+    assert [path.name[-20:] for path in cache_folder().iterdir()] == ["out.tally.unfinished"], "of the failed upload"
+    assert store.names() == before

@@ -80,7 +80,7 @@ def test_another_version_is_refused_and_its_pickle_never_read(folder: Path, monk
     older = labelled(run(job, tasks[:1])[:-9], version="0.0.9", host="node7", added="by a later version")
     told = f"the worker node7 runs plausibly 0.0.9, this process {__version__}; install the same version on all workers"
     for reply in (older, combine(job, [run(job, tasks[1:]), older])):
-        with pytest.raises(StateError, match=re.escape(f"{told}: pip install plausibly=={__version__}")):
+        with pytest.raises(StateError, match=re.escape(told)):
             Wave(range(3)).state(reply)
     reply = run(labelled(job, version="7.0")[:-9], tasks)
     monkeypatch.setattr(workers, "__version__", "7.0")

@@ -43,6 +43,7 @@ def test_a_planted_tie_cannot_be_told() -> None:
     assert 0 < refuted <= MOST
 
 
+@pytest.mark.full
 def test_a_claim_of_several_ties_cannot_be_told_either() -> None:
     generator = np.random.default_rng(2)
     # Nine clear comparisons do not make up for the tie; ten ties are not refuted more often than one.

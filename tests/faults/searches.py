@@ -301,7 +301,7 @@ PLANS: list[Plan] = [
         "the intervals of a part taken for those of the crowd",
         (
             Edit(
-                "core.parts:scaled_up",
+                "core.parts:scaled_up_with_unheld",
                 "variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share",
                 "variance",
             ),

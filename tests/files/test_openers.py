@@ -14,6 +14,7 @@ import plausibly
 from files.making import SMALL, damage_group, group_size, small_file
 from plausibly.engines import Segment, collect, fold
 from plausibly.files import DamagedError, LocalFile, ReportFile, UnreachableError, write_reports
+from plausibly.files.openers import opener_of
 
 
 class Slow(io.BytesIO):
@@ -164,3 +165,21 @@ class Forgetful:
 def test_an_opener_that_returns_nothing_is_told_so() -> None:
     with pytest.raises(plausibly.StateError, match=r"a\.parquet: expected an open file from its opener, got NoneType"):
         ReportFile(Forgetful())
+
+
+def test_a_file_with_an_address_on_this_machine_is_a_local_one(tmp_path: Path) -> None:
+    small_file(tmp_path / "a b.parquet", 25)
+    address = f"file://{tmp_path}/a%20b.parquet"
+    assert opener_of(address) == LocalFile(str(tmp_path / "a b.parquet"))
+    assert len(ReportFile(address)) == 25
+    found = collect([f"file://{tmp_path}"], f"file://{tmp_path}/out.tally")
+    assert (found.added, (tmp_path / "out.tally").exists()) == (25, True)
+
+
+def test_the_first_bytes_of_a_long_file_are_checked_with_its_first_row_group(tmp_path: Path) -> None:
+    small_file(tmp_path / "a.parquet", 300_000)
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    assert len(content) > 2**16
+    content[0] ^= 1
+    with pytest.raises(DamagedError, match="row group 0: not a complete Parquet file"):
+        ReportFile(Stored("mem://a", bytes(content))).read(0)

@@ -10,7 +10,9 @@ import pytest
 import plausibly
 from cases import in_turn
 from plausibly import Above, SeededRandom, Strings, plan
-from plausibly.planner.search_power import nats_per_character, smallest_share
+from plausibly.core.wording import percent
+from plausibly.planner.search_power import nats_per_character, share_up_to, smallest_share
+from plausibly.search.base import Search
 from plausibly.search.letter_prior import ordinary_text
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -37,7 +39,7 @@ def words(strings: Strings, length: int, count: int, rng: np.random.Generator, *
 def found_share(length: int, most: int, epsilon: int, n: int, *, random: bool, times: float, runs: int) -> float:
     """The share of planted strings that is found, if each has so many times what the rule asks for."""
     strings = Strings(LETTERS, most)
-    scheme = plausibly.TRELLIS(epsilon, domain=strings, users=n)
+    scheme = plausibly.TRELLIS(epsilon, domain=strings, users=n, typical_length=most)
     share = times * smallest_share(scheme, n, 0.95, nats_per_character(strings)[random], length)
     rng = np.random.default_rng(11)
     tail = words(strings, length, 3000, rng, random=random)
@@ -54,7 +56,13 @@ def found_share(length: int, most: int, epsilon: int, n: int, *, random: bool, t
 @pytest.mark.slow
 @in_turn(
     ("length", "most", "epsilon", "n", "random"),
-    [(6, 6, 3, 100_000, False), (6, 6, 3, 100_000, True), (10, 16, 3, 100_000, False), (4, 6, 1, 200_000, False)],
+    [
+        (6, 6, 3, 100_000, False),
+        (6, 6, 3, 100_000, True),
+        (10, 16, 3, 100_000, False),
+        (4, 6, 1, 200_000, False),
+        (29, 30, 3, 200_000, False),
+    ],
 )
 def test_what_the_rule_asks_for_is_found_and_two_thirds_of_it_are_not(
     length: int, most: int, epsilon: int, n: int, random: bool
@@ -79,6 +87,50 @@ def test_words_cost_less_than_random_strings_and_no_more_where_there_are_no_word
     text, random = nats_per_character(Strings(LETTERS, 6))
     assert text < random == pytest.approx(np.log(26))
     assert nats_per_character(Strings("01", 6))[0] == pytest.approx(np.log(2))
+
+
+@in_turn("most", [1, 2, 6, 16, 17, 30])
+def test_what_is_promised_for_the_longest_strings_is_enough_for_all(most: int) -> None:
+    for n, epsilon in ((10**5, 1), (10**6, 4)):
+        strings = Strings(LETTERS, most)
+        scheme = plausibly.TRELLIS(epsilon, domain=strings, users=n, typical_length=most)
+        every = [
+            smallest_share(scheme, n, 0.95, nats_per_character(strings)[0], length) for length in range(1, most + 1)
+        ]
+        assert share_up_to(scheme, n, 0.95, nats_per_character(strings)[0]) == max(every)
+
+
+def test_a_plan_promises_what_its_longest_strings_take() -> None:
+    found = plan(Strings(LETTERS, 30), 10**5, epsilon=1, hash_seed=0)
+    assert isinstance(found.scheme, Search)
+    assert found.finds == share_up_to(found.scheme, 10**5, 0.95, nats_per_character(found.scheme.strings)[0])
+    assert found.shorter is not None
+    length, share = found.shorter
+    assert length == 16
+    assert share < found.finds / 1.5
+    assert found.verdict.endswith(
+        f"{percent(found.finds)} of users have ({percent(share)} if it has at most 16 characters)."
+    )
+    assert "in 95 % of collections; those of up to 16 characters that " in str(found)
+    # The division of users by the longest strings beats that by strings of 16 characters, for these as well.
+    other = plausibly.TRELLIS(1, domain=found.scheme.strings, users=10**5)
+    for most, better in ((30, found.finds), (16, share)):
+        assert better < share_up_to(other, 10**5, 0.95, nats_per_character(found.scheme.strings)[0], most)
+    few = plan(Strings(LETTERS, 30), 1000, epsilon=1)
+    assert few.verdict.startswith("This plan shows almost nothing: you would only see strings of at most 16 characters")
+    assert plan(Strings(LETTERS, 16), 10**5, epsilon=1).shorter is None
+
+
+def test_rejected_searches_are_compared_by_what_they_find() -> None:
+    found = plan(Strings(LETTERS, 30), 10**5, epsilon=1)
+    _, extending = found.runners_up
+    assert found.best.finds == found.finds
+    assert extending.finds is not None
+    assert found.finds < extending.finds
+    assert f"finds from {percent(extending.finds)}" in str(found)
+    assert repr(extending).startswith("<PEM over OLH: finds from ")
+    assert "random characters take" in str(found)
+    assert "random characters" not in str(plan(Strings("01", 30), 10**5, epsilon=1))
 
 
 def test_a_plan_says_what_a_search_finds() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from plausibly.experiments import Contrast, Curves, Evidence, Mean, Outcome, Row, decided, judged
+from invented import rows_of
+from plausibly.experiments import Contrast, Curves, Evidence, Finding, Mean, Outcome, Row, Verdict, decided, judged
 from reproduction.figures import FIGURES
 from reproduction.figures.table2 import AS_PROGRAMMED, PAPER, as_run
 from reproduction.findings import FINDINGS
@@ -54,6 +55,30 @@ def test_without_rows_nothing_is_claimed() -> None:
     verdicts = [verdict for _, verdict in judged(FINDINGS, {})]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.OPEN}
     assert len(verdicts) == len(FINDINGS)
+
+
+@pytest.mark.full
+def test_a_quick_run_can_judge_every_finding_but_those_about_time() -> None:
+    # Invented rows have no times of single parts. A finding that reads a place which a quick run leaves out is open.
+    rows = {name: rows_of(figure.quick()) for name, figure in FIGURES.items()}
+    verdicts = list(judged(FINDINGS, rows))
+    assert [(finding.name, verdict.numbers) for finding, verdict in verdicts if verdict.outcome is Outcome.FAILED] == []
+    unread = {finding.name for finding, verdict in verdicts if verdict.outcome is Outcome.OPEN}
+    assert unread == {finding.name for finding in FINDINGS if "times" in finding.figures}
+
+
+def test_a_place_that_was_not_measured_is_told_apart_from_a_mistake() -> None:
+    def unmeasured(rows: Curves) -> Verdict:
+        return Verdict(Outcome.REPRODUCED, str(rows.curve("fig4", "epsilon", "HM")[4]))
+
+    def mistaken(rows: Curves) -> Verdict:
+        return Verdict(Outcome.REPRODUCED, ["no such place"][1])
+
+    findings = [Finding(each.__name__, "7", "True.", ("fig4",), each) for each in (unmeasured, mistaken, unmeasured)]
+    rows = {"fig4": list(line("fig4", "epsilon", "HM", {1: 3.0}, "epsilon"))}
+    first, second, third = (verdict for _, verdict in judged(findings, rows))
+    assert first.outcome is third.outcome is Outcome.OPEN
+    assert second == Verdict(Outcome.FAILED, "IndexError: list index out of range")
 
 
 @pytest.mark.parametrize(

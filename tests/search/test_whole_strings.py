@@ -46,7 +46,10 @@ def errors(
     return np.array(found), np.array(stated)
 
 
-@pytest.mark.parametrize(("oracle", "cells"), [("SS", 1024), ("TLH", 1024), ("SS", 64), ("HM", 64)])
+@pytest.mark.parametrize(
+    ("oracle", "cells"),
+    [("SS", 64), *(pytest.param(*each, marks=pytest.mark.full) for each in (("SS", 1024), ("TLH", 1024), ("HM", 64)))],
+)
 def test_counts_are_unbiased_and_vary_as_stated(oracle: str, cells: int) -> None:
     # 300 runs of 9 strings: bounds of 4.5 standard errors are passed by chance once in 15,000 times for all strings.
     asked, runs = [*CROWD, "cccccc"], 300
@@ -108,7 +111,7 @@ def test_strings_that_share_a_cell_are_separated() -> None:
     assert sqrt(alone.variance[0]) > 1_000  # which the stated variance allows for
 
 
-@pytest.mark.parametrize("oracle", ["SS", "FLH"])
+@pytest.mark.parametrize("oracle", ["SS", pytest.param("FLH", marks=pytest.mark.full)])
 def test_the_number_of_pairs_with_a_common_prefix_is_unbiased(oracle: str) -> None:
     crowd = CROWD | RARE
     pairs = sum(count * (count - 1) for count in crowd.values())

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.history import Kind, history_text, without_steps
-from ..core.wording import label_of
+from ..core.wording import label_of, plural
 from ..pages.answers import Answer
 from ..pages.estimates import write_estimates, write_tree
 from .common import print_table
@@ -47,7 +47,7 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
     else:
         console.print("Nothing found.", highlight=False)
     scheme, made = answer.source.scheme, answer.estimates
-    of = f"{made.n:,} reports of {scheme.name}, {answer.privacy.partition(':')[0]}."
+    of = f"{plural(made.n, 'report')} of {scheme.name}, {answer.privacy.partition(':')[0]}."
     steps = without_steps(made.history, Kind.SELECTION, Kind.SEARCH)
     after = [f"After {history_text(steps)}."] if steps else []
     console.print(f"\n{escape(' '.join([of, *after, *answer.notes()]))}", highlight=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from ..core.skipped import left_out
-from ..core.wording import visible
+from ..core.wording import plural
 from ..engines.collecting import Collection
 from ..engines.collecting import collect as collected
 from ..files.places import expect_ending
-from .common import echo_json, exit_on_error, key_of, messages, progress, results
+from .common import echo_json, exit_on_error, key_of, messages, progress, results, tell_skipped
+from .engines import engine_of
 from .naming import scheme_of
 from .options.collect import CollectOptions
 
@@ -22,22 +22,20 @@ def collect(request: CollectOptions) -> None:
     console = messages()
     with exit_on_error(console, request, _KEPT):
         expect_ending(request.out, [".tally"])
+        engine = engine_of(request.engine)
         expected = None if request.scheme is None else scheme_of(request.scheme)
         with progress(console, "collecting") as advance:
             found = collected(
                 request.inputs,
                 request.out,
+                engine=engine,
                 scheme=expected,
                 skip_bad=request.skip_bad,
                 allow_simulated=request.simulated,
                 progress=advance,
                 key=key_of(console, request.key_file),
             )
-    if found.skipped:
-        console.print(f"Left out: {left_out(found.skipped)}.", style="yellow", highlight=False)
-        for each in found.skipped:
-            place = visible(each.file if each.group is None else f"{each.file}, row group {each.group}")
-            console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
+    tell_skipped(console, found.skipped)
     if request.as_json:
         echo_json(_for_machines(found, request.out))
     else:
@@ -61,10 +59,10 @@ def _for_machines(found: Collection, out: str) -> dict[str, object]:
 
 def _print(found: Collection, out: str) -> None:
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("added", f"{found.added:,} reports")
+    facts.add_row("added", plural(found.added, "report"))
     if found.resumed:
-        facts.add_row("resumed", f"{found.resumed:,} reports, from an earlier run that was stopped")
-    facts.add_row("total", f"{len(found.tally):,} reports{' (simulated)' * found.state.simulated}")
+        facts.add_row("resumed", f"{plural(found.resumed, 'report')}, from an earlier run that was stopped")
+    facts.add_row("total", f"{plural(len(found.tally), 'report')}{' (simulated)' * found.state.simulated}")
     facts.add_row("files", f"{found.files:,}")
     if found.copies:
         facts.add_row("copies", f"{len(found.copies):,}, of files that are already counted")

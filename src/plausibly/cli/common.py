@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -28,6 +28,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..core.errors import ParameterError, PlausiblyError, StateError
+from ..core.skipped import Skipped, left_out
 from ..core.wording import visible
 from ..device import DeviceError
 from ..files.authentication import Key
@@ -151,6 +152,15 @@ def key_of(console: Console, path: Path | None) -> Key | None:
     for each in caught:
         console.print(escape(str(each.message)), style="yellow", soft_wrap=True, highlight=False)
     return key
+
+
+def tell_skipped(console: Console, skipped: Sequence[Skipped]) -> None:
+    """List the damaged files and row groups that a command has left out."""
+    if skipped:
+        console.print(f"Left out: {left_out(skipped)}.", style="yellow", highlight=False)
+    for each in skipped:
+        place = visible(each.file if each.group is None else f"{each.file}, row group {each.group}")
+        console.print(f"  {escape(place)}: {escape(each.reason)}", style="yellow", soft_wrap=True, highlight=False)
 
 
 def need_module(module: str, what: str, install: str) -> None:

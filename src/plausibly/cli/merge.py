@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.markup import escape
 
+from ..core.wording import plural
 from ..engines.merging import merge_files
 from ..files.overwriting import refuse_inputs
 from ..files.places import expect_ending
@@ -42,6 +43,6 @@ def merge(request: MergeOptions) -> None:
         )
         return
     printed = results()
-    reports = f"{len(whole):,} reports{' (simulated)' * whole.simulated} of {whole.scheme.name}"
+    reports = f"{plural(len(whole), 'report')}{' (simulated)' * whole.simulated} of {whole.scheme.name}"
     printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
     printed.print(f"Written: {escape(request.out)}", soft_wrap=True, highlight=False)

@@ -25,34 +25,16 @@ from .spelling import spelled
 def plan(request: PlanOptions) -> None:
     """Run ``plausibly plan``."""
     with exit_on_error(messages(), request):
-        if request.within is not None and request.find is not None:
-            raise ParameterError("expected one target, got --within and --find")
-        if request.within is None and (request.every or request.frequency != "0"):
-            raise ParameterError("--frequency and --every need --within")
-        if request.within is None and request.find is None and request.confidence != "95%":
-            raise ParameterError("--confidence needs --within or --find")
-        if request.other and not (request.label or request.labels or request.alphabet):
-            raise ParameterError("--other needs --label, --labels or --alphabet")
-        if request.normalize is not None and not (request.label or request.labels or request.keys or request.alphabet):
-            raise ParameterError("--normalize needs --label, --labels, --keys or --alphabet")
+        _expect_sense(request)
         if request.save is not None:
             folder_of(request.save)
             refuse_replacing(request.save, inputs_of(request), schemes=False)
             expect_suffix(request.save, [".json"])
-        steps = () if request.normalize is None else steps_of(request.normalize)
-        target = None if request.find is None else Above(request.find, request.confidence)
         found = planned(
-            _domain(
-                request.items,
-                _named(request.label, request.labels, request.other, steps),
-                Keys(normalize=steps) if request.keys else None,
-                _texts(request.alphabet, request.length, request.other, steps),
-            ),
+            _domain(request),
             request.users,
             epsilon=request.epsilon,
-            target=target
-            if request.within is None
-            else Within(request.within, request.confidence, request.frequency, request.every),
+            target=_target(request),
             limits=Limits(
                 report_bytes=request.report_bytes,
                 memory=request.memory,
@@ -72,6 +54,43 @@ def plan(request: PlanOptions) -> None:
         _print(found, request)
 
 
+def _expect_sense(request: PlanOptions) -> None:
+    # Refuse options without those that they belong to.
+    named, lists = request.label or request.labels, "--label, --labels"
+    if request.within is not None and request.find is not None:
+        raise ParameterError("expected one target, got --within and --find")
+    if request.within is None and (request.every or request.frequency != "0"):
+        raise ParameterError("--frequency and --every need --within")
+    if request.within is None and request.find is None and request.confidence != "95%":
+        raise ParameterError("--confidence needs --within or --find")
+    if request.other and not (named or request.alphabet):
+        raise ParameterError(f"--other needs {lists} or --alphabet")
+    if request.normalize is not None and not (named or request.keys or request.alphabet):
+        raise ParameterError(f"--normalize needs {lists}, --keys or --alphabet")
+
+
+def _target(request: PlanOptions) -> Within | Above | None:
+    if request.within is not None:
+        return Within(request.within, request.confidence, request.frequency, request.every)
+    return None if request.find is None else Above(request.find, request.confidence)
+
+
+def _domain(request: PlanOptions) -> Domain | int:
+    steps = () if request.normalize is None else steps_of(request.normalize)
+    given = {
+        "--items": request.items,
+        "--label": _named(request.label, request.labels, request.other, steps),
+        "--keys": Keys(normalize=steps) if request.keys else None,
+        "--alphabet": _texts(request.alphabet, request.length, request.other, steps),
+    }
+    chosen = {name: domain for name, domain in given.items() if domain is not None}
+    if len(chosen) != 1:
+        got = " and ".join(chosen) or "none"
+        raise ParameterError(f"expected one of {', '.join(given)}, got {got}")
+    [domain] = chosen.values()
+    return domain
+
+
 def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:
     if label and path is not None:
         raise ParameterError("expected --label or --labels, got both")
@@ -88,15 +107,6 @@ def _texts(alphabet: str | None, length: int | None, other: bool, steps: Sequenc
     if alphabet is None or length is None:
         return None
     return Strings(spelled_out(alphabet), length, other=other, normalize=steps)
-
-
-def _domain(items: int | None, labels: Labels | None, keys: Keys | None, texts: Strings | None) -> Domain | int:
-    given = {"--items": items, "--label": labels, "--keys": keys, "--alphabet": texts}
-    chosen = [name for name, domain in given.items() if domain is not None]
-    if len(chosen) != 1:
-        got = " and ".join(chosen) or "none"
-        raise ParameterError(f"expected one of {', '.join(given)}, got {got}")
-    return items or labels or keys or texts or 0
 
 
 def spelled_out(alphabet: str) -> str:

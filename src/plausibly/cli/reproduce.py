@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_folder_name
+from ..core.wording import visible
 from ..experiments.aol import log
 from ..experiments.cells import Cell
 from ..experiments.figure import wanted
-from ..experiments.findings import Outcome
+from ..experiments.findings import Finding, Outcome, Verdict
 from ..experiments.planning import Plan, plan, write_plan
 from ..experiments.results import held
 from ..experiments.runner import run
@@ -24,7 +26,7 @@ from .options.reproduce import ReproduceOptions
 
 _COLOURS = {
     Outcome.REPRODUCED: "green",
-    Outcome.NOT_REPRODUCED: "red",
+    **dict.fromkeys((Outcome.NOT_REPRODUCED, Outcome.FAILED), "red"),
     **dict.fromkeys((Outcome.REVERSED, Outcome.DECODER, Outcome.NUMPY, Outcome.COMPILED), "yellow"),
     **dict.fromkeys((Outcome.UNCLEAR, Outcome.OTHER_DATA, Outcome.TOO_FEW, Outcome.OPEN), "dim"),
 }
@@ -38,19 +40,9 @@ def reproduce(request: ReproduceOptions) -> None:
             expect_folder_name(request.out)
         if request.rows is not None:
             refuse_inputs(request.rows, inputs_of(request))
-        asked = plan(request.names or [], request.folder)
-        if request.aol is not None:
-            asked = asked.on_log(request.aol)
-            if (unread := log()).malformed:
-                places = "; ".join(unread.places)
-                console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
-        if request.quick:
-            asked = asked.quick()
+        asked = _asked(request, console)
         if request.show:
-            if request.as_json:
-                echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
-            else:
-                Console().print(_listed(asked))
+            _list(asked, request)
             return
         need_pictures()
         cells = wanted(asked.figures)
@@ -60,17 +52,28 @@ def reproduce(request: ReproduceOptions) -> None:
             run(cells, results, jobs=request.jobs, console=console, setup=asked.setup)
             report, verdicts = write_plan(asked, results, out)
     if request.as_json:
-        found = [
-            {
-                "finding": finding.name,
-                "outcome": verdict.outcome.value,
-                "numbers": verdict.numbers,
-                "rule": verdict.rule,
-            }
-            for finding, verdict in verdicts
-        ]
-        echo_json({"report": str(report), "findings": found})
-        return
+        echo_json({"report": str(report), "findings": [_for_machines(*each) for each in verdicts]})
+    else:
+        _print(report, verdicts)
+    _exit_if_failed(console, verdicts)
+
+
+def _asked(request: ReproduceOptions, console: Console) -> Plan:
+    asked = plan(request.names or [], request.folder)
+    if request.aol is not None:
+        asked = asked.on_log(request.aol)
+        if (unread := log()).malformed:
+            places = "; ".join(unread.places)
+            console.print(f"{unread.malformed:,} rows of the log could not be read: {escape(places)} …")
+    return asked.quick() if request.quick else asked
+
+
+def _for_machines(finding: Finding, verdict: Verdict) -> dict[str, str]:
+    told = {"outcome": verdict.outcome.value, "numbers": verdict.numbers, "rule": verdict.rule}
+    return {"finding": finding.name} | told
+
+
+def _print(report: Path, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
     printed = Console()
     if verdicts:
         table = Table("finding", "verdict", box=None, pad_edge=False)
@@ -78,6 +81,16 @@ def reproduce(request: ReproduceOptions) -> None:
             table.add_row(escape(finding.name), f"[{_COLOURS[verdict.outcome]}]{escape(verdict.outcome)}[/]")
         printed.print(table)
     printed.print(f"Report: {escape(str(report))}", soft_wrap=True, highlight=False)
+
+
+def _exit_if_failed(console: Console, verdicts: Sequence[tuple[Finding, Verdict]]) -> None:
+    # The report is written all the same: the measurements are right, only these checks are not.
+    failed = [(finding, verdict) for finding, verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    for finding, verdict in failed:
+        told = f"{finding.name}: its check failed with {verdict.numbers}"
+        console.print(escape(visible(told)), style="red", soft_wrap=True, highlight=False)
+    if failed:
+        raise typer.Exit(1)
 
 
 def need_pictures() -> None:
@@ -91,7 +104,10 @@ def need_regression(cells: Iterable[Cell]) -> None:
         need_module("sklearn", "Bloom filters", "scikit-learn scipy")
 
 
-def _listed(asked: Plan) -> Table:
+def _list(asked: Plan, request: ReproduceOptions) -> None:
+    if request.as_json:
+        echo_json([{"name": f.name, "title": f.title, "measurements": len(wanted([f]))} for f in asked.figures])
+        return
     table = Table("name", "panels", "measurements", "", box=None, pad_edge=False)
     for figure in asked.figures:
         count = f"{len(wanted([figure])):,}"
@@ -99,4 +115,4 @@ def _listed(asked: Plan) -> Table:
         table.add_row(
             escape(figure.name), f"{letters[:1]}–{letters[-1:]}" if letters else "", count, escape(figure.title)
         )
-    return table
+    Console().print(table)

@@ -18,7 +18,7 @@ from .arguments import as_bytes
 from .basis import Basis
 from .errors import ReportError, StateError
 from .estimates import Estimates
-from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator
+from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -36,6 +36,13 @@ _COUNTER = 8
 
 class ChangedError(ReportError):
     """Reports that changed between their check and their use."""
+
+
+class _Origin:
+    """An accumulator to which reports were added, whatever copies of it there are."""
+
+    def __deepcopy__(self, memo: object) -> _Origin:
+        return self
 
 
 @contextmanager
@@ -158,6 +165,8 @@ class Accumulator(ABC):
             raise StateError(f"merge: expected the same scheme, got another: {self.scheme.difference(other.scheme)}")
         self._check_room(len(other))
         self.unite(other)
+        if len(other):
+            self._origins.update(other._origins)
 
     def estimate(self, items: object = None, **options: Any) -> Estimates:
         """Unbiased counts from the accumulated reports, with variances, for the whole domain or for given items.
@@ -167,24 +176,37 @@ class Accumulator(ABC):
         """
         estimator = self._estimator(options)
         codes, names = self._asked(items)
-        values, variance = estimator.estimate(self.evidence, self.numbers, codes)
+        values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        history, arrangement, basis = estimator.history, self.scheme.answers.arrangement, self._basis(estimator)
-        ends = self.scheme.ends() if not options else None
-        return Estimates(names, values, variance, len(self), complete, history, None, arrangement, ends, basis=basis)
+        return Estimates(
+            names,
+            values,
+            variance,
+            len(self),
+            complete,
+            estimator.history,
+            arrangement=self.scheme.answers.arrangement,
+            ends=self.scheme.ends() if not options or self._usual(estimator) else None,
+            collisions=unheld,
+            basis=self._basis(estimator),
+        )
+
+    def _usual(self, estimator: Decoder) -> bool:
+        # Whether the analyst's options lead to the same estimates as none.
+        return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
 
     def _estimator(self, options: Mapping[str, Any]) -> Decoder:
         return choose_estimator(self.scheme.estimator, options)
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
-        return Basis(frozenset([self._identity]), self.scheme.hash_seeds, law)
+        return Basis(frozenset(self._origins), self.scheme.hash_seeds, law)
 
     @cached_property
-    def _identity(self) -> object:
-        # Estimates from the same reports are not independent.
-        return object()
+    def _origins(self) -> set[object]:
+        # The accumulators to which these reports were added: estimates from the same reports are not independent.
+        return {_Origin()}
 
     def scores(self, items: object = None, **options: Any) -> npt.NDArray[np.int64]:
         """The accumulator's exact integers behind the estimates: supporting reports of an item, or a sum of signs."""
@@ -244,6 +266,8 @@ class Accumulator(ABC):
         """An independent accumulator with the same reports."""
         copied = self.scheme.accumulator()
         copied.unite(self)
+        if len(self):
+            copied._origins.update(self._origins)
         return copied
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .wording import visible
+from .wording import plural, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ class BarChart:
 
     def _caption(self, break_or_space: str) -> str:
         interval = f", {100 * self.level:g} % interval" if self.ends is not None else ""
-        told = f"estimated {visible(self.unit)}{interval}{break_or_space}({self.n:,} reports)"
+        told = f"estimated {visible(self.unit)}{interval}{break_or_space}({plural(self.n, 'report')})"
         if self.hollow.any():
             told += "\nhollow: the interval contains 0"
         if self.ends is not None and not self.told.all():

@@ -15,6 +15,7 @@ from .estimates import Estimates, Floats
 from .measured import SHOWN, expect_level
 from .notebook import Bar, html_table
 from .wording import plural, visible
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -107,9 +108,13 @@ def changes(before: Estimates, after: Estimates, *, level: float = 0.95, same_us
 
     Each crowd is taken for a random sample of its population, so that a difference that two samples of one population
     show by chance is no change. ``same_users``: the same users reported both times, and only the noise is random.
+    Raises if their numbers differ.
     """
     if not (isinstance(before, Estimates) and isinstance(after, Estimates)):
         raise ParameterError("changes: expected two Estimates, got something else")
+    if same_users and before.n != after.n:
+        expected = f": expected as many reports after as before, got {after.n:,} and {before.n:,}; leave it out"
+        raise ParameterError(Words(Setting("same_users"), f"{expected} if some users reported only once"))
     whose: Whose = "crowd" if same_users else "population"
     one, other = before.shares(whose), after.shares(whose)
     difference = other.aligned(one.items) - one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Literal, overload
@@ -12,7 +13,7 @@ import numpy as np
 from .basis import Basis
 from .derived import Shares, Whose, aligned_with
 from .errors import ParameterError, StateError
-from .estimates import Estimates
+from .estimates import Estimates, collisions_of
 from .history import decoding
 from .laws import Floats, of_sample, of_sum
 from .wording import shown
@@ -91,13 +92,26 @@ def _normalized(weights: Sequence[float], count: int) -> Floats:
 
 
 def _of_crowd(parts: Sequence[Estimates], weights: Floats) -> Estimates:
-    first, complete = parts[0], all(part.complete for part in parts)
     values = np.asarray(sum(weight * part.values for weight, part in zip(weights, parts, strict=True)))
-    variance = _variance(parts, weights)
     step = decoding(f"combined from {len(parts)} collections")
-    history = (*(each for part in parts for each in part.history), step)
-    given = first.items, values, variance, first.n, complete, history, None, first.arrangement
-    return Estimates(*given, basis=_basis(parts))
+    return replace(
+        parts[0],
+        values=values,
+        variance=_variance(parts, weights),
+        complete=all(part.complete for part in parts),
+        history=(*(each for part in parts for each in part.history), step),
+        ends=_ends(parts, weights),
+        collisions=collisions_of(parts, weights.tolist()),
+        basis=_basis(parts),
+    )
+
+
+def _ends(parts: Sequence[Estimates], weights: Floats) -> tuple[float, float] | None:
+    # The least and the most that all reports of one user add.
+    ends = [part.ends for part in parts if part.ends is not None]
+    if len(ends) < len(parts):
+        return None
+    return float(weights @ [low for low, _ in ends]), float(weights @ [high for _, high in ends])
 
 
 def _of_population(parts: Sequence[Estimates], weights: Floats) -> Shares:

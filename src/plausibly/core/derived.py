@@ -51,7 +51,7 @@ class Derived(Measured):
         may be picked for their numbers afterwards.
         """
         missed = 1 - expect_level(level)
-        return normal_interval(self.values, self.known_variance(), 1 - missed / (max(1, len(self)) if together else 1))
+        return normal_interval(self.values, self.known_variance(), missed / (max(1, len(self)) if together else 1))
 
     def taken(self, places: npt.NDArray[np.intp]) -> Derived:
         variance = None if self.variance is None else self.variance[places]
@@ -60,8 +60,18 @@ class Derived(Measured):
     def written(self, value: float) -> str:
         return f"{100 * value:z.2f} %" if self.percent else f"{value:z,.4g}"
 
+    @property
+    def _some_shown(self) -> bool:
+        return len(self) > SHOWN
+
+    def interval_of_shown(self, seen: Measured) -> tuple[Floats, Floats]:
+        # The largest numbers owe something to luck.
+        missed = _MISSED / (len(self) if self._some_shown else 1)
+        return normal_interval(seen.values, seen.known_variance(), missed)
+
     def remarks(self) -> list[str]:
-        return [_APPROXIMATE] * self.approximate
+        together = [_TOGETHER] * (self._some_shown and self.variance is not None)
+        return [*together, *[_APPROXIMATE] * self.approximate]
 
     def __repr__(self) -> str:
         lines = [f"<{self.title}{', approximate' * self.approximate}>"]
@@ -77,6 +87,8 @@ class Derived(Measured):
         return "\n".join([*lines, *[f"  ... and {len(self) - SHOWN:,} more"] * (len(self) > SHOWN)])
 
 
+_MISSED = 1 - 0.95
+_TOGETHER = "The largest are shown. The intervals of all items contain the truth at once with a probability of 95 %."
 _APPROXIMATE = "Variances and intervals are approximate (delta method)."
 
 

@@ -20,11 +20,13 @@ def difference(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     >>> difference({"epsilon": "1", "oracle": {"rows": 3}}, {"epsilon": "1/2", "oracle": {"rows": 4}})
     'epsilon is 0.5, not 1; oracle rows is 4, not 3'
     """
-    found: dict[str, str] = {}
+    found: dict[tuple[str, ...], str] = {}
     for path, words in sorted(_differences(expected, got), key=lambda each: len(each[0])):
         # A part that differs just as the whole does is not worth another word.
-        found.setdefault(f"{path[-1]} {words}", f"{' '.join(path)} {words}")
-    named = [found[each] for each in found]
+        wholes = ((*path[:depth], path[-1]) for depth in range(len(path) - 1))
+        if words not in map(found.get, wholes):
+            found[path] = words
+    named = [f"{' '.join(path)} {words}" for path, words in found.items()]
     more = f"; {len(named) - _MOST} more" if len(named) > _MOST else ""
     return "; ".join(named[:_MOST]) + more
 
@@ -46,7 +48,7 @@ def _differences(
             yield place, f"is {'missing' if name in expected else 'given in addition'}"
         else:
             first, second = _value(new), _value(old)
-            yield place, f"is {first}, not {second}" if first != second else "is another"
+            yield place, f"is {first}, not {second}" if first != second else "differs"
 
 
 def _lists(old: list[Any], new: list[Any]) -> str:

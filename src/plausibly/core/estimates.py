@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .arrangement import Arrangement
 from .bar_chart import BarChart, chart_size
 from .basis import Basis
+from .collisions import added
 from .derived import Derived, Shares, Whose, aligned_with, difference, ratio, shares_of
 from .domain import object_array
 from .errors import ParameterError, StateError
@@ -20,7 +21,7 @@ from .laws import of_sum
 from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
-from .tails import Noise
+from .tails import Noise, Unheld
 from .wording import count_text, interval_texts, label_of, plural, shown
 from .words import Setting, Words
 
@@ -35,6 +36,7 @@ _SHOWN, _BARS, _ORDERED = 10, 20, 31
 """Numbers of items in a printed table, in a chart, and in a chart of items that have an order of their own."""
 MOST_BARS = 60
 """Largest number of bars in a chart."""
+_NOTHING = "No reports yet: the counts of no users are 0, and say nothing about the items."
 _PICKED = "Chosen for large estimates; the intervals allow for this choice."
 _AT_MOST = "“At most” marks items that cannot be told apart from noise."
 
@@ -47,6 +49,7 @@ class Estimates(Measured):
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
     the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
     ``ends`` has the least and the most that one report adds to an estimate; it tells how skewed the noise is.
+    ``collisions`` is the law of items without holders if all users share public hash functions.
 
     Estimates of the same items from different crowds are added, subtracted and divided: ``monday + tuesday`` has the
     counts of both crowds together, ``tuesday - monday`` the differences of the counts, ``tuesday / monday`` their
@@ -59,6 +62,7 @@ class Estimates(Measured):
     selection: Selection | None = None
     arrangement: Arrangement = _PLAIN
     ends: tuple[float, float] | None = None
+    collisions: Unheld | None = None
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
@@ -71,7 +75,7 @@ class Estimates(Measured):
             ["item", *(label_of(item) or "(empty)" for item in shown.items)],
             ["estimate", *_numbers(shown.values, digits)],
         ]
-        if shown.variance is not None:
+        if shown.variance is not None and self.reported:
             columns.append(["95 % interval", *interval_texts(*shown.interval(), shown.significant, digits)])
         widths = [max(map(len, column)) for column in columns]
         lines = [f"<estimates of {size}{steps}{', the largest' if len(self) > len(shown) else ''}>"]
@@ -80,9 +84,9 @@ class Estimates(Measured):
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
         if len(self) > len(shown):
             choice = "; the intervals allow for this choice, those of to_frame() do not"
-            told = choice * (self.selection is None and shown.selection is not None)
+            told = choice * (self.selection is None and shown.selection is not None and self.reported)
             lines.append(f"  ... and {len(self) - len(shown):,} more{told}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *[f"  {_NOTHING}"] * (not self.reported)])
 
     @property
     def fractions(self) -> Floats:
@@ -138,10 +142,17 @@ class Estimates(Measured):
         if self.variance is not None and other.variance is not None:
             shared = self.shared_with(other.basis), other.shared_with(self.basis)
             variance = of_sum((self.variance, other.variance), shared)
-        complete, history = self.complete and other.complete, (*self.history, *other.history)
-        values, basis = self.values + other.values, self.basis | other.basis
-        given = self.items, values, variance, self.n + other.n, complete, history, None, self.arrangement
-        return Estimates(*given, basis=basis)
+        return replace(
+            self,
+            values=self.values + other.values,
+            variance=variance,
+            n=self.n + other.n,
+            complete=self.complete and other.complete,
+            history=(*self.history, *other.history),
+            ends=_widest(self.ends, other.ends),
+            collisions=collisions_of([self, other], [1.0, 1.0]),
+            basis=self.basis | other.basis,
+        )
 
     def __sub__(self, other: object) -> Derived:
         """Differences of the counts in two crowds, with their variances."""
@@ -159,11 +170,7 @@ class Estimates(Measured):
         return self.selection is not None
 
     def taken(self, places: npt.NDArray[np.intp]) -> Estimates:
-        variance = None if self.variance is None else self.variance[places]
-        chosen = None if self.selection is None else self.selection.take(places)
-        complete, basis = self.complete and len(places) == len(self), self.basis
-        given = self.items[places], self.values[places], variance, self.n, complete, self.history, chosen
-        return Estimates(*given, self.arrangement, basis=basis)
+        return self._picked(places, None if self.selection is None else self.selection.take(places))
 
     def interval(self, level: float = 0.95, *, plain: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every estimate, not clipped.
@@ -175,7 +182,7 @@ class Estimates(Measured):
         share, variance = expect_level(level), self.known_variance()
         if self.selection is not None and not plain:
             return self.selection.interval(self.values, np.sqrt(variance), share)
-        return normal_interval(self.values, variance, share)
+        return normal_interval(self.values, variance, 1 - share)
 
     def known_variance(self) -> Floats:
         if self.variance is None:
@@ -186,7 +193,9 @@ class Estimates(Measured):
     def significant(self) -> npt.NDArray[np.bool_] | None:
         """Whether each selected item can be told apart from noise; None if the items were not selected.
 
-        The chance that any item without holders is called significant is at most 5 %.
+        The chance that any item without holders is called significant is at most 5 %. This is about whether anybody
+        has the item, by the law of items without holders; the interval is about how many do, by the law of the item
+        itself. Next to the threshold, the interval of a significant item may therefore reach below 0.
         """
         return None if self.selection is None else self.selection.told(self.values)
 
@@ -228,18 +237,24 @@ class Estimates(Measured):
         return self._picked(order, self._selection_of(order, spared), *steps)
 
     def _picked(self, order: npt.NDArray[np.intp], selected: Selection | None, *steps: Applied) -> Estimates:
-        variance = None if self.variance is None else self.variance[order]
+        given = self.items[order], self.values[order], None if self.variance is None else self.variance[order]
         complete, history = self.complete and len(order) == len(self), (*self.history, *steps)
-        given = self.items[order], self.values[order], variance, self.n, complete, history, selected, self.arrangement
-        return Estimates(*given, self.ends, basis=self.basis)
+        collisions = None if self.collisions is None else self.collisions.picked(order)
+        return Estimates(
+            *given, self.n, complete, history, selected, self.arrangement, self.ends, collisions, basis=self.basis
+        )
 
     def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
         before = None if self.selection is None else self.selection.take(order)
         if self.variance is None or len(order) == len(self):
             return before
-        noise = Noise.of_reports(np.sqrt(self.variance), self.n, self.ends)
-        largest = of_largest(self.values, noise, order, total=self.complete).sparing(spared)
+        largest = of_largest(self.values, self.unheld, order, total=self.complete).sparing(spared)
         return largest if before is None else before.above(largest.least)
+
+    @property
+    def unheld(self) -> Unheld:
+        """Law of the estimates of items without holders."""
+        return self.collisions or Noise.of_reports(self.standard_error, self.n, self.ends)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
         """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
@@ -278,8 +293,14 @@ class Estimates(Measured):
         steps = "".join(f", {step}" for step in self.history)
         return f"{plural(len(self), 'item')} from {plural(self.n, 'report')}{steps}"
 
+    @property
+    def reported(self) -> bool:
+        return self.n > 0
+
     def remarks(self) -> list[str]:
         shown = self.shown_rows()
+        if not self.reported:
+            return [_NOTHING]
         if self.variance is None:
             steps = without_steps(self.history, Kind.SELECTION, Kind.SEARCH)
             return [f"No intervals: {history_text(steps)} leaves no variance."] * bool(steps)
@@ -343,6 +364,19 @@ class Estimates(Measured):
 
 def _numbers(values: Floats, digits: int) -> list[str]:
     return [count_text(value, digits) for value in values]
+
+
+def _widest(one: tuple[float, float] | None, other: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
+
+
+def collisions_of(parts: Sequence[Estimates], weights: Sequence[float]) -> Unheld | None:
+    """The law of items without holders in a weighted sum of estimates of different reports, if any of them has one."""
+    if all(part.collisions is None for part in parts) or any(part.variance is None for part in parts):
+        return None
+    seeds = [part.basis.hash_seeds for part in parts]
+    shared = len(frozenset().union(*seeds)) < sum(map(len, seeds))
+    return added(tuple(part.unheld.scaled(weight) for part, weight in zip(parts, weights, strict=True)), shared=shared)
 
 
 def checked_k(k: object) -> int:

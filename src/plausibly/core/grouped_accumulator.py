@@ -15,8 +15,9 @@ from .accumulator import Accumulator, expect_bytes
 from .errors import StateError
 from .laws import Codes, Floats
 from .parallel import in_chunks
-from .parts import Part, PartEvidence, part_decoder, scaled_up
+from .parts import Part, PartEvidence, part_decoder, scaled_up_with_unheld
 from .scheme import Reports, Scheme
+from .tails import Unheld
 
 
 class Groups(Protocol):
@@ -69,8 +70,14 @@ class GroupedAccumulator(Accumulator):
 
         ``items`` are encoded items of the part; None stands for all items.
         """
+        return self.estimate_part_and_unheld(number, items, options)[:2]
+
+    def estimate_part_and_unheld(
+        self, number: int, items: Codes | None = None, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Floats, Floats | None, Unheld | None]:
+        """Like ``GroupedAccumulator.estimate_part``, and the law of items without holders if hashes are public."""
         decoder = part_decoder(self._groups.parts[number], options)
-        return scaled_up(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
+        return scaled_up_with_unheld(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
 
     def absorb(self, reports: Reports) -> None:
         records, added = self._groups.records_by_part(reports)

@@ -6,13 +6,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from .collisions import Collisions
 from .errors import ParameterError, StateError
 from .history import History, history_text
+from .tails import Unheld
 from .wording import nearest, shown
 
 Cells = npt.NDArray[Any]
@@ -22,7 +24,7 @@ Codes = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
 
 CLEAR = 4.0
-"""Number of standard errors by which the denominator of a ratio must differ from 0."""
+"""Number of standard errors by which the denominator of a ratio must exceed 0."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def of_sum(variances: Sequence[Floats], shared: Sequence[Floats]) -> Floats:
 def of_ratio(one: Floats, other: Floats, variances: tuple[Floats, Floats], shared: tuple[Floats, Floats]) -> Floats:
     """The variance law of the ratio of two estimates by the delta method, an approximation.
 
-    It is infinite if the denominator is not clearly different from 0: at least four standard errors away from it.
+    It is infinite unless the denominator is clearly positive: at least four standard errors above 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = 1 / other, one / other**2
@@ -245,6 +247,17 @@ class Decoder(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsUnheld(Protocol):
+    """A decoder that knows the law of items without holders from the evidence, because hash functions are public."""
+
+    def estimate_and_unheld(
+        self, evidence: Any, n: Any, codes: Codes | None, /
+    ) -> tuple[Floats, Floats | None, Unheld | None]:
+        """Estimates and variances of the decoder, and the law of items without holders, if it is known."""
+        ...
+
+
 def no_context(cells: Cells, n: int, codes: Codes | None) -> dict[str, Any]:
     """The ``context`` of an estimator whose variance law depends on nothing but the counts."""
     return {}
@@ -259,7 +272,8 @@ class Estimator(ByLaw):
     """f^(x) = (score(x) - n*offset) * scale, with its variance law if there is one.
 
     ``scores`` turns one channel's cells into an exact integer per item (``codes``, or the whole domain for None);
-    ``context`` estimates further keywords of ``VarianceLaw.at`` from the cells.
+    ``context`` estimates further keywords of ``VarianceLaw.at`` from the cells. ``public``: the score of an item is the
+    sum of one cell of each row, chosen by public hash functions.
     """
 
     scale: Fraction
@@ -268,6 +282,7 @@ class Estimator(ByLaw):
     scores: Callable[[Cells, int, Codes | None], Scores]
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context
     history: History = ()
+    public: bool = False
 
     @property
     def contribution(self) -> tuple[Fraction, Fraction]:
@@ -292,6 +307,13 @@ class Estimator(ByLaw):
         variance = self.law.at(n, np.clip(values, 0, n), **self.context(cells, n, codes))
         return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
 
+    def estimate_and_unheld(
+        self, cells: Cells, n: int, codes: Codes | None
+    ) -> tuple[Floats, Floats | None, Unheld | None]:
+        """Counts and variances by the estimator's law, and the law of items without holders if hashes are public."""
+        unheld = Collisions.of_table(cells, float(self.scale), float(n * self.offset)) if self.public else None
+        return *self.estimate(cells, n, codes), unheld
+
 
 def pure(
     p: Fraction,
@@ -302,19 +324,20 @@ def pure(
     collision: Fraction = Fraction(0),
     context: Callable[[Cells, int, Codes | None], dict[str, Any]] = no_context,
     joint: bool = False,
+    public: bool = False,
 ) -> Estimator:
     """Estimator and variance law of a pure protocol: users support their own item with probability p, others with q.
 
     ``both``: the probabilities that a report supports its user's item and a given other item, and that it supports
     two given other items; by default the products p*q and q*q. ``joint``: these are the probabilities for any items,
-    not only on average over the items of the other users.
+    not only on average over the items of the other users. ``public``: see ``Estimator``.
     """
     gap = p - q
     own, others = both or (p * q, q * q)
     per_report = (others - q * q) / gap**2
     covariance = per_report, (own - p * q) / gap**2 - per_report
     law = VarianceLaw(q * (1 - q) / gap**2, (1 - p - q) / gap, collision=collision, covariance=covariance, joint=joint)
-    return Estimator(1 / gap, q, law, scores, context)
+    return Estimator(1 / gap, q, law, scores, context, public=public)
 
 
 def support_of_both(p: Fraction, support: int, points: int) -> tuple[Fraction, Fraction]:
@@ -337,6 +360,15 @@ def choose_estimator(estimator: Callable[..., Decoder], options: Mapping[str, An
         if name not in valid:
             raise ParameterError(f"unknown option {shown(name)}; {nearest(name, valid)}")
     return estimator(**options)
+
+
+def estimate_and_unheld(
+    decoder: Decoder, evidence: Any, n: Any, codes: Codes | None
+) -> tuple[Floats, Floats | None, Unheld | None]:
+    """Estimates and variances of a decoder, and the law of items without holders if it knows one."""
+    if isinstance(decoder, KnowsUnheld):
+        return decoder.estimate_and_unheld(evidence, n, codes)
+    return *decoder.estimate(evidence, n, codes), None
 
 
 def law_of(decoder: Decoder) -> VarianceLaw:

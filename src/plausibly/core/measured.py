@@ -106,7 +106,7 @@ class Measured:
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every measured number, not clipped."""
-        return normal_interval(self.values, self.known_variance(), expect_level(level))
+        return normal_interval(self.values, self.known_variance(), 1 - expect_level(level))
 
     def known_variance(self) -> Floats:
         """The variance of the measured numbers. Raises if there is none."""
@@ -174,9 +174,9 @@ class Measured:
             for value, *others in zip(seen.values.tolist(), *further.values(), strict=True)
         ]
         ends: list[Any] = [None] * len(seen)
-        if seen.variance is not None:
+        if seen.variance is not None and self.reported:
             columns.append("95 % interval")
-            ends = list(zip(*(side.tolist() for side in seen.interval()), strict=True))
+            ends = list(zip(*(side.tolist() for side in self.interval_of_shown(seen)), strict=True))
         bars = []
         for item, text, value, pair, hollow, apart in zip(
             seen.items.tolist(), texts, seen.values.tolist(), ends, seen.hollow.tolist(), seen.apart, strict=True
@@ -184,7 +184,7 @@ class Measured:
             if pair is not None:
                 low, high = map(self.written, pair)
                 text.append(f"at most {high}" if hollow else f"[{low}, {high}]")
-            doubtful = hollow or (pair is not None and pair[0] <= 0 <= pair[1])
+            doubtful = pair is not None and (hollow or pair[0] <= 0 <= pair[1])
             bars.append(Bar(visible(item), text, value, pair, doubtful, bool(apart)))
         more = [f"… and {len(self) - len(seen):,} more"] * (len(seen) < len(self))
         empty = ["Hollow bars: the interval contains 0."] * any(bar.hollow for bar in bars)
@@ -215,6 +215,15 @@ class Measured:
     def shown_rows(self) -> Measured:
         """The measured numbers that a notebook shows, largest first."""
         return self.taken(np.argsort(-np.abs(np.nan_to_num(self.values)), kind="stable")[:SHOWN])
+
+    def interval_of_shown(self, seen: Measured) -> tuple[Floats, Floats]:
+        """Ends of the intervals of the measured numbers that a notebook shows."""
+        return seen.interval()
+
+    @property
+    def reported(self) -> bool:
+        """Whether there are any reports behind the measured numbers."""
+        return True
 
     @property
     def hollow(self) -> npt.NDArray[np.bool_]:
@@ -284,7 +293,7 @@ def expect_level(level: Any) -> float:
     return float(level)
 
 
-def normal_interval(values: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
-    """Ends of intervals around measured numbers by the normal law; ``level`` for each of them."""
-    half = -NormalDist().inv_cdf((1 - level) / 2) * np.sqrt(variance)
+def normal_interval(values: Floats, variance: Floats, missed: float) -> tuple[Floats, Floats]:
+    """Ends of intervals of measured numbers by the normal law; each misses the truth with probability ``missed``."""
+    half = -NormalDist().inv_cdf(missed / 2) * np.sqrt(variance)
     return values - half, values + half

@@ -14,8 +14,9 @@ import numpy as np
 from .arguments import whole_number
 from .errors import ParameterError
 from .history import History
-from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator, thinned
+from .laws import Codes, Decoder, Floats, Scores, VarianceLaw, choose_estimator, estimate_and_unheld, thinned
 from .scheme import Encoded, Scheme
+from .tails import Unheld
 from .words import Words, kind_of
 
 
@@ -117,6 +118,15 @@ class PartDecoder:
     def estimate(self, evidence: Any, n: Any, codes: Codes | None) -> tuple[Floats, Floats | None]:
         return scaled_up(self._decoder, evidence[self.number], self._items(codes), float(self.share))
 
+    def estimate_and_unheld(
+        self, evidence: Any, n: Any, codes: Codes | None
+    ) -> tuple[Floats, Floats | None, Unheld | None]:
+        """Counts from the part and their variances, and the law of items without holders if it is known."""
+        # Subclasses change the estimates of some items; the law of items without holders does not depend on items.
+        none = np.zeros(0, dtype=np.uint64)
+        unheld = scaled_up_with_unheld(self._decoder, evidence[self.number], none, float(self.share))[2]
+        return *self.estimate(evidence, n, codes), unheld
+
     def _items(self, codes: Codes | None) -> Codes:
         if codes is None:
             assert self.size is not None  # items that cannot be listed are named by the caller
@@ -134,8 +144,15 @@ def scaled_up(decoder: Decoder, own: PartEvidence, items: Codes | None, share: f
 
     The random choice of these users adds f(1-share)/share to the variance.
     """
-    values, variance = decoder.estimate(own.evidence, own.numbers, items)
+    return scaled_up_with_unheld(decoder, own, items, share)[:2]
+
+
+def scaled_up_with_unheld(
+    decoder: Decoder, own: PartEvidence, items: Codes | None, share: float
+) -> tuple[Floats, Floats | None, Unheld | None]:
+    """Counts from one part, and the law of items without holders if its hash functions are public."""
+    values, variance, unheld = estimate_and_unheld(decoder, own.evidence, own.numbers, items)
     values = values / share
     if variance is not None:
         variance = variance / share**2 + np.maximum(values, 0.0) * (1 - share) / share
-    return values, variance
+    return values, variance, None if unheld is None else unheld.scaled(1 / share)

@@ -19,7 +19,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from .tails import Noise, normal_scores, normal_tail
+from .tails import Unheld, normal_scores, normal_tail
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Selection:
 
     @classmethod
     def beyond(
-        cls, least: Floats, noise: Noise, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
+        cls, least: Floats, noise: Unheld, weights: Floats, level: float | None = None, shift: Floats | float = 0.0
     ) -> Selection:
         """The selection of items above ``least``, given the noise of items without holders.
 
@@ -97,7 +97,7 @@ class Selection:
 
 
 def of_largest(
-    values: Floats, noise: Noise, chosen: npt.NDArray[np.intp], *, total: bool = False, level: float | None = None
+    values: Floats, noise: Unheld, chosen: npt.NDArray[np.intp], *, total: bool = False, level: float | None = None
 ) -> Selection:
     """The selection of the largest estimates, given the noise of items without holders.
 

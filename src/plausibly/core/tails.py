@@ -7,8 +7,10 @@ five standard errors or more is 1.2 times as probable as the normal law says wit
 and 7 times with 1,000 (tested).
 
 The law used here is that of Poisson, scaled so that its first three moments are right; its tail is computed by the
-saddle point (Lugannani and Rice 1980), half a step before the estimate, because estimates move in steps. For binomial
-counts the chance that it states is never too small (tested).
+saddle point (Lugannani and Rice 1980), half a step before the estimate, because estimates move in steps. If a report
+supports an item by chance with a probability of at most 1/2, it does not understate chances below 2 %, the only ones
+that decide about significance among three items or more (tested); larger ones it may understate by a few percent.
+If users share public hash functions, collisions are the larger part of the tail: see ``collisions``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from math import erfc, pi, sqrt
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,27 @@ _NORMAL = 1e-6
 """Skewness below which the law is the normal one."""
 _CLOSE = 1e-3
 _HALVINGS = 50
+
+
+class Unheld(Protocol):
+    """Law of the estimates of items without holders."""
+
+    @property
+    def steps(self) -> Floats | float:
+        """Distance between possible estimates; 0 if they are dense."""
+        ...
+
+    def picked(self, order: npt.NDArray[np.intp]) -> Unheld:
+        """The law for some of the items."""
+        ...
+
+    def scaled(self, factor: float) -> Unheld:
+        """The law of estimates times a factor that is not negative."""
+        ...
+
+    def least(self, chances: Floats) -> Floats:
+        """Smallest estimates that items without holders reach with at most the given chances."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +83,10 @@ class Noise:
     def picked(self, order: npt.NDArray[np.intp]) -> Noise:
         """The noise of some of the items."""
         return Noise(*(getattr(self, field.name)[order] for field in fields(self)))
+
+    def scaled(self, factor: float) -> Noise:
+        """The noise of estimates times a factor that is not negative."""
+        return Noise(factor * self.errors, self.skewness, factor * self.steps)
 
     def chances(self, values: Floats) -> Floats:
         """Probability that noise alone reaches each of the given estimates."""

@@ -33,16 +33,20 @@ def shown(parameter: object) -> str:
         text = f"'{visible(parameter)}'" if isinstance(parameter, str) else repr(parameter)
     except ValueError:  # Python does not write integers beyond 4300 digits
         return f"a very long {type(parameter).__name__}"
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def in_json(value: object) -> str:
     """The wording of a value of a JSON document in a message, shortened.
 
-    >>> in_json("1/2"), in_json(None)
-    ("'1/2'", 'null')
+    >>> in_json("1/2"), in_json(None), in_json(list(range(100)))[-10:]
+    ("'1/2'", 'null', '14, 15,...')
     """
-    return shown(value) if isinstance(value, str) else shown(json.dumps(value, ensure_ascii=False))[1:-1]
+    return shown(value) if isinstance(value, str) else _shortened(visible(json.dumps(value, ensure_ascii=False)))
 
 
 def nearest(given: object, valid: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.atomic import replacing
+from ..core.bar_chart import label_above
 from ..core.estimates import Estimates
 from ..files.reports import ReportFile
 from .data import Counts
@@ -70,27 +71,34 @@ def emerging_estimates(file: ReportFile, sizes: Sequence[int]) -> list[Estimates
 
 
 def draw_emerging(
-    path: Path, known: Known, emerging: Sequence[Estimates], found: Estimates, titles: tuple[str, str]
+    path: Path,
+    known: Known,
+    emerging: Sequence[Estimates],
+    found: Estimates,
+    titles: tuple[str, str],
+    *,
+    narrow: bool = False,
 ) -> None:
     """Draw emerging histograms above; below, the intervals of listed and of found items beside the truth.
 
-    The picture is six inches wide, with letters that can be read on a telephone, too.
+    The picture is six inches wide, with letters that can be read on a telephone, too; ``narrow``: drawn for one.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(6.2, 5.4), layout="constrained")
-        parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.6))
+        figure = Figure(figsize=(4.2, 8.0) if narrow else (6.2, 5.4), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.2) if narrow else (1, 1.6))
         top, bottom = parts
-        panels = np.atleast_1d(top.subplots(1, len(emerging), sharey=True))
+        down = 2 if narrow and len(emerging) % 2 == 0 else 1
+        panels = np.ravel(top.subplots(down, len(emerging) // down, sharey=True))
         for axes, estimates in zip(panels, emerging, strict=True):
             _histogram(axes, known, estimates)
         panels[0].set_ylabel("share of users")
         panels[-1].legend(frameon=False, loc="upper right", handlelength=1)
         top.suptitle("A histogram emerges from noise", fontweight="bold")
-        top.supxlabel(f"above: number of reports; bars: the {_BARS} most common sites", fontsize=9)
-        _intervals(bottom.subplots(), known, emerging[-1], found, titles)
+        top.supxlabel(f"above: number of reports; bars: the {_BARS} most common sites", fontsize=10 if narrow else 9)
+        _intervals(bottom.subplots(), known, emerging[-1], found, titles, narrow)
         with replacing(path) as unfinished:
             figure.savefig(unfinished, format=path.suffix[1:], dpi=200)
 
@@ -108,7 +116,9 @@ def _histogram(axes: Axes, known: Known, estimates: Estimates) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def _intervals(axes: Axes, known: Known, listed: Estimates, found: Estimates, titles: tuple[str, str]) -> None:
+def _intervals(
+    axes: Axes, known: Known, listed: Estimates, found: Estimates, titles: tuple[str, str], narrow: bool
+) -> None:
     items = known.items[:_ROWS]
     least = np.inf
     for estimates, colour, title, shift in zip((listed, found), (_LISTED, _FOUND), titles, (-0.17, 0.17), strict=True):
@@ -119,14 +129,22 @@ def _intervals(axes: Axes, known: Known, listed: Estimates, found: Estimates, ti
         low, high = (end[taken] for end in estimates.interval(0.95))
         axes.hlines(rows, low, high, color=colour, linewidth=5, alpha=0.4)
         axes.plot(values, rows, "o", color=colour, markersize=4.5, label=title)
-        least = min(least, float(values.min(initial=np.inf)))
-    every = np.arange(len(items))
+        # On a log scale the axis begins below the lowest bound that it can show.
+        least = min(least, float(values.min(initial=np.inf)), float(low[low > 0].min(initial=np.inf)))
+    every = np.arange(len(items), dtype=np.float64)
     axes.vlines(known.counts[:_ROWS], every - 0.4, every + 0.4, color=_TRUTH, linewidth=2, label="truth")
-    axes.set_yticks(every, list(items), parse_math=False)
+    if narrow:
+        label_above(axes, np.asarray(every - 0.3, dtype=np.float64), list(items))
+    else:
+        axes.set_yticks(every, list(items), parse_math=False)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(items) - 0.4, -0.6)
-    axes.set_xlabel(f"users, out of {listed.n:,}; bars: 95 % intervals")
-    axes.legend(frameon=False, loc="lower right", fontsize=9.5)
+    axes.set_ylim(len(items) - 0.4, -0.9 if narrow else -0.6)
+    log = " (log scale)" * (0 < least < np.inf)
+    axes.set_xlabel(f"users, out of {listed.n:,}{log};{chr(10) if narrow else ' '}bars: 95 % intervals")
+    if narrow:
+        axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=10)
+    else:
+        axes.legend(frameon=False, loc="lower right", fontsize=9.5)
     _scale(axes, least)
 
 
@@ -137,7 +155,7 @@ def _scale(axes: Axes, least: float) -> None:
 
     if 0 < least < np.inf:
         axes.set_xscale("log")
-        axes.set_xlim(left=least / 1.6)
+        axes.set_xlim(left=least / 1.2)
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

@@ -22,12 +22,14 @@ from .emerging import Known, draw_emerging, emerging_estimates
 LISTED, UNLISTED = "1", "3"
 """The epsilons of the two collections."""
 _SHOWN = 10
+_NARROW = "demo-narrow.svg"
 _FILES = (
     "visits.csv",
     "sites.txt",
     *(f"{kind}{suffix}" for kind in ("listed", "found") for suffix in (".json", ".parquet", ".tally", ".html")),
     "demo.png",
     "demo.svg",
+    _NARROW,
     "demo.html",
 )
 
@@ -109,8 +111,9 @@ class Story:
         assert isinstance(tally, SearchTally)
         found = tally.search(k=_SHOWN, level=0.05)
         titles = f"sites on a list, ε = {LISTED}", f"found without a list, ε = {UNLISTED}"
-        for name in ("demo.png", "demo.svg"):
-            draw_emerging(self.folder / name, self.known, emerging, found, titles)
+        for name in ("demo.png", "demo.svg", _NARROW):
+            drawn = self.known, emerging, found, titles
+            draw_emerging(self.folder / name, *drawn, narrow=name == _NARROW)
         lines = tuple(self._lines(emerging[-1], found))
         ending = Ending(
             ("site", "true", "listed, 95 % interval", "found, 95 % interval"),
@@ -121,7 +124,8 @@ class Story:
         )
         with replacing(ending.page) as unfinished:
             unfinished.write_text(self._page(ending), encoding="utf-8")
-        (self.folder / "demo.svg").unlink()
+        for name in ("demo.svg", _NARROW):
+            (self.folder / name).unlink()
         return ending
 
     def _path(self, name: str) -> str:
@@ -157,26 +161,29 @@ class Story:
     def _page(self, ending: Ending) -> str:
         shown = picture(
             (self.folder / "demo.svg").read_text(encoding="utf-8"),
-            label="What the server sees",
+            narrow=(self.folder / _NARROW).read_text(encoding="utf-8"),
+            label="Estimates beside the truth",
             alt="Histograms from more and more reports, and intervals beside the truth; the numbers are in the table",
             class_="chart",
         )
         head = tag("tr", *_cells("th", ending.header))
-        rows = [tag("tr", *_cells("td", line)) for line in ending.lines]
+        rows = [tag("tr", *_cells("td", line, ending.header)) for line in ending.lines]
         return document(
             "A histogram emerges from noise",
             tag(
                 "header",
                 tag("h1", "A histogram emerges from noise"),
+                tag("p", tag("b", "Simulated"), " The users and their sites are made up.", class_="simulated"),
                 tag("p", f"{self.users:,} made-up users, each of whom hides the site they visited.", class_="lede"),
             ),
             tag(
                 "main",
-                tag("section", tag("h2", "What the server sees"), shown, id="picture"),
+                tag("section", tag("h2", "Estimates beside the truth"), shown, id="picture"),
                 tag(
                     "section",
-                    tag("h2", "Beside the truth"),
-                    tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="wide"),
+                    tag("h2", "In numbers"),
+                    tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="stacked"), class_="wide"),
+                    tag("p", _PLAIN, class_="aside"),
                     tag("ul", *(tag("li", remark) for remark in ending.remarks)),
                     id="truth",
                 ),
@@ -195,22 +202,28 @@ class Story:
                     yield tag("p", tag("a", "The answer as a page", href=Path(words[-1]).name))
 
 
+_PLAIN = (
+    "The rows are the sites that are truly the most visited, which no server knows. Intervals of listed sites are "
+    "therefore plain ones, for sites chosen without looking at the estimates; those of found sites allow for that."
+)
 _STYLE = """
 .picture img.chart { width: 100%; max-width: 46rem; min-width: 0; }
 td.figure { white-space: pre; }
-pre { overflow-x: auto; }
+@media (max-width: 46rem) { .picture img.chart { max-width: 27rem; } }
 """
 
 
-def _cells(kind: str, texts: Sequence[str]) -> Iterator[Html]:
+def _cells(kind: str, texts: Sequence[str], names: Sequence[str] = ()) -> Iterator[Html]:
     first, *figures = texts
     yield tag(kind, first)
-    yield from (tag(kind, figure, class_="figure") for figure in figures)
+    for place, figure in enumerate(figures, 1):
+        # On a telephone, where a row is a list, the name of the column is in front.
+        yield tag(kind, figure, class_="figure", **({"data_name": names[place]} if names else {}))
 
 
 def _interval(estimates: Estimates, item: str) -> str:
     places = estimates.items.tolist()
     if item not in places:
-        return "–"
+        return "not found"
     low, high = (end[places.index(item)] for end in estimates.interval())
     return f"{estimates.values[places.index(item)]:,.0f} [{low:,.0f}, {high:,.0f}]"

@@ -51,8 +51,8 @@ def gave_up(engine: str, error: Exception) -> StateError:
     text = str(error)
     if absent := re.search(r"No module named '(plausibly|pyarrow|numpy)\b", text):
         return StateError(
-            f"the workers of {engine} cannot import {absent[1]}; install plausibly on all of them: "
-            f"pip install 'plausibly[files]=={__version__}'"
+            f"the workers of {engine} cannot import {absent[1]}; "
+            f"install plausibly {__version__} and pyarrow on all of them"
         )
     found = re.findall(r"^(?:[\w.]*\.)?(\w+(?:Error|Exception|Interrupt): .+)$", text, re.MULTILINE)
     reason = found[0] if found else (text.strip().splitlines() or [type(error).__name__])[0]

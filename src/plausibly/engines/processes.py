@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -32,14 +33,30 @@ class Processes:
         # A copy of a process that has threads may hang, so every worker starts afresh.
         pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
         try:
+            with _interrupts_deferred():
+                for _ in range(workers):
+                    pool.submit(os.getpid)  # starts a worker
             yield from Executors(pool, 2 * workers).reduce(work, merge, tasks)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    # Ctrl-C reaches every process of a terminal, and the first one ends the others. Processes that start here inherit
+    # the mask, so that an interrupt does not hit them while they import.
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin() -> None:
-    # Ctrl-C reaches every process of a terminal; the first one ends the others. If it is killed, they end themselves:
-    # nobody would send them another task.
+    # If the first process is killed, the workers end themselves: nobody would send them another task.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

@@ -1,6 +1,6 @@
 """The engine that runs on a Spark cluster, and functions for reports and values in Spark tables.
 
-It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly[files].
+It uses DataFrames only: Spark Connect and shared clusters refuse RDDs. The workers need plausibly and pyarrow.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def connect(master: str) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise ImportError("Spark needs pyspark: pip install 'plausibly[spark]'") from error
+        raise ImportError("Spark needs pyspark: pip install pyspark") from error
     if master.startswith("sc://"):
         _expect_answer(master)
         return SparkSession.builder.remote(master).getOrCreate()
@@ -127,7 +127,7 @@ def _expect_answer(master: str) -> None:
         import grpc
         from pyspark.sql.connect.client import DefaultChannelBuilder
     except ImportError as error:
-        raise ImportError("Spark Connect needs further packages: pip install 'pyspark[connect]'") from error
+        raise ImportError("Spark Connect needs more packages: pip install 'pyspark[connect]'") from error
     with DefaultChannelBuilder(master).toChannel() as channel:
         try:
             grpc.channel_ready_future(channel).result(timeout=masters.SECONDS)

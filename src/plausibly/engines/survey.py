@@ -190,6 +190,7 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
     Folders are on this machine or in a store. Openers are kept as they are.
     """
     found: list[Source] = []
+    empty: str | Path | None = None
     for given in inputs:
         if is_address(given):
             found += stored_files(given)
@@ -202,10 +203,13 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
             # Only files: some tools give folders such names, and opening a pipe would block.
             inside = sorted(each for each in path.rglob("*.parquet") if each.is_file())
             found += [each for each in inside if not is_hidden(each.relative_to(path))]
+            empty = empty if found else given
         elif path.exists():
             found.append(path)
         else:
             raise StateError(f"{given}: no such file or folder")
+    if empty is not None and not found:
+        raise StateError(f"{empty}: expected a folder of files that end in .parquet, got none; name one with reports")
     if not found:
         raise ParameterError("expected files of reports or folders of them, got none")
     return found

@@ -104,7 +104,7 @@ class Wave:
         if label.version != __version__:
             raise StateError(
                 f"the worker {label.host} runs plausibly {label.version}, this process {__version__}; "
-                f"install the same version on all workers: pip install plausibly=={__version__}"
+                "install the same version on all workers"
             )
         if label.problem:
             error = _content(reply)
@@ -172,7 +172,7 @@ def _codec() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError("the workers need pyarrow: pip install 'plausibly[files]'") from error
+        raise ImportError("workers need pyarrow: pip install pyarrow") from error
     return pyarrow.Codec("zstd", compression_level=_LEVEL)
 
 

@@ -44,6 +44,10 @@ class Held:
         """Number of items in the CSV file."""
         return len(self.counts)
 
+    def users(self, d: int) -> int:
+        """Number of users in the CSV file who have one of the ``d`` most common items."""
+        return int(self.counts[:d].sum())
+
     @cached_property
     def digest(self) -> str:
         """Digest of the counts in the CSV file."""
@@ -52,7 +56,7 @@ class Held:
     def __call__(self, n: int, d: int, seed: int) -> Counts:
         """True count of each of d items of the CSV file; the counts sum to n."""
         kept = self.counts[:d]
-        if n != int(kept.sum()):
+        if n != self.users(d):
             kept = resampled(kept, n, f"held {self.digest} {n} {d}", seed)
         return np.concatenate([kept, np.zeros(d - len(kept), dtype=np.int64)])
 

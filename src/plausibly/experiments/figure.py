@@ -58,6 +58,8 @@ class Sweep:
     epsilon: float = 3.0
     data_seed: int = 0
     repeats: int = 5
+    kept: Sequence[str] = ()
+    """Names of settings in ``vary`` that a quick sweep does not thin out, because a finding needs every value."""
     errors: int = 1
     """Minimum number of squared errors averaged in a repeat; small domains are measured in several rounds."""
 
@@ -76,7 +78,10 @@ class Sweep:
 
     def quick(self) -> Sweep:
         """A faster sweep for a quick figure: fewer repeats, points and users, and smaller domains."""
-        vary = {name: _thinned(_all_smaller(name, values), _QUICK_POINTS) for name, values in self.vary.items()}
+        vary = {
+            name: _thinned(_all_smaller(name, values), len(values) if name in self.kept else _QUICK_POINTS)
+            for name, values in self.vary.items()
+        }
         few = min(self.repeats, _QUICK_REPEATS)
         return replace(self, vary=vary, n=_smaller("n", self.n), d=_smaller("d", self.d), repeats=few, errors=1)
 

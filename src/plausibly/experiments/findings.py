@@ -34,6 +34,8 @@ class Outcome(StrEnum):
     COMPILED = "holds with compiled kernels"
     """A claim about time that holds with compiled kernels, and not with NumPy kernels."""
     OPEN = "not measured"
+    FAILED = "not judged: its check failed"
+    """The predicate itself raised an error: a mistake in the experiment, not a verdict on the claim."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,19 @@ class Mean:
 
 
 Curve = Mapping[Any, Mean]
-"""Means by their x value, in increasing order."""
+"""Means by their x value, in increasing order; a place that was not measured is a ``MissingError``."""
 
 _PLACES = {"epsilon": "epsilon", "domain": "d", "alpha": "alpha", "penalty": "alpha"}
 
 
 class MissingError(LookupError):
     """A finding needs rows that have not been measured."""
+
+
+class _Measured(dict[Any, Mean]):
+    # A quick run has fewer places than the figure, and a finding may read any of them.
+    def __missing__(self, place: Any) -> Mean:
+        raise MissingError(f"no measurement at {place}")
 
 
 class Curves:
@@ -134,7 +142,8 @@ class Curves:
                 groups.setdefault(place, {}).setdefault(setting, []).append(row["value"])
         if not groups:
             raise MissingError(f"{figure}, {sweep}, {label}, {metric}")
-        return {place: _mean(groups[place]) for place in sorted(groups, key=lambda key: (key is None, key))}
+        places = sorted(groups, key=lambda key: (key is None, key))
+        return _Measured((place, _mean(groups[place])) for place in places)
 
     def level(self, figure: str, sweep: str, label: str, metric: str = "mse", **fixed: Any) -> Mean:
         """The mean that a finding reads from a line with a single point, or from the point selected by ``fixed``."""
@@ -206,7 +215,10 @@ def decided(evidence: Evidence, numbers: str, why: str = "", *, rule: str) -> Ve
 
 
 def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Finding, Verdict]]:
-    """Each finding with its verdict on the rows of its figures, or "not measured" if rows are missing."""
+    """Each finding with its verdict on the rows of its figures, or "not measured" if rows are missing.
+
+    A check that raises an error is a verdict of its own, so that no mistake in one check loses all other verdicts.
+    """
     for finding in findings:
         own = [rows.get(name, ()) for name in finding.figures]
         try:
@@ -217,6 +229,8 @@ def judged(findings: Iterable[Finding], rows: Mapping[str, Sequence[Row]]) -> It
             yield finding, Verdict(Outcome.TOO_FEW, too_few) if too_few else finding.check(curves)
         except MissingError:
             yield finding, Verdict(Outcome.OPEN, "")
+        except Exception as error:  # an experiment may be anyone's, and its measurements took hours
+            yield finding, Verdict(Outcome.FAILED, f"{type(error).__name__}: {error}")
 
 
 def _mean(samples: Mapping[str, Sequence[float]]) -> Mean:

@@ -31,6 +31,7 @@ _BADGES = {
     Outcome.NUMPY: ("partly", "◐ holds with NumPy kernels"),
     Outcome.COMPILED: ("partly", "◑ holds with compiled kernels"),
     Outcome.OPEN: ("not-measured", "○ not measured"),
+    Outcome.FAILED: ("not-measured", "⚠ not judged: its check failed"),
 }
 """CSS class and text of each badge; sign and border distinguish them without colours."""
 _KINDS = {"fig": "Figure", "table": "Table", "extra": "Extra"}

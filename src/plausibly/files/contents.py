@@ -10,9 +10,12 @@ from typing import Any
 from ..core.scheme import Scheme
 from ..core.wording import plural
 from .authentication import Key
+from .openers import opener_of
 from .places import size_of
-from .reports import ReportFile
-from .tallies import Collected
+from .reports import PARQUET, ReportFile
+from .stores import is_address, local_path
+from .tallies import MAGIC, Collected
+from .unreachable import UnreachableError
 
 SUFFIXES = (".parquet", ".tally")
 """The endings of report files and tally files."""
@@ -54,6 +57,29 @@ class Contents:
     def to_dict(self) -> dict[str, Any]:
         """The contents of the file without the scheme, JSON-ready."""
         return {name: value for name, value in vars(self).items() if name != "scheme"}
+
+
+def is_tally(place: str | Path) -> bool:
+    """Whether a place has a tally, by its first bytes, whatever its name."""
+    return _first_bytes(place).startswith(MAGIC)
+
+
+def has_reports(place: str | Path) -> bool:
+    """Whether a place has reports: a Parquet file, by its first bytes, or a folder. A pipe has none."""
+    if is_address(place):
+        return not is_tally(place)
+    return local_path(place).is_dir() or _first_bytes(place) == PARQUET
+
+
+def _first_bytes(place: str | Path) -> bytes:
+    # Bytes that are read from a pipe would be missing afterwards.
+    if not is_address(place) and not local_path(place).is_file():
+        return b""
+    try:
+        with opener_of(place).open() as file:
+            return file.read(len(PARQUET))
+    except (OSError, UnreachableError):  # a folder in a store, or a file that the next reader reports
+        return b""
 
 
 def contents_of(path: str | Path, *, key: Key | None = None) -> Contents:

@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 
 from ..core.atomic import expect_suffix, replacing
 from ..core.errors import ParameterError
-from .stores import is_address, local_path, size_of_stored, upload
+from .stores import expect_address, is_address, local_path, size_of_stored, upload
 
-_DIGITS = 16
-"""Number of hexadecimal digits of an address's digest in the name of its working file."""
+_DIGITS, _LETTERS = 16, 60
+"""Maximum number of digits of an address's digest, and of letters of its end, in the name of its working file."""
 
 
 def exists(place: str | Path) -> bool:
@@ -62,10 +62,11 @@ def working_path(place: str | Path) -> Path:
     """
     if not is_address(place):
         return local_path(place)
+    expect_address(place)
     folder = cache_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
-    return folder / f"{digest}-{PurePosixPath(place).name}"
+    return folder / f"{digest}-{PurePosixPath(place).name[-_LETTERS:]}"
 
 
 def cache_folder() -> Path:

@@ -39,7 +39,7 @@ from .unreachable import UnreachableError
 VERSION, KEYED_VERSION = "1", "2"
 COLUMN = "report"
 COMPRESSIONS = ("none", "zstd")
-_PARQUET = b"PAR1"
+PARQUET = b"PAR1"
 _NOT_PARQUET = "not a complete Parquet file: it does not begin and end with PAR1"
 _TAIL = struct.Struct("<I4s")
 _END = 1 << 16
@@ -242,14 +242,14 @@ class ReportFile:
         """
         chunk, size = self._said.chunks[group], self.scheme.report_dtype.itemsize
         # The first row group brings the first bytes of the file along.
-        before = len(_PARQUET) if chunk.start == len(_PARQUET) else 0
+        before = len(PARQUET) if chunk.start == len(PARQUET) else 0
         # Read once and completely: the bytes that are checked are those that are used, even if the file changes.
         with self._reached(group) as file:
             file.seek(chunk.start - before)
             stored = memoryview(self._arrow.allocate_buffer(before + chunk.packed)).cast("B")
             length = _fill(stored, file)
         stored = stored[:length]
-        if before and stored[:before] != _PARQUET:
+        if before and stored[:before] != PARQUET:
             raise self.damaged(_NOT_PARQUET, group)
         try:
             content = page_records(stored[before:], chunk.codec, chunk.records, size, self._arrow)
@@ -293,15 +293,15 @@ class ReportFile:
         # The metadata, their position and their checksum, which is verified before anything interprets the rest.
         with self._reached() as file:
             size = file.seek(0, os.SEEK_END)
-            if size < len(_PARQUET) + _TAIL.size:
+            if size < len(PARQUET) + _TAIL.size:
                 raise self.damaged(f"not a file of reports: it has only {size} bytes")
             end = self._read_at(file, max(0, size - _END), size)
             length, last = _TAIL.unpack(end[-_TAIL.size :])
             # The first bytes of a longer file are checked with its first row group: here they would cost a request.
-            first = end[: len(_PARQUET)] if len(end) == size else _PARQUET
-            if (first, last) != (_PARQUET, _PARQUET):
+            first = end[: len(PARQUET)] if len(end) == size else PARQUET
+            if (first, last) != (PARQUET, PARQUET):
                 raise self.damaged(_NOT_PARQUET)
-            if length > size - len(_PARQUET) - _TAIL.size:
+            if length > size - len(PARQUET) - _TAIL.size:
                 raise self.damaged("the metadata are cut off")
             if length > _MOST_FOOTER:
                 raise self.damaged(f"expected metadata of at most {_MOST_FOOTER:,} bytes, got {length:,}")

@@ -165,8 +165,8 @@ def upload(path: Path, address: str) -> None:
         fs.copy_files(str(path), place, source_filesystem=fs.LocalFileSystem(), destination_filesystem=system)
 
 
-def _stored(address: str) -> tuple[Any, str]:
-    # The file system of a stored file or folder, and the path there.
+def expect_address(address: str) -> tuple[str, str, str]:
+    """The kind, the bucket and the path of a stored file or folder. Refuse unknown kinds, and credentials."""
     found = _ADDRESS.fullmatch(address)
     assert found is not None
     kind, authority, path = found[1].lower(), found[2], found[3]
@@ -179,6 +179,12 @@ def _stored(address: str) -> tuple[Any, str]:
         raise UnreachableError(f"{kind}://", reason)
     if not authority and kind != "hdfs":
         raise UnreachableError(address, f"the address names no bucket; expected one such as {kind}://bucket/day")
+    return kind, authority, path
+
+
+def _stored(address: str) -> tuple[Any, str]:
+    # The file system of a stored file or folder, and the path there.
+    kind, authority, path = expect_address(address)
     with _reaching(address):
         if kind == "s3":
             system, root = _s3(authority, _s3_endpoint(), _s3_region(), os.getpid()), authority
@@ -213,8 +219,8 @@ def _explained() -> Iterator[None]:
 
 def _code(text: str) -> str:
     # The rest of the text is for developers, and may quote more than a log should have.
-    found = re.search(r"status ([0-9]+)|AWS Error ([A-Z_0-9]+)", text)
-    return "of unknown kind" if found is None else found[1] or found[2]
+    found = re.search(r"status ([0-9]+)", text) or re.search(r"AWS Error ([A-Z_0-9]+)", text)
+    return "of unknown kind" if found is None else found[1]
 
 
 # Filesystems are cached for each process: their connections do not survive a fork.

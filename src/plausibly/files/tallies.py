@@ -28,7 +28,7 @@ from .places import writing
 from .stores import StoredFile, is_address, local_path
 from .unreachable import UnreachableError
 
-_MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
+MAGIC, _VERSION, _KEYED_VERSION = b"PLT", 1, 2
 _PREFIX = struct.Struct("<3sBIQ")
 _CHECKSUM = struct.Struct("<I")
 _MOST_BRACKETS = 2**21
@@ -107,7 +107,7 @@ class Collected:
         blob = self.tally.to_bytes()
         if len(text) > _MOST_HEADER:
             raise StateError(f"expected a header of at most {_MOST_HEADER:,} bytes, got {len(text):,}; use fewer files")
-        head = _PREFIX.pack(_MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
+        head = _PREFIX.pack(MAGIC, _VERSION if key is None else _KEYED_VERSION, len(text), len(blob)) + text
         parts = [head, _CHECKSUM.pack(zlib.crc32(head)), blob]
         return b"".join(parts if key is None else [*parts, key.mac(_PURPOSE, *parts)])
 
@@ -212,7 +212,7 @@ def _lengths(view: memoryview, key: Key | None) -> tuple[int, int]:
     if len(view) < _PREFIX.size + _CHECKSUM.size:
         raise StateError(f"not a tally file: it has only {len(view)} bytes")
     magic, version, head, blob = _PREFIX.unpack_from(view)
-    if magic != _MAGIC:
+    if magic != MAGIC:
         raise StateError("not a tally file")
     if version not in (_VERSION, _KEYED_VERSION):
         raise StateError(f"expected version {_VERSION} or {_KEYED_VERSION} of the format, got {version}")

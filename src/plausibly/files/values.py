@@ -267,16 +267,8 @@ def values(
         raise ParameterError("expected at least one file of values, got none")
     taken = Keys() if domain is None else domain  # any text
     columns = (None if column is None else [column]) if glue is None else list(glue.columns)
-    opened = partial(
-        _reading,
-        domain=taken,
-        columns=columns,
-        glue=glue,
-        format=format,
-        delimiter=delimiter,
-        header=header,
-        faults=faults,
-    )
+    layout = _Layout(columns, glue, format, delimiter, header)
+    opened = partial(_reading, layout=layout, domain=taken, faults=faults)
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
     return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=skip)
 
@@ -298,19 +290,21 @@ def skips_missing(missing: str) -> bool:
     return missing == "skip"
 
 
-def _reading(
-    source: Readable,
-    *,
-    domain: Domain,
-    columns: list[str] | None,
-    glue: Glue | None,
-    format: str | None,
-    delimiter: str | None,
-    header: bool,
-    faults: Faults | None,
-) -> _Reading:
-    given = Source(source, faults)
-    kind = _format(given, format)
+@dataclass(frozen=True)
+class _Layout:
+    """Where the values are in a file."""
+
+    columns: list[str] | None
+    glue: Glue | None
+    format: str | None
+    delimiter: str | None
+    header: bool
+
+
+def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Faults | None) -> _Reading:
+    given, columns, glue = Source(source, faults), layout.columns, layout.glue
+    delimiter, header = layout.delimiter, layout.header
+    kind = _format(given, layout.format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
         raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))

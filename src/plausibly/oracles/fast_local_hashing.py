@@ -97,7 +97,8 @@ class FLH(HashedScheme):
 
     def estimator(self) -> Estimator:
         collision = Fraction(1, self.hashes * (self.g - 1))
-        return pure(self.p, Fraction(1, self.g), self._scores, collision=collision, context=self._context)
+        q = Fraction(1, self.g)
+        return pure(self.p, q, self._scores, collision=collision, context=self._context, public=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         if codes is None:

@@ -87,9 +87,11 @@ class ChangeReport:
 
     def notes(self) -> list[str]:
         """Remarks for the reader of the changes."""
-        sizes = [f"{each.n:,}" for each in (self.changes.before, self.changes.after)]
-        told = [f"{sizes[0]} reports before, {sizes[1]} after. Changes are in percentage points of the reports."]
-        told.append(_SAME if self.same_users else _SAMPLES)
+        before = plural(self.changes.before.n, "report")
+        told = [
+            f"{before} before, {self.changes.after.n:,} after. Changes are in percentage points of the reports.",
+            _SAME if self.same_users else _SAMPLES,
+        ]
         rows = len(self.places(self.largest))
         if rows < len(self.changes):
             told.append(f"The table has {rows:,} of {len(self.changes):,} items.")

@@ -22,7 +22,7 @@ from ..search.base import Search
 from .devices import LARGE_EPSILON, epsilon_refused
 from .fakes import Fakes, fakes_for_share, fakes_of
 from .prediction import Prediction, smallest_found
-from .search_power import nats_per_character, smallest_share, typical_length
+from .search_power import nats_per_character, share_up_to
 from .skew import skew_in_words
 from .targets import two_sided
 
@@ -166,7 +166,7 @@ class Description:
         if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
             return []
         nats = nats_per_character(self.scheme.strings)[0]
-        return [(n, min(1.0, smallest_share(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
+        return [(n, min(1.0, share_up_to(self.scheme, n, _CONFIDENCE, nats))) for n in self.users]
 
     # --- fakes, costs, parts ----------------------------------------------------------------------------------
 
@@ -267,8 +267,8 @@ class Description:
         else:
             facts.append(("", f"{told}, with 95 % confidence"))
         for n, share in self.finds:
-            length = typical_length(self.scheme.strings) if isinstance(self.scheme, Search) else 0
-            words = f"word-like strings of {length} characters held by at least {percent(share)}"
+            length = self.scheme.strings.length if isinstance(self.scheme, Search) else 0
+            words = f"word-like strings of up to {length} characters that at least {percent(share)} have"
             facts.append((f"found, {n:,} users", words if share < 1 else "nothing"))
         if isinstance(self.scheme, Search) and not self.finds:
             simulate = "run plausibly simulate with strings like yours"

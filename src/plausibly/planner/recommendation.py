@@ -13,6 +13,7 @@ from ..core.costs import Cost
 from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
+from ..search.base import Search
 from .prediction import Prediction
 from .skew import Skew, skew_in_words
 from .targets import Limits, Target, share_of, two_sided
@@ -35,6 +36,8 @@ class Choice:
     """Largest change of a count by one fake report, in users; None if the scheme does not say."""
     reason: str
     """Reason for the scheme if it is recommended, otherwise against it."""
+    finds: float | None = None
+    """Smallest share of users that it finds, if that decides; otherwise None, and the error decides."""
 
     @property
     def name(self) -> str:
@@ -44,10 +47,11 @@ class Choice:
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """Row in the table of a recommendation: name, error, report size and reason."""
+        """Row in the table of a recommendation: name, error or smallest share found, report size and reason."""
+        error = f"±{self.error:,.{_digits(self.error)}f}"
         return (
             self.name,
-            f"±{self.error:,.{_digits(self.error)}f}",
+            error if self.finds is None else f"finds from {percent(self.finds)}",
             plural(self.costs.report_bytes, "byte"),
             self.reason,
         )
@@ -62,12 +66,14 @@ class Choice:
             "keeps_reports": self.costs.keeps_reports,
             "server_time": self.costs.time_text,
             "influence": self.influence,
+            "finds": self.finds,
             "reason": self.reason,
         }
 
     def __repr__(self) -> str:
         _, error, size, reason = self.row
-        return f"<{self.name}: {error} users, {size} a report; {reason}>"
+        unit = " users" if self.finds is None else ""
+        return f"<{self.name}: {error}{unit}, {size} a report; {reason}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +82,8 @@ class Plan:
 
     ``solved`` names the quantity that the plan has determined: "epsilon", "users", or neither. ``finds`` is the
     smallest detectable share of users: with 95 % confidence (or the target's), an item with that share is found and no
-    item without holders is. ``notes`` compare with the paper's recommendation and give caveats.
+    item without holders is. For strings it holds up to the longest; ``shorter`` is a shorter length and the share that
+    is enough for strings of up to that length. ``notes`` compare with the paper's recommendation and give caveats.
     """
 
     users: int
@@ -89,6 +96,7 @@ class Plan:
     runners_up: tuple[Choice, ...]
     finds: float
     notes: tuple[str, ...]
+    shorter: tuple[int, float] | None = None
 
     @property
     def scheme(self) -> Scheme:
@@ -119,6 +127,9 @@ class Plan:
             "recommended": self.best.to_dict(),
             "half_width": {"nobody": self.half_width(), "1 %": self.half_width(0.01)},
             "finds": self.finds,
+            "finds_shorter": None
+            if self.shorter is None
+            else dict(zip(("length", "share"), self.shorter, strict=True)),
             "verdict": self.verdict,
             "runners_up": [choice.to_dict() for choice in self.runners_up],
             "notes": list(self.notes),
@@ -138,13 +149,24 @@ class Plan:
     def verdict(self) -> str:
         """What the recommended scheme will show, in one sentence; a plan that can show next to nothing says so."""
         what = "string" if self.domain.searchable else "item"
+        if self.finds >= 1 and self.shorter is not None and self.shorter[1] < 1:
+            length, share = self.shorter
+            seen = f"strings of at most {length} characters that {percent(share)} of users have"
+            return f"This plan shows almost nothing: you would only see {seen}."
         if self.finds >= 1:
             given = f"{plural(self.users, 'user')} and ε = {decimal(self.epsilon)}"
             all_have = f"not even {_article(what)} that all users have stands out from the noise"
             return f"This plan cannot show anything: with {given}, {all_have}."
         if self.finds >= _ALMOST_NOTHING:
-            return f"This plan shows almost nothing: you would only see what {percent(self.finds)} of users have."
-        return f"You will see any {what} that at least {percent(self.finds)} of users have."
+            seen = f"you would only see what {percent(self.finds)} of users have{self._if_shorter}"
+            return f"This plan shows almost nothing: {seen}."
+        return f"You will see any {what} that at least {percent(self.finds)} of users have{self._if_shorter}."
+
+    @property
+    def _if_shorter(self) -> str:
+        if self.shorter is None or self.shorter[1] >= 1:
+            return ""
+        return f" ({percent(self.shorter[1])} if it has at most {self.shorter[0]} characters)"
 
     def facts(self) -> list[tuple[str, str]]:
         """Expected errors and costs of the recommended scheme, as names and values."""
@@ -159,7 +181,14 @@ class Plan:
         confidence = 0.95 if self.target is None else float(self.target.confidence)
         what = "strings" if self.domain.searchable else "items"
         finds = f"{what} held by at least {percent(self.finds)} of the users ({percent(confidence)} confidence)"
-        if self.finds >= 1:
+        if self.domain.searchable:
+            finds = (
+                f"strings that at least {percent(self.finds)} of users have, in {percent(confidence)} of collections"
+            )
+        if self.shorter is not None and self.shorter[1] < 1:
+            shorter = f"those of up to {self.shorter[0]} characters that {percent(self.shorter[1])} have, in about 90 %"
+            finds = f"{finds}; {shorter}" if self.finds < 1 else f"only {shorter}"
+        elif self.finds >= 1:
             finds = "nothing: there are too few users, or ε is too small"
         state = f"{size_text(costs.state_bytes)} of state{', every report is kept' * costs.keeps_reports}"
         found += [
@@ -199,7 +228,9 @@ def expression(scheme: Scheme) -> str:
     """Python expression that makes the recommended scheme, without its list of labels."""
     if scheme.domain.searchable:
         # The preset that the plan used; all its parts would fill a page.
-        return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=...)"
+        assert isinstance(scheme, Search)
+        length = f"typical_length={scheme.strings.length}"
+        return f"TRELLIS({_argument(scheme.epsilon)}, {scheme.domain.argument}, users=..., {length})"
     named = {name: value for name, value in scheme.parameters.items() if isinstance(value, int | str)}
     if not int(named.get("hash_seed", 1)):
         del named["hash_seed"]

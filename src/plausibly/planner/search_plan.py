@@ -9,7 +9,7 @@ from .. import presets
 from ..core.domain import Keys, Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from ..core.wording import decimal, percent, size_text
+from ..core.wording import decimal, percent, plural, size_text
 from ..core.words import Setting, Words
 from ..making import make
 from ..search.base import Search
@@ -18,7 +18,7 @@ from .options import Aim
 from .prediction import Prediction, smallest_found
 from .reasons import PAPER
 from .recommendation import Choice, Plan
-from .search_power import LOOKED_FOR, nats_per_character, smallest_share, typical_length
+from .search_power import LOOKED_FOR, extending_share, nats_per_character, share_up_to, typical_length
 from .solving import fewest_users, least_epsilon
 from .targets import Within
 
@@ -41,8 +41,8 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
     solved = None if aim.target is None else "users" if n is None else "epsilon"
     text, random = nats_per_character(strings)
 
-    def found(users: int, eps: Fraction, nats: float = text) -> float:
-        return smallest_share(_search(strings, eps, users, seed), users, confidence, nats)
+    def found(users: int, eps: Fraction, nats: float = text, length: int | None = None) -> float:
+        return min(1.0, share_up_to(_search(strings, eps, users, seed), users, confidence, nats, length))
 
     if epsilon is None:
         assert n is not None
@@ -62,22 +62,26 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
             raise ParameterError(f"target: out of reach at ε = {decimal(eps)} with any number of users")
     scheme = _search(strings, eps, n, seed)
     _refuse_beyond(aim, scheme, n)
-    best = _choice(scheme, aim, n, "finds the rarest strings")
+    best = _choice(scheme, aim, n, "finds the rarest strings", found(n, eps))
+    typical = typical_length(strings)
+    shorter = (typical, found(n, eps, length=typical)) if typical < strings.length else None
     named = presets.FOLDED(eps, domain=Keys(), hash_seed=seed)
     light = smallest_found(Prediction(named, aim.skew), n, aim.limits.candidates, confidence)
-    step = min(2, strings.length)
+    step, oracle = min(2, strings.length), make("OLH", epsilon=eps, domain=Keys())
     others = (
         _choice(
             named,
             aim,
             n,
-            f"only counts strings that you name; of {aim.limits.candidates:,} it finds those held by {percent(light)}",
+            f"only counts strings that you name, here {aim.limits.candidates:,}",
+            light,
         ),
         _choice(
-            make("PEM", oracle=make("OLH", epsilon=eps, domain=Keys()), domain=strings, start=step, step=step),
+            make("PEM", oracle=oracle, domain=strings, start=step, step=step),
             aim,
             n,
             "drops prefixes early, and does not learn which strings are likely",
+            extending_share(oracle, strings, step, n, confidence),
         ),
     )
     return Plan(
@@ -89,23 +93,25 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
         skew=aim.skew,
         best=best,
         runners_up=others,
-        finds=min(1.0, found(n, eps)),
+        finds=found(n, eps),
+        shorter=shorter,
         notes=(
-            *_notes(strings, text, random, min(1.0, found(n, eps, random)), light, aim),
+            *_notes(strings, found(n, eps), found(n, eps, random), light, aim),
             *device_notes(best.scheme),
         ),
     )
 
 
 def _search(strings: Strings, epsilon: Fraction, n: int, seed: int) -> Search:
-    scheme = presets.TRELLIS(epsilon, domain=strings, users=n, hash_seed=seed)
+    # The longest strings set the length: the plan promises to find them, and shorter ones lose nothing by it.
+    scheme = presets.TRELLIS(epsilon, domain=strings, users=n, typical_length=strings.length, hash_seed=seed)
     assert isinstance(scheme, Search)
     return scheme
 
 
-def _choice(scheme: Scheme, aim: Aim, n: int, reason: str) -> Choice:
+def _choice(scheme: Scheme, aim: Aim, n: int, reason: str, finds: float) -> Choice:
     error = sqrt(Prediction(scheme, aim.skew).variance(n))
-    return Choice(scheme, error, scheme.cost(n, aim.asked), scheme.influence(), reason)
+    return Choice(scheme, error, scheme.cost(n, aim.asked), scheme.influence(), reason, finds)
 
 
 def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
@@ -120,15 +126,18 @@ def _refuse_beyond(aim: Aim, scheme: Search, n: int) -> None:
         raise ParameterError(Words(f"limits: a search for these strings needs {beyond}; ", enough, " is enough"))
 
 
-def _notes(strings: Strings, text: float, random: float, unlikely: float, light: float, aim: Aim) -> tuple[str, ...]:
-    length = typical_length(strings)
+def _notes(strings: Strings, likely: float, unlikely: float, light: float, aim: Aim) -> tuple[str, ...]:
     found = [
         f"{PAPER} recommend the prefix extending method (PEM) over a Count-Min sketch. It still beats the other "
         "published searches; TRELLIS, which weighs all prefixes of a string together, beats it and comes close to an "
         "exhaustive search.",
-        f"The more unusual a string, the more users it takes to find it: this plan assumes strings of {length} "
-        "characters"
-        + (f" that are like words; random characters take {percent(unlikely)} of users." if text < random else "."),
+        "The more unusual a string, the more users it takes to find it: this plan assumes strings of up to "
+        f"{plural(strings.length, 'character')}"
+        + (
+            f" that are like words; random characters take {percent(unlikely)} of users."
+            if percent(likely) != percent(unlikely)
+            else "."
+        ),
         "Shorter strings and strings of a dictionary need fewer users. "
         f"Among {aim.limits.candidates:,} candidates known beforehand, {percent(light)} of users are enough.",
         Words(

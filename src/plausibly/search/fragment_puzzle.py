@@ -156,6 +156,6 @@ class SFP(Search):
         if self.word_oracle is not None:
             return conclude(tally, self.whole, candidates, choices, tuple(trace))
         decoder = self._fragment_mean(choices.oracle)
-        counts = decoder.estimate(tally.evidence, tally.numbers, candidates)
+        counts = *decoder.estimate(tally.evidence, tally.numbers, candidates), None
         last = partial(Step, "whole strings", self.strings.length, len(tally))
         return best_strings(tally, candidates, counts, choices, history=decoder.history, trace=tuple(trace), last=last)

@@ -17,7 +17,7 @@ from ..core.errors import ParameterError
 from ..core.history import History, search_by
 from ..core.laws import Floats, choose_estimator
 from ..core.selection import of_largest
-from ..core.tails import Noise
+from ..core.tails import Noise, Unheld
 from ..core.wording import shown
 from ..core.words import Words, kind_of
 from .base import SearchTally
@@ -120,7 +120,7 @@ def conclude(
 ) -> HeavyHitters:
     """Answer of a search: the best candidates, now whole strings, by the part that reports these; only if positive."""
     part = tally.scheme.parts[number]
-    counts = tally.estimate_part(number, part.items_of(candidates), choices.oracle)
+    counts = tally.estimate_part_and_unheld(number, part.items_of(candidates), choices.oracle)
     history = choose_estimator(part.scheme.estimator, choices.oracle).history
     last = partial(Step, part.label, part.last, len(tally.parts[number]))
     return best_strings(tally, candidates, counts, choices, history=history, trace=trace, last=last)
@@ -129,20 +129,23 @@ def conclude(
 def best_strings(
     tally: SearchTally,
     candidates: Rows,
-    counts: tuple[Floats, Floats | None],
+    counts: tuple[Floats, Floats | None, Unheld | None],
     choices: Choices,
     *,
     history: History,
     trace: tuple[Step, ...],
     last: Callable[..., Step],
 ) -> HeavyHitters:
-    """Answer of a search: the best candidates with a positive count, and ``last`` as the last step of the trace."""
-    values, variance = counts
+    """Answer of a search: the best candidates with a positive count, and ``last`` as the last step of the trace.
+
+    ``counts``: estimates, variances, and the law of strings without holders if hash functions are public.
+    """
+    values, variance, unheld = counts
     best = choices.best(values, choices.k)
     best = best[values[best] > 0]
     selected = None
     if variance is not None:
-        selected = of_largest(values, Noise.normal(np.sqrt(variance)), best).above(choices.least)
+        selected = of_largest(values, unheld or Noise.normal(np.sqrt(variance)), best).above(choices.least)
     items = tally.scheme.strings.decode(candidates[best])
     return HeavyHitters(
         items=items,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
+from ..core.collisions import Collisions
 from ..core.domain import Integers, Strings, expect_domain
 from ..core.domain.symbols import Rows, symbol_numbers, symbol_rows
 from ..core.errors import DomainError, ParameterError, StateError
@@ -218,7 +219,7 @@ class ROUND(Search):
 
     def _best(self, tally: SearchTally, choices: Choices, level: float | None, *, above: float) -> HeavyHitters:
         part, symbols = self.extension, self.strings.symbols
-        values, variance = tally.estimate_part(0, np.arange(part.count - 1, dtype=np.uint64))
+        values, variance, unheld = tally.estimate_part_and_unheld(0, np.arange(part.count - 1, dtype=np.uint64))
         assert variance is not None  # an oracle over integers has a variance
         endings = symbol_rows(np.arange(part.more), symbols, self.reach - self.stem, self.strings.symbol_dtype)
         rows = np.hstack([np.repeat(part.rows, part.more, axis=0), np.tile(endings, (len(part.rows), 1))])
@@ -226,7 +227,7 @@ class ROUND(Search):
         rows, values, variance = rows[real], values[real], variance[real]
         # Of an extension without holders.
         errors = np.full(len(rows), np.sqrt(self.oracle.variance(max(len(tally), 1))))
-        noise = Noise.of_reports(errors, len(tally), self.oracle.ends())
+        noise = unheld if isinstance(unheld, Collisions) else Noise.of_reports(errors, len(tally), self.oracle.ends())
         p_values = adjusted(noise.chances(values))
         allowed = np.flatnonzero((p_values <= (1.0 if level is None else significance_level(level))) & (values > above))
         best = allowed[choices.best(values[allowed], choices.k)]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.collisions import Collisions, MedianOfCells
 from ..core.errors import StateError
 from ..core.history import History, decoding
 from ..core.laws import ByLaw, Cells, Codes, CountMean, Estimator, Floats, Scores, VarianceLaw, law_of
@@ -180,18 +181,25 @@ class MeanOfRows(ByLaw):
         return self._sums(self.rows.scores(state, n), codes)
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        return self.estimate_and_unheld(state, n, codes)[:2]
+
+    def estimate_and_unheld(
+        self, state: Cells, n: Numbers, codes: Codes | None
+    ) -> tuple[Floats, Floats | None, Collisions | None]:
+        """Sums of the combined rows and their variances, and the law of items without holders."""
         rows, total = self.rows, int(n.sum())
         if rows.postprocess is not None:
-            return rows.totals(rows.debiased(rows.cells(state, n), n), codes), None
+            return rows.totals(rows.debiased(rows.cells(state, n), n), codes), None, None
         scores = rows.scores(state, n)
         scale, offset = rows.oracle.scale, Fraction(0)
         if not rows.sketch.signed:
             scale, offset = CountMean(rows.sketch.width).decoded(scale, rows.oracle.offset)
         values: Floats = (self._sums(scores, codes).astype(np.float64) - float(total * offset)) * float(scale)
         if self.law is None:
-            return values, None
+            return values, None, None
         variance = self.law.at(total, np.clip(values, 0, total), f2=rows.f2(scores, n))
-        return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0)
+        unheld = Collisions.of_table(rows.of_items(scores), float(scale), float(total * offset))
+        return values, np.maximum(np.broadcast_to(variance, values.shape), 0.0), unheld
 
     def _sums(self, scores: Scores, codes: Codes | None) -> Scores:
         sketch = self.rows.sketch
@@ -227,6 +235,12 @@ class MedianOfRows:
         raise StateError("combine: median has no integer scores; ask for estimates, or use mean")
 
     def estimate(self, state: Cells, n: Numbers, codes: Codes | None) -> tuple[Floats, Floats | None]:
+        return self.estimate_and_unheld(state, n, codes)[:2]
+
+    def estimate_and_unheld(
+        self, state: Cells, n: Numbers, codes: Codes | None
+    ) -> tuple[Floats, Floats | None, MedianOfCells | None]:
+        """Medians of the combined rows and their variances, and the law of items without holders."""
         rows, total = self.rows, int(n.sum())
         table = _scaled(rows.of_items(rows.cells(state, n)), n)
         used = table[n > 0] if total else table
@@ -236,8 +250,10 @@ class MedianOfRows:
             table[n == 0] = np.nan  # a row without users has no information
         values = rows.read(table, codes, _medians if len(used) == len(table) else _medians_of_numbers)
         if rows.postprocess is not None or rows.laws is None:
-            return values, None
-        return values, self._variance(rows.laws, used - centre, total, np.clip(values, 0, total))
+            return values, None, None
+        cells = used - centre
+        variance = self._variance(rows.laws, cells, total, np.clip(values, 0, total))
+        return values, variance, MedianOfCells.of_table(cells)
 
     def _variance(self, laws: RowLaws, cells: Floats, n: int, f: Floats) -> Floats:
         # The variance of an item without holders comes from the quantiles of the cells; that of holders is added to it

@@ -17,7 +17,8 @@ class ChangesOptions:
 
     The schemes may differ, the items may not. The intervals of all differences hold together, with the confidence of
     --level, so that you may look for the largest change among many items: the probability that any item that did not
-    change is listed as changed is at most 5 %. To compare schemes instead, use plausibly compare.
+    change is listed as changed is at most 5 % with the default level of 0.95. To compare schemes instead, use plausibly
+    compare.
 
     Example: plausibly changes visits.tally more.tally --items amber-atlas.example,iris-jobs.example --out changes.html
     """

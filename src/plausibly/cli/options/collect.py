@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, KeyFile, Names
+from .common import Engine, Json, KeyFile, Names, Simulated, SkipBad
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +38,8 @@ class CollectOptions:
         ),
         Names.INPUT,
     ] = None
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")
-    ] = False
-    simulated: Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")] = False
+    skip_bad: SkipBad = False
+    simulated: Simulated = False
+    engine: Engine = "threads"
     key_file: KeyFile = None
     as_json: Json = False

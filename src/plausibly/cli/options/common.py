@@ -37,4 +37,8 @@ Results = Annotated[
     Names.OUTPUT,
 ]
 
+Engine = Annotated[str, typer.Option("--engine", help="What reads the reports: threads of this process, or processes.")]
+Simulated = Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import KeyFile, Names, Results, Title, Unit
+from .common import Engine, KeyFile, Names, Results, Simulated, SkipBad, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -27,10 +27,17 @@ class EstimateOptions:
     order of the scheme, with plain intervals. Choose items with --items a,b, with --item "a, b" if they contain commas,
     or with --items-file.
 
+    If the items cannot be listed, the tally of some schemes keeps every report. You can name the files of reports
+    instead, without collecting them: plausibly estimate reports.parquet --items-file candidates.txt
+
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
 
-    tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="A tally file, written by plausibly collect; or files of reports, or folders of them."),
+        Names.INPUT,
+    ]
     items: Annotated[list[str] | None, typer.Option(help="Items to count, separated by commas.")] = None
     item: Annotated[list[str] | None, typer.Option(help="One item, which may contain commas; may be repeated.")] = None
     items_file: Annotated[Path | None, typer.Option(help="A file of items to count, one per line.")] = None
@@ -53,6 +60,9 @@ class EstimateOptions:
     combine: Annotated[
         str | None, typer.Option(help="How to combine the rows of a sketch: mean, median, min or peel.")
     ] = None
+    skip_bad: SkipBad = False
+    simulated: Simulated = False
+    engine: Engine = "threads"
     out: Results = None
     title: Title = None
     unit: Unit = "users"

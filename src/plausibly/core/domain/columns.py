@@ -115,9 +115,13 @@ def _coded(chunks: Sequence[Any]) -> Column:
         if indices.null_count:
             indices = indices.cast("int64").fill_null(len(own))
             own.append(None)
-        places.append(_indices(indices) + np.int64(len(distinct)) if distinct else _indices(indices))
+        place = _indices(indices)
+        # NumPy adds uint64 and int64 as floating-point numbers.
+        places.append(place.astype(np.int64) + np.int64(len(distinct)) if distinct else place)
         distinct += own
-    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *places]) if len(places) != 1 else places[0])
+    if len(places) == 1:
+        return Column(distinct, places[0])
+    return Column(distinct, np.concatenate([np.empty(0, dtype=np.int64), *(own.astype(np.int64) for own in places)]))
 
 
 def _indices(array: Any) -> Index:

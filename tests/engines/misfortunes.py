@@ -1,0 +1,127 @@
+"""Misfortunes that happen to tasks on workers, each of which leaves a note that it did.
+
+They are in a module of their own, because the workers import it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Work = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Misfortune:
+    """The work of a task, to which something happens after it is done and before it is returned."""
+
+    work: Work
+    folder: Path
+
+    def __call__(self, task: Any) -> Any:
+        """The state of the task, if nothing happens to it."""
+        state = self.work(task)
+        self.strike(len(list(self.folder.iterdir())))
+        return state
+
+    def strike(self, before: int) -> None:
+        """What happens, the number of earlier times given."""
+
+    def note(self, name: str) -> bool:
+        """Whether this process is the first to leave a note of this name, with its number."""
+        try:
+            with (self.folder / name).open("x") as file:
+                file.write(str(os.getpid()))
+        except FileExistsError:
+            return False
+        return True
+
+
+class Killed(Misfortune):
+    """The first worker that has folded a task is killed."""
+
+    def strike(self, before: int) -> None:
+        if self.note("killed"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class AlwaysKilled(Misfortune):
+    """Every worker is killed that has folded a task of the second wave, as long as there is no note "enough"."""
+
+    def __call__(self, task: Any) -> Any:
+        state = self.work(task)
+        if task[0].first and not (self.folder / "enough").exists():
+            self.note(f"killed {os.getpid()}")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return state
+
+
+class FailsTwice(Misfortune):
+    """Two tasks fail once, or one twice."""
+
+    def strike(self, before: int) -> None:
+        if any(self.note(f"failed {number}") for number in (1, 2)):
+            raise RuntimeError("a disk that works again soon")
+
+
+class Slow(Misfortune):
+    """Every task takes a while, and says so."""
+
+    def strike(self, before: int) -> None:
+        self.note(f"done {before} {os.getpid()}")
+        time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Unlucky:
+    """An engine to whose tasks something happens."""
+
+    engine: Any
+    kind: type[Misfortune]
+    folder: Path
+
+    def reduce(self, work: Work, merge: Any, tasks: Any) -> Iterator[Any]:
+        yield from self.engine.reduce(self.kind(work, self.folder), merge, tasks)
+
+
+def process_is_gone(number: int) -> bool:
+    """Whether there is no process of this number any more."""
+    return not Path(f"/proc/{number}").exists()
+
+
+def listening(number: int) -> set[str]:
+    """The addresses, in hexadecimal, at which a process and its children listen."""
+    inodes: set[str] = set()
+    for process in descendants(number):
+        for descriptor in Path(f"/proc/{process}/fd").iterdir():
+            with _gone():
+                name = os.readlink(descriptor)
+                if name.startswith("socket:["):
+                    inodes.add(name[8:-1])
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{number}/net/{table}").read_text().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and rest[5] in inodes:
+                found.add(local.partition(":")[0])
+    return found
+
+
+def descendants(number: int) -> list[int]:
+    """A process and its children, at any depth."""
+    found = [number]
+    for process in found:  # grows
+        with _gone():
+            for thread in Path(f"/proc/{process}/task").iterdir():
+                found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def _gone() -> suppress:
+    return suppress(FileNotFoundError, ProcessLookupError)
