@@ -70,9 +70,9 @@ def test_missing_values_are_refused_or_skipped_by_position(tmp_path: Path) -> No
 
 
 def test_a_table_without_values_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="expected values, got none; 1 is missing"):
-        with attempts_in(tmp_path / "out") as folder:
-            publish(folder, [attempted(folder, 0), attempted(folder, 1, None, missing="skip")])
+    expected = pytest.raises(ParameterError, match="expected values, got none; 1 is missing")
+    with expected, attempts_in(tmp_path / "out") as folder:
+        publish(folder, [attempted(folder, 0), attempted(folder, 1, None, missing="skip")])
     assert names(tmp_path) == []
 
 
@@ -104,9 +104,9 @@ def test_reports_are_never_added_to_those_of_another_call(tmp_path: Path) -> Non
     out = tmp_path / "out"
     with attempts_in(out) as folder:
         publish(folder, [attempted(folder, 0, 1)])
-    with pytest.raises(StateError, match=r"part-00000\.parquet: exists already.*choose another folder"):
-        with attempts_in(out):
-            raise AssertionError
+    expected = pytest.raises(StateError, match=r"part-00000\.parquet: exists already.*choose another folder")
+    with expected, attempts_in(out):
+        raise AssertionError
     assert names(out) == ["part-00000.parquet"]
 
 
