@@ -27,6 +27,7 @@ def closed_port() -> int:
         return int(server.getsockname()[1])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["sc", "spark"])
 def test_a_master_that_is_not_there_is_named(scheme: str) -> None:
     start = time.monotonic()
@@ -35,6 +36,7 @@ def test_a_master_that_is_not_there_is_named(scheme: str) -> None:
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.full
 def test_a_master_that_is_something_else_is_given_up(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masters, "SECONDS", 1.0)
     with pytest.raises(StateError, match=rf"sc://127\.0\.0\.1:{silent}: no answer within 1 seconds"):
@@ -47,6 +49,7 @@ def test_an_address_without_a_machine_is_refused(address: str) -> None:
         expect_reachable(address, 15002)
 
 
+@pytest.mark.full
 def test_without_java_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -14,16 +15,24 @@ import pytest
 
 import plausibly
 from contract.entries import tally_of
-from engines.making import names, one_task_each
-from engines.misfortunes import Absent, AlwaysFails, FailsTwice, Killed, KilledGateway, Misfortune, Unlucky
-from engines.misfortunes import listening, process_is_gone
+from engines.making import names, one_task_each, whole
+from engines.misfortunes import (
+    Absent,
+    AlwaysFails,
+    FailsTwice,
+    Killed,
+    KilledGateway,
+    Misfortune,
+    Unlucky,
+    listening,
+    process_is_gone,
+)
 from engines.spark_sessions import LOOPBACK, port_of
-from files.making import SMALL, small_file, users_reports
+from files.making import SMALL, group_size, small_file, users_reports
 from plausibly import Keys, Scheme
 from plausibly.core.errors import ParameterError, ReportError, StateError
-from plausibly.engines import Threads, ask, collect
+from plausibly.engines import Threads, ask, collect, workers
 from plausibly.engines import spark as engine
-from plausibly.engines import workers
 from plausibly.engines.spark import Spark, connect, privatize, tally
 from plausibly.files import Collected, ReportFile, UnreachableError, ValuesError, write_reports
 
@@ -70,16 +79,31 @@ def test_spark_gives_the_bytes_of_threads(
     assert spark == threads
 
 
-def test_many_states_are_merged_on_the_cluster(
-    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_states_are_merged_on_the_cluster(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one_task_each(monkeypatch)
     monkeypatch.setattr(engine, "_EACH", 1)
     small_file(tmp_path / "a.parquet", 180)
     done: list[int] = []
     collect([tmp_path], tmp_path / "spark", engine=Spark(session, wave=17), progress=lambda now, _: done.append(now))
     assert len(done) < 7, "17 tasks come back as at most 4 states"
-    assert Collected.read(tmp_path / "spark").tally == tally_of(SMALL, *ReportFile(tmp_path / "a.parquet"))
+    assert Collected.read(tmp_path / "spark").tally.to_bytes() == whole(tmp_path)
+
+
+@pytest.mark.slow
+def test_states_of_100_megabytes_need_no_large_java_process(
+    session: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group_size(monkeypatch, 1 << 20)
+    one_task_each(monkeypatch)
+    scheme = plausibly.TRELLIS(4, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.-", 42), users=10**6)
+    assert scheme.accumulator().cells * 8 > 100e6
+    for number in range(4):
+        write_reports(tmp_path / f"{number}.parquet", scheme, users_reports(scheme, 250_000, number))
+    threads, other = both(Spark(session, wave=4), tmp_path)
+    assert other == threads
+    status = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/status").read_text()
+    [most] = re.findall(r"VmHWM:\s+(\d+) kB", status)
+    assert int(most) < 2e6
 
 
 def test_scores_of_candidates_are_those_of_threads(session: Any, tmp_path: Path) -> None:
@@ -117,32 +141,33 @@ class Twice:
 
 
 def test_a_row_group_that_is_sent_twice_is_refused(
-    session: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
     with pytest.raises(StateError, match=r"twice|overlap|already"):
-        collect([folder], tmp_path / "out", engine=Twice(Spark(session)))  # type: ignore[arg-type]
+        collect([folder], tmp_path / "out", engine=Twice(Spark(spark)))  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()
 
 
 def test_workers_without_the_drivers_files_are_refused_even_if_damage_is_skipped(
-    session: Any, folder: Path, notes: Path, tmp_path: Path
+    spark: Any, folder: Path, notes: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UnreachableError, match="No such file"):
-        collect([folder], tmp_path / "out", engine=Unlucky(Spark(session), Absent, notes), skip_bad=True)
+        collect([folder], tmp_path / "out", engine=Unlucky(Spark(spark), Absent, notes), skip_bad=True)
     assert names(notes) == ["absent"]
     assert not (tmp_path / "out").exists()
 
 
 def test_another_version_on_a_worker_is_refused(
-    session: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # This process pretends to be newer than its workers, which import the version themselves.
-    label = workers._Label
+    usual = workers._Label.__init__.__defaults__
+    newer = tuple("999.0" if each == plausibly.__version__ else each for each in usual or ())
+    monkeypatch.setattr(workers._Label.__init__, "__defaults__", newer)
     monkeypatch.setattr(workers, "__version__", "999.0")
-    monkeypatch.setattr(workers, "_Label", lambda *given, **named: label(*given, **{"version": "999.0", **named}))
     with pytest.raises(StateError, match=r"runs plausibly \d.*, this process 999\.0; install the same version"):
-        collect([folder], tmp_path / "out", engine=Spark(session))
+        collect([folder], tmp_path / "out", engine=Spark(spark))
 
 
 def test_an_error_that_is_not_ours_is_named_after_all_attempts(
@@ -162,19 +187,19 @@ def test_reports_in_a_table_are_tallied(session: Any, parts: int) -> None:
     scheme = SCHEMES["TLH"]
     reports = users_reports(scheme, 100)
     rows = table(session, [report.tobytes() for report in reports], parts, "binary")
-    assert tally(rows, scheme, "value") == tally_of(scheme, reports)
+    assert tally(rows, scheme, "value").to_bytes() == tally_of(scheme, reports).to_bytes()
 
 
-def test_tables_of_something_else_are_refused(session: Any) -> None:
+def test_tables_of_something_else_are_refused(spark: Any) -> None:
     with pytest.raises(ParameterError, match="column: unknown 'report'; valid: value"):
-        tally(table(session, [1], 1), SMALL)
+        tally(table(spark, [1], 1), SMALL)
     for wrong in ([1, 2], [b"too long"], [None, bytes(SMALL.report_dtype.itemsize)], [b"\xff"]):
         with pytest.raises(ReportError):
-            tally(table(session, wrong, 1), SMALL, "value")
+            tally(table(spark, wrong, 1), SMALL, "value")
 
 
-def test_an_empty_table_has_an_empty_tally(session: Any) -> None:
-    assert len(tally(table(session, [], 2, "binary"), SMALL, "value")) == 0
+def test_an_empty_table_has_an_empty_tally(spark: Any) -> None:
+    assert len(tally(table(spark, [], 2, "binary"), SMALL, "value")) == 0
 
 
 def test_values_in_a_table_are_privatized_once(session: Any, tmp_path: Path) -> None:
@@ -190,10 +215,10 @@ def test_values_in_a_table_are_privatized_once(session: Any, tmp_path: Path) -> 
         privatize(rows, "value", SMALL, tmp_path / "out", missing="skip")
 
 
-def test_texts_are_parsed_as_in_a_file(session: Any, tmp_path: Path) -> None:
-    assert privatize(table(session, ["3", "4"], 1), "value", SMALL, tmp_path / "out").reports == 2
+def test_texts_are_parsed_as_in_a_file(spark: Any, tmp_path: Path) -> None:
+    assert privatize(table(spark, ["3", "4"], 1), "value", SMALL, tmp_path / "out").reports == 2
     with pytest.raises(ValuesError, match="partition 0, row 1: ") as raised:
-        privatize(table(session, ["hiv-clinic"], 1), "value", SMALL, tmp_path / "other")
+        privatize(table(spark, ["hiv-clinic"], 1), "value", SMALL, tmp_path / "other")
     assert "hiv" not in str(raised.value)
 
 
@@ -206,9 +231,9 @@ def test_only_one_of_several_attempts_is_published(
     assert done.reports == 3
     assert names(tmp_path / "out") == ["part-00000.parquet"]
     lost = ReportFile(notes / "lost.parquet")
-    [published] = ReportFile(tmp_path / "out" / "part-00000.parquet")
-    assert len(lost) == 3
+    assert len(lost) == 3, "an attempt that was complete, and never reported"
     assert lost.identity != ReportFile(tmp_path / "out" / "part-00000.parquet").identity
+    assert process_is_gone(int((notes / "killed").read_text()))
 
 
 def test_tasks_of_one_job_share_no_noise(spark: Any, tmp_path: Path) -> None:
@@ -269,4 +294,3 @@ def test_a_driver_that_is_killed_and_started_again_counts_every_report_once(
     collect([folder], tmp_path / "threads")
     assert output.read_bytes() == (tmp_path / "threads").read_bytes()
     assert not unfinished.exists()
-
