@@ -179,7 +179,7 @@ $(OLDEST)/.installed: pyproject.toml setup.py src/plausibly/version.py $(wildcar
 	@rm -rf $(OLDEST)
 	@$(PY) -m venv --without-pip $(OLDEST)
 	@$(PY) -m pip --python $(OLDEST)/bin/python install -qq --disable-pip-version-check \
-	    'setuptools>=77' pytest pytest-xdist hypothesis $$($(PY) -m release.oldest)
+	    'setuptools>=77' pytest pytest-xdist hypothesis 'moto[s3,server]' $$($(PY) -m release.oldest)
 	@$(PY) -m pip --python $(OLDEST)/bin/python install -qq --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -198,6 +198,8 @@ collect s3:///day --out new.tally                                     | expected
 collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
 collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
 collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+privatize s3://bucket/a.csv --scheme scheme.json --out new.parquet    | copy the file here first
+estimate a.tally --out s3://bucket/a.csv                              | name a file on this machine
 estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
 collect reports.parquet --out nowhere/new.tally                       | there is no folder
 collect reports.parquet --out new.txt                                 | .tally

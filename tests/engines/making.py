@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from contract.entries import tally_of
 from files.making import SMALL
-from plausibly import Scheme
+from plausibly import Estimates, Scheme
 from plausibly.engines import Segment, survey
 from plausibly.files import ReportFile
 
@@ -32,3 +33,11 @@ def segment(path: Path, first: int, last: int) -> Segment:
 
 def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
+
+
+def same_answer(one: Estimates, other: Estimates) -> bool:
+    """Whether two answers agree in items, values, variances and the number of reports."""
+    assert one.variance is not None
+    assert other.variance is not None
+    pairs = [(one.items, other.items), (one.values, other.values), (one.variance, other.variance)]
+    return all(np.array_equal(*pair) for pair in pairs) and (one.n, one.complete) == (other.n, other.complete)

@@ -131,8 +131,12 @@ class Unlucky:
 
 
 def process_is_gone(number: int) -> bool:
-    """Whether there is no process of this number any more."""
-    return not Path(f"/proc/{number}").exists()
+    """Whether there is no process of this number any more, after at most ten seconds in which its parent may notice."""
+    for _ in range(200):
+        if not Path(f"/proc/{number}").exists():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def listening(number: int) -> set[str]:
@@ -165,3 +169,10 @@ def descendants(number: int) -> list[int]:
 
 def _gone() -> suppress:
     return suppress(FileNotFoundError, ProcessLookupError)
+
+
+def pa_table(pets: list[Any]) -> Any:
+    """A table of pyarrow with one column."""
+    import pyarrow
+
+    return pyarrow.table({"pet": pets})

@@ -16,14 +16,24 @@ from typing import Any
 import pytest
 
 import plausibly
-from engines.making import names, one_task_each, segment
-from engines.misfortunes import AlwaysKilled, FailsTwice, Killed, Unlucky, listening, process_is_gone
-from files.making import SMALL, small_file, users_reports
-from plausibly import Keys, Scheme, StateError
-from plausibly.engines import collect, fold, merge
+from contract.entries import tally_of
+from engines.making import names, one_task_each, same_answer, segment
+from engines.misfortunes import (
+    AlwaysKilled,
+    FailsTwice,
+    Killed,
+    KilledGateway,
+    Unlucky,
+    listening,
+    pa_table,
+    process_is_gone,
+)
+from files.making import SMALL, group_size, small_file, users_reports
+from plausibly import Keys, ParameterError, ReportError, Scheme, StateError
+from plausibly.engines import Executors, ask, collect, fold, masters, merge
 from plausibly.engines import dask as engine
 from plausibly.engines.dask import Dask
-from plausibly.files import Collected, write_reports
+from plausibly.files import Collected, ReportFile, ValuesError, write_reports
 
 pytestmark = pytest.mark.xdist_group("dask")
 
@@ -46,7 +56,12 @@ def client() -> Iterator[Any]:
     with (
         dask.config.set(settings),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
         ) as cluster,
         Client(cluster, set_as_default=False) as made,
     ):
@@ -75,6 +90,19 @@ def test_dask_gives_the_bytes_of_threads(
     assert len(done) > 1, "the first wave is small, so that there is something to save soon"
     assert done == sorted(done)
     assert done[-1] == (65 + 66 + 67, 65 + 66 + 67)
+
+
+@pytest.mark.full
+def test_dask_and_its_executor_answer_as_threads_do(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_task_each(monkeypatch)
+    for number in range(3):
+        write_reports(tmp_path / f"{number}.parquet", SCHEMES["keys"], users_reports(SCHEMES["keys"], 65 + number))
+    items = [f"item {number}" for number in range(100)]
+    wanted = ask([tmp_path], items)
+    for each in (Dask(client), Executors(client.get_executor(), 3)):
+        assert same_answer(ask([tmp_path], items, engine=each), wanted)
 
 
 @pytest.mark.full
@@ -178,17 +206,136 @@ def test_everything_listens_on_the_loopback_interface_only(client: Any) -> None:
     assert listening(os.getpid()) == {"0100007F"}
 
 
+def tables(content: dict[str, Any]) -> list[Any]:
+    """The content as every kind of table in three parts."""
+    import dask
+    import dask.dataframe as frames
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    made = pa.table(content)
+    cuts = [made[:20], made[20:20], made[20:]]
+    delayed = [
+        [dask.delayed(convert)(cut) for cut in cuts] for convert in (pa.table, pl.from_arrow, pa.Table.to_pandas)
+    ]
+    # Dask would otherwise turn bytes into texts.
+    with dask.config.set({"dataframe.convert-string": None if "pet" in content else False}):
+        frame = frames.from_pandas(pd.DataFrame(content), npartitions=3)
+    return [frame, *delayed]
+
+
 @pytest.mark.full
-def test_a_master_that_does_not_answer_is_refused_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_ANSWER", 1)
+def test_reports_in_a_table_are_counted_where_they_are(client: Any) -> None:
+    for scheme in (SMALL, SCHEMES["keys"]):
+        reports = users_reports(scheme, 55)
+        records = [report.tobytes() for report in reports]
+        with client.as_current():
+            for table in tables({"report": records, "day": [1] * 55}):
+                assert engine.tally(table, scheme).to_bytes() == tally_of(scheme, reports).to_bytes()
+    with client.as_current():
+        assert len(engine.tally([], SMALL)) == 0
+        for table in tables({"day": [b"x"] * 55}):
+            with pytest.raises(ParameterError, match=r"column: unknown 'report'"):
+                engine.tally(table, SMALL)
+            with pytest.raises(ReportError, match="report 0: expected"):
+                engine.tally(table, SMALL, column="day")
+
+
+VALUES = plausibly.make("OLH", epsilon=1, domain=["cat", "dog", "fish"])
+
+
+@pytest.mark.full
+def test_values_of_a_table_become_report_files(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group_size(monkeypatch, 1000)  # of workers, too
+    values = ["cat", "dog", "fish", "cat", "cat"] * 11
+    with client.as_current():
+        for place, table in enumerate(tables({"pet": values, "age": [1] * 55})):
+            out = tmp_path / f"{place}"
+            done = engine.privatize(table, "pet", VALUES, out)
+            assert (done.reports, done.skipped, done.simulated) == (55, 0, False)
+            collected = collect([out], tmp_path / f"{place}.tally")
+            assert len(collected.tally) == 55
+            assert names(out) == [f"part-0000{part}.parquet" for part in (range(3) if place == 0 else (0, 2))]
+
+
+@pytest.mark.full
+def test_a_gateway_that_is_killed_publishes_one_report_for_each_value(
+    client: Any, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dask
+
+    monkeypatch.setattr(engine, "Discreet", partial(KilledGateway, folder=notes))
+    parts = [dask.delayed(pa_table)(["cat"] * 10) for _ in range(64)]
+    with client.as_current():
+        done = engine.privatize(parts, "pet", VALUES, tmp_path / "out")
+    assert process_is_gone(int((notes / "killed").read_text()))
+    published = [ReportFile(path) for path in sorted((tmp_path / "out").iterdir())]
+    reports = [report.tobytes() for file in published for group in file for report in group]
+    assert (len(published), done.reports, len(reports)) == (64, 640, 640)
+    # A record begins with a random seed of the report: no two tasks share their noise.
+    assert len(set(reports)) == 640
+    lost = [report.tobytes() for group in ReportFile(notes / "lost.parquet") for report in group]
+    assert len(lost) == 10
+    assert not set(lost) & set(reports)
+
+
+@pytest.mark.full
+def test_a_gateway_that_fails_publishes_nothing_and_shows_no_value(client: Any, tmp_path: Path) -> None:
+    import dask
+
+    def broken() -> Any:
+        raise ValueError("hiv-clinic.org")
+
+    good = dask.delayed(pa_table)(["cat", "dog"])
+    cases: list[tuple[list[Any], type[Exception], str]] = [
+        ([good, dask.delayed(pa_table)(["cat", None])], ValuesError, "partition 1, row 2: .*missing"),
+        ([good, dask.delayed(pa_table)(["hiv-clinic.org"])], ValuesError, "partition 1, row 1: expected one of the 3"),
+        ([good, dask.delayed(broken)()], StateError, "Dask gave up: ValueError while it computed the table; no report"),
+        ([], ParameterError, "expected values, got none"),
+    ]
+    with client.as_current():
+        for parts, kind, told in cases:
+            with pytest.raises(kind, match=told) as refused:
+                engine.privatize(parts, "pet", VALUES, tmp_path / "out")
+            assert "hiv" not in str(refused.value)
+            assert not (tmp_path / "out").exists()
+        assert engine.privatize(cases[0][0], "pet", VALUES, tmp_path / "out", missing="skip").skipped == 1
+
+
+def test_a_master_that_does_not_answer_is_refused_soon() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(StateError, match=f"{address}: no Dask scheduler answers there; start one"):
+        with pytest.raises(
+            StateError, match=rf"{address}: .* does not answer \(Connection refused\); start the cluster"
+        ):
+            engine.connect(address)
+
+
+@pytest.mark.full
+def test_a_server_that_says_nothing_is_refused_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masters, "_ANSWERED", 1)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(StateError, match=f"{address}: no answer within 1 seconds; check that a cluster"):
+            engine.connect(address)
+
+
+@pytest.mark.full
+def test_a_cluster_without_workers_is_refused_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(engine, "_ANSWER", 1)
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(
+            StateError, match=f"{address}: the cluster has no workers; start some: dask worker {address}"
+        ):
             engine.connect(address)
 
 
 def test_without_distributed_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"Dask needs distributed: pip install 'plausibly\[dask\]'"):
+    with pytest.raises(ImportError, match=r"Dask needs distributed: pip install distributed"):
         engine.connect("tcp://127.0.0.1:8786")

@@ -11,7 +11,7 @@ import pytest
 
 from plausibly.core.errors import StateError
 from plausibly.engines import masters
-from plausibly.engines.masters import expect_java, expect_reachable, gave_up
+from plausibly.engines.masters import answer_of, expect_java, expect_reachable, gave_up
 from plausibly.engines.spark import connect
 
 
@@ -38,7 +38,7 @@ def test_a_master_that_is_not_there_is_named(scheme: str) -> None:
 
 @pytest.mark.full
 def test_a_master_that_is_something_else_is_given_up(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masters, "SECONDS", 1.0)
+    monkeypatch.setattr(masters, "_ANSWERED", 1.0)
     with pytest.raises(StateError, match=rf"sc://127\.0\.0\.1:{silent}: no answer within 1 seconds"):
         connect(f"sc://127.0.0.1:{silent}")
 
@@ -47,6 +47,12 @@ def test_a_master_that_is_something_else_is_given_up(silent: int, monkeypatch: p
 def test_an_address_without_a_machine_is_refused(address: str) -> None:
     with pytest.raises(StateError, match="expected an address like sc://host:15002"):
         expect_reachable(address, 15002)
+
+
+def test_answers_and_errors_in_time_are_passed_on() -> None:
+    assert answer_of(lambda: 7, "sc://host") == 7
+    with pytest.raises(ZeroDivisionError):
+        answer_of(lambda: 1 // 0, "sc://host")
 
 
 @pytest.mark.full

@@ -9,6 +9,7 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -52,7 +53,6 @@ class InOrder:
 
     def __init__(self) -> None:
         self.open = self.most = 0
-        self.cancelled: list[int] = []
 
     def submit(self, function: Any, *arguments: Any) -> Any:
         self.open += 1
@@ -61,11 +61,11 @@ class InOrder:
 
 
 class Taken(Future[Any]):
-    """A future that says when its result is taken, and when it is cancelled."""
+    """A future that says when its result is taken."""
 
     def __init__(self, executor: InOrder, function: Any, *arguments: Any) -> None:
         super().__init__()
-        self.executor, self.place = executor, executor.open
+        self.executor = executor
         try:
             self.set_result(function(*arguments))
         except Exception as error:
@@ -74,10 +74,6 @@ class Taken(Future[Any]):
     def result(self, timeout: float | None = None) -> Any:
         self.executor.open -= 1
         return super().result(timeout)
-
-    def cancel(self) -> bool:
-        self.executor.cancelled.append(self.place)
-        return super().cancel()
 
 
 @dataclass(frozen=True)
@@ -221,7 +217,7 @@ def test_an_executor_has_only_as_many_tasks_as_slots(
         Executors(executor, 0)  # type: ignore[arg-type]
 
 
-def test_after_an_error_the_other_tasks_are_cancelled_and_what_was_done_is_kept(
+def test_after_an_error_what_was_done_is_kept_and_the_executor_works_on(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
@@ -233,6 +229,33 @@ def test_after_an_error_the_other_tasks_are_cancelled_and_what_was_done_is_kept(
     found = collect([folder], tmp_path / "out", skip_bad=True)
     assert found.resumed > 0
     assert found.added + found.resumed == 58
+
+
+RELEASED = Event()
+
+
+def fails_or_waits(task: int) -> int:
+    if task == 0:
+        raise StateError("this one fails")
+    RELEASED.wait(60)
+    return task
+
+
+def test_after_an_error_no_further_task_begins() -> None:
+    sent: list[Future[Any]] = []
+
+    class Recording(ThreadPoolExecutor):
+        def submit(self, function: Any, /, *arguments: Any) -> Any:  # type: ignore[override]
+            sent.append(super().submit(function, *arguments))
+            return sent[-1]
+
+    with Recording(1) as executor:
+        try:
+            with pytest.raises(StateError, match="this one fails"):
+                list(Executors(executor, 4).reduce(fails_or_waits, max, range(6)))
+            assert [future.cancelled() for future in sent[1:]].count(True) >= 2, "one may have begun"
+        finally:
+            RELEASED.set()
 
 
 def test_tasks_that_somebody_cancels_are_a_clear_error(folder: Path, tmp_path: Path) -> None:

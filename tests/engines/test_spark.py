@@ -15,7 +15,7 @@ import pytest
 
 import plausibly
 from contract.entries import tally_of
-from engines.making import names, one_task_each, whole
+from engines.making import names, one_task_each, same_answer, whole
 from engines.misfortunes import (
     Absent,
     AlwaysFails,
@@ -31,7 +31,7 @@ from engines.spark_sessions import LOOPBACK, port_of
 from files.making import SMALL, group_size, small_file, users_reports
 from plausibly import Keys, Scheme
 from plausibly.core.errors import ParameterError, ReportError, StateError
-from plausibly.engines import Threads, ask, collect, workers
+from plausibly.engines import ask, collect, workers
 from plausibly.engines import spark as engine
 from plausibly.engines.spark import Spark, connect, privatize, tally
 from plausibly.files import Collected, ReportFile, UnreachableError, ValuesError, write_reports
@@ -109,8 +109,7 @@ def test_states_of_100_megabytes_need_no_large_java_process(
 def test_scores_of_candidates_are_those_of_threads(session: Any, tmp_path: Path) -> None:
     write_reports(tmp_path / "a.parquet", KEYED, users_reports(KEYED, 65))
     items = ["a", "b", "c"]
-    threads, spark = (ask([tmp_path], items, engine=each) for each in (Threads(), Spark(session)))
-    assert (spark.values.tolist(), spark.variance.tolist()) == (threads.values.tolist(), threads.variance.tolist())
+    assert same_answer(ask([tmp_path], items, engine=Spark(session)), ask([tmp_path], items))
 
 
 def test_nothing_new_needs_no_spark(folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from cases import in_turn
 from engines.making import one_task_each
 from files.making import SMALL, damage_group, small_file, users_reports
-from plausibly import ParameterError, StateError, make
+from plausibly import Keys, ParameterError, StateError, make
 from plausibly.cli import app
 from plausibly.core.atomic import locked
 from plausibly.engines import Segment, collect, fold, merge_files
@@ -373,6 +373,11 @@ def test_a_damaged_stored_tally_is_named(store: Store, day: str, local: bytes) -
         Collected.read(address)
 
 
+def test_a_path_that_was_an_address_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(StateError, match="give an address as a text, not as a path"):
+        collect([Path("s3://bucket/day")], tmp_path / "out.tally")
+
+
 # --- the command line ---------------------------------------------------------------------------------------------
 
 
@@ -410,6 +415,15 @@ def test_commands_work_on_a_store(store: Store, tmp_path: Path, monkeypatch: pyt
     for name in ("mon.tally", "day/mon.parquet"):
         assert "a tally, " in (shown := run(f"show s3://{BUCKET}/{name}")[1]) or "a file of reports, " in shown
     assert store.names() == ["day/mon.parquet", "day/tue.parquet", "mon.tally", "tue.tally"]
+
+
+def test_stored_reports_of_an_open_domain_are_asked_as_local_ones(store: Store, tmp_path: Path) -> None:
+    scheme = make("OLH", epsilon=1, domain=Keys())
+    write_reports(tmp_path / "a.parquet", scheme, scheme.privatize(["x", "y"] * 20))
+    store.put("open/a.parquet", (tmp_path / "a.parquet").read_bytes())
+    here, there = (run(f"estimate {place} --items x,y --json") for place in (tmp_path, f"s3://{BUCKET}/open"))
+    assert here[0] == 0
+    assert there == here
 
 
 def nowhere() -> str:

@@ -62,7 +62,7 @@ def _from_tally(console: Console, request: EstimateOptions) -> tuple[Collected, 
     (tally,) = request.inputs
     for option, given in (("engine", request.engine != "threads"), ("skip-bad", request.skip_bad)):
         if given:
-            raise ParameterError(f"--{option} is for files of reports, and {tally} is none; leave it out")
+            raise ParameterError(f"--{option} is for files of reports, and {tally} is not one; leave it out")
     source = Collected.read(tally, key=key_of(console, request.key_file))
     asked = _asked(console, request, source.scheme)
     if not len(source):

@@ -57,7 +57,10 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[Path]:
 def folder_of(path: Path) -> Path:
     """The folder of a file to write atomically, which must exist."""
     if not path.parent.is_dir():
-        raise ParameterError(f"{path}: there is no folder {path.parent}")
+        # A path has one slash where the address of a store has two.
+        store = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", path.as_posix()) is not None
+        fix = "; only reports and tallies can be in a store, so name a file on this machine" * store
+        raise ParameterError(f"{path}: there is no folder {path.parent}{fix}")
     if path.is_dir():
         raise ParameterError(f"{path}: expected the name of a file, got a folder")
     if path.exists() and not path.is_file():

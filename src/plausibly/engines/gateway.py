@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.atomic import expect_folder_name, locked
-from ..core.errors import ParameterError, StateError
+from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.operating_system import sync_folder
 from ..core.scheme import Scheme
+from ..core.words import kind_of
 from ..files.privatizing import Privatized, privatize_values
 from ..files.values import values_of_arrays
 
@@ -58,6 +59,27 @@ class Gateway:
             )
         done = privatize_values(values, self.scheme, Path(self.folder, file))
         return [Attempt(part, file, done.reports, done.skipped)]
+
+
+@dataclass(frozen=True)
+class Discreet:
+    """The work of a gateway for clusters that log what they could not compute: no error shows a value.
+
+    Errors that are not ours end the call at once, without another attempt: their messages, and the table in the log of
+    the worker, might show one.
+    """
+
+    work: Gateway
+
+    def __call__(self, given: tuple[int, Iterable[Any]]) -> list[Attempt]:
+        """The attempt of the gateway to privatize a part."""
+        try:
+            return self.work(given)
+        except PlausiblyError:
+            raise
+        except Exception as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            raise StateError(f"partition {given[0]}: {reason or kind_of(error)}; no report was published") from None
 
 
 @contextmanager

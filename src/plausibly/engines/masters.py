@@ -6,13 +6,18 @@ import os
 import re
 import shutil
 import socket
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from ..core.errors import StateError
 from ..version import __version__
 
-SECONDS = 10.0
-"""Maximum time until a machine accepts a connection, and until a cluster answers."""
+T = TypeVar("T")
+
+_REACHED, _ANSWERED = 10.0, 30.0
+"""Maximum number of seconds until a machine accepts a connection, and until a cluster is ready."""
 
 
 def expect_reachable(master: str, port: int) -> None:
@@ -25,15 +30,32 @@ def expect_reachable(master: str, port: int) -> None:
     if not host:
         raise StateError(f"{master}: expected an address like {master.partition('://')[0]}://host:{port}")
     try:
-        socket.create_connection((host, port), timeout=SECONDS).close()
+        socket.create_connection((host, port), timeout=_REACHED).close()
     except OSError as error:
         reason = error.strerror or "no answer in time"
         raise StateError(f"{master}: {host} port {port} does not answer ({reason}); start the cluster there") from None
 
 
-def unanswered(master: str) -> StateError:
-    """The refusal of an address where something accepts connections, but no such cluster answers."""
-    return StateError(f"{master}: no answer within {SECONDS:.0f} seconds; check that such a cluster is running there")
+def answer_of(call: Callable[[], T], master: str) -> T:
+    """The result of a call that asks a cluster, or a refusal if it does not answer in time."""
+    found: list[T] = []
+    raised: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:
+            raised.append(error)
+
+    # No library lets us limit the time, and a thread that waits for ever must not keep the process.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(_ANSWERED)
+    if thread.is_alive():
+        raise StateError(f"{master}: no answer within {_ANSWERED:.0f} seconds; check that a cluster is running there")
+    if raised:
+        raise raised[0]
+    return found[0]
 
 
 def expect_java() -> None:

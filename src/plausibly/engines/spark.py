@@ -18,10 +18,9 @@ from typing import Any, TypeVar
 from ..core.accumulator import Accumulator
 from ..core.scheme import Scheme
 from ..files.privatizing import Privatized
-from . import masters
 from .batches import COLUMNS, combine_batches, replies_in, run_batches, run_on_batches
-from .gateway import Gateway, Missing, attempts_in, publish
-from .masters import expect_java, expect_reachable, gave_up
+from .gateway import Discreet, Gateway, Missing, attempts_in, publish
+from .masters import answer_of, expect_java, expect_reachable, gave_up
 from .tables import Counting, expect_column, united
 from .workers import Wave, pack_job, pack_task
 
@@ -95,7 +94,7 @@ def privatize(table: Any, column: str, scheme: Scheme, out: str | Path, *, missi
     """
     expect_column(column, table.columns)
     with attempts_in(out) as folder:
-        job = pack_job(Gateway(str(folder), scheme, missing), operator.add)
+        job = pack_job(Discreet(Gateway(str(folder), scheme, missing)), operator.add)
         rows = table.select(table[column]).mapInArrow(partial(_run_on_part, job), COLUMNS)
         return publish(folder, reduce(operator.add, map(Wave().state, _replies(rows)), []))
 
@@ -129,10 +128,7 @@ def _expect_answer(master: str) -> None:
     except ImportError as error:
         raise ImportError("Spark Connect needs more packages: pip install 'pyspark[connect]'") from error
     with DefaultChannelBuilder(master).toChannel() as channel:
-        try:
-            grpc.channel_ready_future(channel).result(timeout=masters.SECONDS)
-        except grpc.FutureTimeoutError:
-            raise masters.unanswered(master) from None
+        answer_of(grpc.channel_ready_future(channel).result, master)
 
 
 def _cores(session: Any) -> int:

@@ -207,7 +207,8 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
         elif path.exists():
             found.append(path)
         else:
-            raise StateError(f"{given}: no such file or folder")
+            address = is_address(str(given).replace(":/", "://", 1))
+            raise StateError(f"{given}: no such file or folder{'; give an address as a text, not as a path' * address}")
     if empty is not None and not found:
         raise StateError(f"{empty}: expected a folder of files that end in .parquet, got none; name one with reports")
     if not found:

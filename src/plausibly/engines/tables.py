@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.accumulator import Accumulator
+from ..core.arrow import arrow_chunks
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
@@ -33,6 +34,24 @@ def united(one: Accumulator, other: Accumulator) -> Accumulator:
     both = copy(one)
     both.merge(other)
     return both
+
+
+def arrays_of(table: Any, column: str) -> Iterator[Any]:
+    """The column of a table of pandas, Polars or pyarrow as Arrow arrays."""
+    expect_column(column, list(getattr(table, "column_names", None) or table.columns))
+    chunks = arrow_chunks(table[column], "column", ParameterError)
+    yield from _converted(table[column]) if chunks is None else chunks
+
+
+def _converted(column: Any) -> list[Any]:
+    # A pandas column of Python objects.
+    import pyarrow
+
+    try:
+        # An empty column would have no type.
+        return [pyarrow.array(column)] if len(column) else []
+    except pyarrow.ArrowException:  # its message may show a value
+        raise ParameterError("column: expected values of one type, got several") from None
 
 
 def expect_column(column: str, columns: list[str]) -> None:

@@ -13,6 +13,8 @@ from ..core.errors import ParameterError, PlausiblyError
 from ..core.wording import shown
 from ..core.words import Setting, Words
 from .faults import Fault, Faults
+from .stores import is_address, local_path
+from .unreachable import UnreachableError
 
 CHOOSE_ONE = Words("choose one with ", Setting("column", "NAME"))
 
@@ -43,7 +45,9 @@ class Source:
     def __init__(self, given: str | Path | BinaryIO, faults: Faults | None = None) -> None:
         if isinstance(given, io.TextIOBase):
             raise ParameterError("expected a stream of bytes, got one of text; pass its .buffer")
-        self.path = Path(given) if isinstance(given, str | Path) else None
+        if is_address(given):
+            raise UnreachableError(given, "values are read from this machine only; copy the file here first")
+        self.path = local_path(given) if isinstance(given, str | Path) else None
         self.name = "standard input" if self.path is None else str(given)
         self.read = 0
         """Number of bytes read so far."""

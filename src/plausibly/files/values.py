@@ -167,7 +167,8 @@ class Values:
             if len(chunk):
                 self.taken += len(chunk)
                 yield self._converted(self._alike(chunk))
-        if self.taken == self._taken_before and len(self.faults or ()) == faults and not self._may_be_empty:
+        empty = self.taken == self._taken_before and len(self.faults or ()) == faults
+        if empty and not self._may_be_empty:
             why, skipped = "expected values, got the end of the file", self.skipped - skipped
             if skipped:
                 why += f"; all {skipped:,} values are missing"
