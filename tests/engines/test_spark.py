@@ -33,7 +33,7 @@ from plausibly import Keys, Scheme
 from plausibly.core.errors import ParameterError, ReportError, StateError
 from plausibly.engines import ask, collect, workers
 from plausibly.engines import spark as engine
-from plausibly.engines.spark import Spark, connect, privatize, tally
+from plausibly.engines.spark import Spark, privatize, tally
 from plausibly.files import Collected, ReportFile, UnreachableError, ValuesError, write_reports
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("spark")]
@@ -170,10 +170,10 @@ def test_another_version_on_a_worker_is_refused(
 
 
 def test_an_error_that_is_not_ours_is_named_after_all_attempts(
-    session: Any, folder: Path, notes: Path, tmp_path: Path
+    spark: Any, folder: Path, notes: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(StateError, match="Spark gave up: RuntimeError: a disk that is broken"):
-        collect([folder], tmp_path / "out", engine=Unlucky(Spark(session), AlwaysFails, notes))
+        collect([folder], tmp_path / "out", engine=Unlucky(Spark(spark), AlwaysFails, notes))
     assert len(names(notes)) >= 4, "spark.task.maxFailures"
 
 
@@ -181,27 +181,26 @@ def table(session: Any, column: list[Any], parts: int, kind: Any = None) -> Any:
     return session.createDataFrame(pyarrow.table({"value": pyarrow.array(column, kind)})).repartition(parts)
 
 
-@pytest.mark.parametrize("parts", [1, 13])
-def test_reports_in_a_table_are_tallied(session: Any, parts: int) -> None:
+def test_reports_in_a_table_are_tallied(session: Any) -> None:
     scheme = SCHEMES["TLH"]
     reports = users_reports(scheme, 100)
-    rows = table(session, [report.tobytes() for report in reports], parts, "binary")
+    rows = table(session, [report.tobytes() for report in reports], 13, "binary")
     assert tally(rows, scheme, "value").to_bytes() == tally_of(scheme, reports).to_bytes()
 
 
 def test_tables_of_something_else_are_refused(spark: Any) -> None:
     with pytest.raises(ParameterError, match="column: unknown 'report'; valid: value"):
         tally(table(spark, [1], 1), SMALL)
-    for wrong in ([1, 2], [b"too long"], [None, bytes(SMALL.report_dtype.itemsize)], [b"\xff"]):
-        with pytest.raises(ReportError):
-            tally(table(spark, wrong, 1), SMALL, "value")
+    with pytest.raises(ReportError):
+        tally(table(spark, [None, bytes(SMALL.report_dtype.itemsize)], 1), SMALL, "value")
 
 
 def test_an_empty_table_has_an_empty_tally(spark: Any) -> None:
     assert len(tally(table(spark, [], 2, "binary"), SMALL, "value")) == 0
 
 
-def test_values_in_a_table_are_privatized_once(session: Any, tmp_path: Path) -> None:
+def test_values_in_a_table_are_privatized_once(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group_size(monkeypatch, 1 << 20)  # as on the workers
     rows = table(session, [3, 4, None, 5] * 20, 3, "int64")
     with pytest.raises(ValuesError, match=r'partition \d, row \d+: no value.*missing="skip"'):
         privatize(rows, "value", SMALL, tmp_path / "out")
@@ -252,12 +251,6 @@ def test_the_java_process_listens_on_loopback_only(spark: Any, connected: Any) -
     assert found
     # 127.0.0.1, and the same in an IPv6 socket.
     assert found <= {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
-
-
-def test_a_session_over_connect_is_found_by_its_address(spark: Any) -> None:
-    made = connect(f"sc://{LOOPBACK}:{port_of(spark)}")
-    assert made.range(3).count() == 3
-    made.stop()
 
 
 DRIVER = """
