@@ -18,8 +18,9 @@ Results = dict[str, Any]
 Line = list[tuple[float, float]]
 
 INK, FAINT, GRID = "#1b2a41", "#8d99ae", "#e3e6ec"
-COLOURS = {"plausibly": "#00798c", "pure-ldp": "#d1495b", "multi-freq-ldpy": "#e09f3e"}
+COLOURS = {"plausibly": "#00798c", "pure-ldp": "#d1495b", "multi-freq-ldpy": "#b36b00"}
 MARKS = {"plausibly": "o", "pure-ldp": "s", "multi-freq-ldpy": "D"}
+DASHES: dict[str, Any] = {"plausibly": "-", "pure-ldp": (0, (3, 1.5)), "multi-freq-ldpy": (0, (1, 1))}
 STYLE = {
     "font.size": 9,
     "axes.edgecolor": FAINT,
@@ -45,6 +46,7 @@ class Picture:
 def draw(results: Results, folder: Path) -> list[Picture]:
     """Draw all pictures for which there are results."""
     plan = results["plan"]
+    ends = "lines end where a run needs too much time or memory"
     threads = f"plausibly on {results['machine']['threads']} threads"
     drawings: list[tuple[Picture, Callable[[Results], Figure]]] = [
         (
@@ -56,11 +58,15 @@ def draw(results: Results, folder: Path) -> list[Picture]:
         ),
         (Picture("limits.png", "Speed of the kernels as a share of the machine's limit, on one thread"), _limits),
         (
-            Picture("scaling-n.png", f"From values to estimates, by number of users ({plan['whole_d']:,} items)"),
+            Picture(
+                "scaling-n.png", f"From values to estimates, by number of users ({plan['whole_d']:,} items); {ends}"
+            ),
             _by_n,
         ),
         (
-            Picture("scaling-d.png", f"From values to estimates, by number of items ({plan['curve_users']:,} users)"),
+            Picture(
+                "scaling-d.png", f"From values to estimates, by number of items ({plan['curve_users']:,} users); {ends}"
+            ),
             _by_d,
         ),
         (
@@ -88,16 +94,17 @@ def _sketches(results: Results) -> Figure:
 
 def _side_by_side(rows: list[Results]) -> Figure:
     rows = sorted(rows, key=_slowest, reverse=True)
-    figure = Figure(figsize=(7.2, 0.45 * len(rows) + 1.5), layout="constrained")
+    figure = Figure(figsize=(7.2, 0.45 * len(rows) + 1.7), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         axes.plot([row["seconds"], _slowest(row)], [place, place], color=GRID, lw=3, zorder=1)
         for library, peer in row["peers"].items():
             axes.plot(peer["seconds"], place, MARKS[library], color=COLOURS[library], ms=7, zorder=3)
-            _label(axes, (peer["seconds"], place), f"{peer['ratio']:,.0f}×", library)
+            # The quotient of the times in the picture; the table has the median of the ratios within the rounds.
+            _label(axes, (peer["seconds"], place), f"{peer['seconds'] / row['seconds']:,.0f}×", library)
         axes.plot(row["seconds"], place, MARKS["plausibly"], color=COLOURS["plausibly"], ms=8, zorder=4)
     axes.set(xscale="log", ylim=(len(rows) - 0.3, -0.8))
-    axes.set_xlabel("seconds, each gridline ten times the one before; labels: multiples of plausibly's time")
+    axes.set_xlabel("seconds (log scale); labels: multiples of plausibly's seconds")
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.grid(axis="x", color=GRID, lw=0.8)
@@ -105,9 +112,14 @@ def _side_by_side(rows: list[Results]) -> Figure:
     axes.tick_params(axis="y", length=0)
     there = [name for name in COLOURS if name == "plausibly" or any(name in row["peers"] for row in rows)]
     for name in there:
-        axes.plot([], [], MARKS[name], color=COLOURS[name], label=name, ms=7)
-    axes.legend(frameon=False, loc="lower right", fontsize=9)
+        axes.plot([], [], MARKS[name], color=COLOURS[name], label=_told(name), ms=7)
+    figure.legend(frameon=False, loc="outside lower center", ncols=len(there), fontsize=8, columnspacing=1.2)
     return figure
+
+
+def _told(library: str) -> str:
+    # Peers take one user at a time: as many as fit into the time for a measurement, and the rest is multiplied out.
+    return library if library == "plausibly" else f"{library} (from its cost per user)"
 
 
 def _slowest(row: Results) -> float:
@@ -134,7 +146,7 @@ def _limits(results: Results) -> Figure:
         )
     axes.set_yticks(range(len(bars)), list(bars))
     axes.set(xlim=(0, max(1.0, *bars.values())), ylim=(len(bars) - 0.4, -0.6))
-    axes.set_xlabel("share of the limit: DRAM read for the server, AES-256-CTR keystream for the clients")
+    axes.set_xlabel("share of the limit: reading from memory for the server, encryption by AES-256 for the clients")
     axes.grid(axis="x", color=GRID, lw=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
@@ -170,12 +182,9 @@ def _curves(results: Results, axis: str, label: str, theirs: Callable[[str, str]
         drawn = {"plausibly": points} | {name: theirs(curve["oracle"], name) for name in COLOURS if name != "plausibly"}
         for name, line in drawn.items():
             if line:
-                style = {
-                    "marker": MARKS[name],
-                    "ms": 3.5,
-                    "lw": 1.6,
-                    "ls": "-" if name == "plausibly" else (0, (3, 1.5)),
-                }
+                # Marks are measurements. Peers are measured in every domain, but not with every number of users.
+                mark = "" if axis == "n" and name != "plausibly" else MARKS[name]
+                style = {"marker": mark, "ms": 3.5, "lw": 1.6, "ls": DASHES[name]}
                 lines[name] = panel.plot(*zip(*line, strict=True), color=COLOURS[name], **style)[0]
         panel.set(xscale="log", yscale="log", title=curve["oracle"])
         panel.grid(color=GRID, lw=0.7)
@@ -188,6 +197,5 @@ def _curves(results: Results, axis: str, label: str, theirs: Callable[[str, str]
         panels.flat[place].tick_params(labelbottom=True)
     for panel in panels[:, 0]:
         panel.set_ylabel("seconds")
-    note = {name: name if name == "plausibly" else f"{name} (from its cost per user)" for name in lines}
-    figure.legend(lines.values(), note.values(), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(lines.values(), map(_told, lines), loc="outside lower center", ncols=3, frameon=False)
     return figure

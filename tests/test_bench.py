@@ -280,6 +280,18 @@ def test_pictures_show_results_and_no_goals() -> None:
         assert not [text for text in texts if re.search("goal|missed|reached|ours", text)], drawing.__name__
 
 
+def test_labels_in_pictures_are_quotients_of_the_times_shown() -> None:
+    from bench import figures
+
+    # Not the median of the ratios within the rounds, which the tables have.
+    peer = {"seconds": 10.0, "ratio": 7.0}
+    figure = figures._side_by_side([{"name": "SUE", "seconds": 2.0, "peers": {"pure-ldp": peer}}])
+    texts = [text.get_text() for text in figure.findobj(lambda each: hasattr(each, "get_text"))]  # type: ignore
+    assert "5×" in texts
+    assert "7×" not in texts
+    assert "pure-ldp (from its cost per user)" in texts
+
+
 @pytest.mark.slow
 def test_privatizing_five_million_rows_takes_little_more_than_reading_them() -> None:
     # In a process of its own: a child's peak of memory begins with that of its parent.

@@ -24,7 +24,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "collect": {"inputs": ["r.parquet"], "out": "new.tally", "scheme": "s.json", "key_file": "key", "simulated": True},
     "compare": {"schemes": ["OUE"], "values": "values.csv", "counts": "counts.csv"},
     "demo": {},
-    "estimate": {"tally": "a.tally", "items_file": "items.txt", "key_file": "key"},
+    "estimate": {"inputs": ["a.tally"], "items_file": "items.txt", "key_file": "key"},
     "merge": {"tallies": ["a.tally", "b.tally"], "out": "new.tally", "key_file": "key", "overwrite": True},
     "plan": {"labels": "items.txt", "users": 1000, "epsilon": "1", "overwrite": True},
     "privatize": {"sources": ["values.csv"], "scheme": "s.json", "key_file": "key", "seed": 1},

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
+from matplotlib.axes import Axes
 
 import plausibly
 from plausibly.demo.emerging import Known, draw_emerging, emerging_estimates
@@ -52,3 +54,20 @@ def test_the_picture_can_be_read_on_a_telephone(tmp_path: Path) -> None:
     assert len(sizes) > 10
     # On a telephone the picture is 350 pixels wide.
     assert min(sizes) * 350 / width >= 7
+
+
+def test_the_legend_is_below_zero_where_nothing_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[object] = []
+    legend = Axes.legend
+
+    def noted(axes: Axes, *args: object, **options: object) -> object:
+        places.append(options.get("loc"))
+        return legend(axes, *args, **options)
+
+    monkeypatch.setattr(Axes, "legend", noted)
+    known = Known([str(i) for i in range(50)], np.arange(50, 0, -1) * 100)
+    made = plausibly.make("OUE", epsilon=3, domain_size=50).simulate(known.counts.tolist(), plausibly.SeededRandom(1))
+    named = replace(made.estimate(), items=np.array(known.items, dtype=object))
+    draw_emerging(tmp_path / "x.svg", known, [named] * 4, named.top(5), ("listed", "found"))
+    assert places == ["lower right", "lower right"], "the truth falls from the upper left and stays above zero"
+    assert "(log scale)" in (tmp_path / "x.svg").read_text(encoding="utf-8")

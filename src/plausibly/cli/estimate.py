@@ -60,7 +60,11 @@ def _names_reports(request: EstimateOptions) -> bool:
 
 def _from_tally(console: Console, request: EstimateOptions) -> tuple[Collected, list[Any] | None]:
     (tally,) = request.inputs
-    for option, given in (("engine", request.engine != "threads"), ("skip-bad", request.skip_bad)):
+    for option, given in (
+        ("engine", request.engine != "threads"),
+        ("master", request.master is not None),
+        ("skip-bad", request.skip_bad),
+    ):
         if given:
             raise ParameterError(f"--{option} is for files of reports, and {tally} is not one; leave it out")
     source = Collected.read(tally, key=key_of(console, request.key_file))
@@ -71,7 +75,7 @@ def _from_tally(console: Console, request: EstimateOptions) -> tuple[Collected, 
 
 
 def _from_reports(console: Console, request: EstimateOptions) -> tuple[Collected, list[Any] | None]:
-    engine, key = engine_of(request.engine), key_of(console, request.key_file)
+    engine, key = engine_of(request.engine, request.master), key_of(console, request.key_file)
     found = survey(request.inputs, None, skip_bad=request.skip_bad, key=key)
     additive_estimator(found.scheme)  # refuses schemes that need no candidates
     if not request.simulated:

@@ -87,7 +87,7 @@ def draw_emerging(
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(4.2, 8.0) if narrow else (6.2, 5.4), layout="constrained")
+        figure = Figure(figsize=(4.2, 8.0) if narrow else (6.2, 5.6), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1.2) if narrow else (1, 1.6))
         top, bottom = parts
         down = 2 if narrow and len(emerging) % 2 == 0 else 1
@@ -95,7 +95,8 @@ def draw_emerging(
         for axes, estimates in zip(panels, emerging, strict=True):
             _histogram(axes, known, estimates)
         panels[0].set_ylabel("share of users")
-        panels[-1].legend(frameon=False, loc="upper right", handlelength=1)
+        # Below zero, where the estimates from all reports leave room.
+        panels[-1].legend(frameon=False, loc="lower right", handlelength=1)
         top.suptitle("A histogram emerges from noise", fontweight="bold")
         top.supxlabel(f"above: number of reports; bars: the {_BARS} most common sites", fontsize=10 if narrow else 9)
         _intervals(bottom.subplots(), known, emerging[-1], found, titles, narrow)
@@ -140,7 +141,7 @@ def _intervals(
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(items) - 0.4, -0.9 if narrow else -0.6)
     log = " (log scale)" * (0 < least < np.inf)
-    axes.set_xlabel(f"users, out of {listed.n:,}{log};{chr(10) if narrow else ' '}bars: 95 % intervals")
+    axes.set_xlabel(f"users, out of {listed.n:,}{log}\nbars: 95 % intervals")
     if narrow:
         axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize=10)
     else:

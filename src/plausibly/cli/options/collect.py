@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Engine, Json, KeyFile, Names, Simulated, SkipBad
+from .common import Engine, Json, KeyFile, Master, Names, Simulated, SkipBad
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,8 @@ class CollectOptions:
     damaged files and row groups, unless --skip-bad leaves them out. plausibly privatize writes files of reports.
 
     Example: plausibly collect reports.parquet --out visits.tally
+
+    On a cluster: plausibly collect s3://bucket/day --out day.tally --engine spark --master sc://host:15002
     """
 
     inputs: Annotated[
@@ -41,5 +43,6 @@ class CollectOptions:
     skip_bad: SkipBad = False
     simulated: Simulated = False
     engine: Engine = "threads"
+    master: Master = None
     key_file: KeyFile = None
     as_json: Json = False

@@ -37,7 +37,15 @@ Results = Annotated[
     Names.OUTPUT,
 ]
 
-Engine = Annotated[str, typer.Option("--engine", help="What reads the reports: threads of this process, or processes.")]
+Engine = Annotated[
+    str, typer.Option("--engine", help="What reads the reports: threads, processes, or a cluster: spark, dask.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master", metavar="ADDRESS", help="The cluster: sc://host:15002 or local[2] (spark), tcp://host:8786 (dask)."
+    ),
+]
 Simulated = Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")]
 

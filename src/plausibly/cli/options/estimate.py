@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Engine, KeyFile, Names, Results, Simulated, SkipBad, Title, Unit
+from .common import Engine, KeyFile, Master, Names, Results, Simulated, SkipBad, Title, Unit
 
 STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
@@ -63,6 +63,7 @@ class EstimateOptions:
     skip_bad: SkipBad = False
     simulated: Simulated = False
     engine: Engine = "threads"
+    master: Master = None
     out: Results = None
     title: Title = None
     unit: Unit = "users"

@@ -218,9 +218,17 @@ class Strings(Normalizing):
         known = {*self.alphabet, *OTHER_CHARACTER * self.other}
         for position, text in enumerate(given):
             if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
-                lower = known.issuperset(text.lower()[: self.length])
-                refuse_asked(position, self._foreign, "; in lower case, it can be asked for" * lower)
+                refuse_asked(position, self._foreign, self._foreign_told(text, known))
         return super().ask(given)
+
+    def _foreign_told(self, text: Any, known: set[Any]) -> str:
+        strange = next(character for character in text if character not in known)
+        if not isinstance(strange, str):
+            return self._foreign
+        counted = "; it is counted like every other such character" * self.other
+        lower = known.issuperset(text.lower()[: self.length])
+        suggested = f"; did you mean {shown(text.lower())}?" * lower
+        return f"{shown(strange)} is not in the alphabet{counted}{suggested}"
 
     @property
     def _foreign(self) -> str:
