@@ -241,6 +241,8 @@ collect reports.parquet --out new.tally --engine flink                | --engine
 collect reports.parquet --out new.tally --engine sparc                | did you mean 'spark'?
 collect reports.parquet --out new.tally --engine spark                | needs --master, such as --master sc://host:15002
 collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
+collect reports.parquet --out new.tally --engine spark --master host  | --master: expected an address such as sc://host
+collect reports.parquet --out new.tally --engine dask --master sc://a | such as tcp://host:8786, got 'sc://a'
 collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
 collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
 collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,28 +46,6 @@ SCHEMES = {
     "CM": plausibly.make("CM", oracle=plausibly.make("OLH", epsilon=1, domain_size=16), rows=4, domain=Keys()),
     "keys": plausibly.make("TLH", epsilon=1, domain=Keys()),
 }
-
-
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    # The tests of everything else run without Dask, too.
-    import dask
-    from distributed import Client, LocalCluster
-
-    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.admin.log-format": "%(message)s"}
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as made,
-    ):
-        yield made
 
 
 @pytest.fixture
