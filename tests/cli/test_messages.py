@@ -200,6 +200,7 @@ collect s3:///day --out new.tally                                     | expected
 collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
 collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
 collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+collect abfs://container/day --out new.tally                          | pyarrow cannot open this store; check
 privatize s3://bucket/a.csv --scheme scheme.json --out new.parquet    | copy the file here first
 estimate a.tally --out s3://bucket/a.csv                              | name a file on this machine
 estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
@@ -240,6 +241,8 @@ collect reports.parquet --out new.tally --engine flink                | --engine
 collect reports.parquet --out new.tally --engine sparc                | did you mean 'spark'?
 collect reports.parquet --out new.tally --engine spark                | needs --master, such as --master sc://host:15002
 collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
+collect reports.parquet --out new.tally --engine spark --master host  | --master: expected an address such as sc://host
+collect reports.parquet --out new.tally --engine dask --master sc://a | such as tcp://host:8786, got 'sc://a'
 collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
 collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
 collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of
