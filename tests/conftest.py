@@ -1,8 +1,14 @@
-"""Quick runs draw a fourth of the examples, and every run must leave the tree as it was."""
+"""Quick runs draw a fourth of the examples, and every run must leave the tree as it was.
+
+Without Java, all tests but those of Spark run, and the last line says so; where ``CI`` is set, they fail.
+"""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from java import MISSING, java_is_here
 from tree import ROOT, untracked
 
 settings.register_profile("quick", max_examples=25)
@@ -14,6 +20,30 @@ _LEFT = pytest.StashKey[list[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     if "not full" in config.getoption("markexpr"):
         settings.load_profile("quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Tests that share an engine come first: xdist moves only tests at the end of the list to another process, which
+    # would have to start the engine again.
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    spark = [item for item in items if _group(item) == "spark"]
+    if spark and not java_is_here():
+        config.hook.pytest_deselected(items=spark)
+        items[:] = [item for item in items if item not in spark]
+
+
+def _group(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    return "" if marker is None else str(marker.args[0])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    # After everything else, so that nobody misses it. The tests of Spark are in `make test`, not in `make test-fast`.
+    if hasattr(config, "workerinput") or "not full" in config.getoption("markexpr") or java_is_here():
+        return
+    places = [Path(str(each).partition("::")[0]).resolve() for each in config.args]
+    if any((ROOT / "tests/engines").is_relative_to(place) or "spark" in place.name for place in places):
+        print(MISSING)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

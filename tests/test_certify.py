@@ -271,7 +271,7 @@ def test_certificate_reads_well() -> None:
     assert str(audit(plausibly.make("OLH", epsilon=1, domain_size=1024))).splitlines() == [
         "OLH(epsilon=1, domain_size=1024, hash_range=4) holds: "
         "the client was run on every item with 8 of 2^64 public draws, and a written proof covers the rest "
-        "(docs/adr/0015)",
+        "(docs/adr/0015-what-the-audit-covers.md)",
         "  privacy   epsilon <= 1, attained",
         "  client    run on all private coins, 49,152 paths: every item with 8 of 2^64 public draws "
         "(hash functions, rows or groups)",
@@ -295,7 +295,8 @@ def test_the_first_line_does_not_claim_a_bulk_path_that_was_not_compared() -> No
     assert certificate.to_dict()["bulk_complete"] is False
     assert str(certificate).splitlines()[0] == (
         "OLH(epsilon=1, domain_size=1000000, hash_range=4) holds: the client was run on 10 of 1,000,000 items with "
-        "8 of 2^64 public draws, and a written proof covers the rest (docs/adr/0015); bulk path compared on 64 items"
+        "8 of 2^64 public draws, and a written proof covers the rest (docs/adr/0015-what-the-audit-covers.md); "
+        "bulk path compared on 64 items"
     )
     assert str(replace(certificate, compared=None)).splitlines()[0].endswith("; bulk path compared on no item")
 

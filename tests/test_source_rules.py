@@ -35,7 +35,19 @@ CLIENT_FILES = [
     if name == "device.py"
     or (name.startswith(("core/", "oracles/", "sketches/", "search/", "kernels/")) and name not in OUTSIDE)
 ]
-EXTRAS = {"dask", "distributed", "pandas", "polars", "matplotlib", "PIL", "pyarrow", "pyspark", "scipy", "sklearn"}
+EXTRAS = {
+    "PIL",
+    "dask",
+    "distributed",
+    "grpc",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pyspark",
+    "scipy",
+    "sklearn",
+}
 ROOTS = {"privatize", "privatize_encoded", "respond", "encode", "public", "perturb"}
 
 BANNED_NAMES = {"float", "complex", "round", "math", "cmath", "random", "statistics", "Decimal"}

@@ -124,7 +124,11 @@ def _scheme_works(name: str) -> str:
         _expect(bool((errors < 8).all()), f"an estimate is off by {errors.max():.1f} standard errors")
     certificate = audit(scheme)
     _expect(certificate.holds, "; ".join(certificate.findings))
-    return f"audit holds, {_USERS / seconds / 1e6:.1f} million users/s"
+    return f"audit holds, {_rate_text(_USERS / seconds)} users/s"
+
+
+def _rate_text(rate: float) -> str:
+    return f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate / 1e3:,.{0 if rate >= 1e4 else 1}f} thousand"
 
 
 def _held(scheme: Scheme, items: Items, asked: Items) -> npt.NDArray[np.int64]:

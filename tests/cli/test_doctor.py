@@ -37,6 +37,14 @@ def test_self_test_runs_every_scheme_and_says_so_in_json() -> None:
     assert all(check["passed"] for check in told["checks"])
 
 
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(12_340_000, "12.3 million"), (1_000_000, "1.0 million"), (43_210, "43 thousand"), (1_290, "1.3 thousand")],
+)
+def test_slow_schemes_have_a_speed_too(rate: float, text: str) -> None:
+    assert diagnose._rate_text(rate) == text
+
+
 def test_a_failing_scheme_is_shown_and_ends_in_an_error_code(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = plausibly.CATALOG["DE"]
     monkeypatch.setattr(diagnose, "CATALOG", {"DE": broken})

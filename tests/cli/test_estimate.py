@@ -187,10 +187,9 @@ def test_a_string_of_other_characters_is_not_answered_under_its_name(tmp_path: P
     write_tally(tmp_path / "s.tally", scheme.simulate({"she": 500, "HIM": 500}, SeededRandom(1)))
     code, shown, told = run(tmp_path / "s.tally", "--items", "SHE")
     assert (code, shown) == (1, "")
-    assert told.startswith(
-        "--items SHE: expected characters of the alphabet, got another one, which is counted like every "
+    assert " ".join(told.split()) == (
+        "--items SHE: 'S' is not in the alphabet; it is counted like every other such character; did you mean 'she'?"
     )
-    assert "in lower case, it can be asked for" in told
     found = said(tmp_path / "s.tally", "--items", "she,\N{REPLACEMENT CHARACTER}bc")["estimates"]
     assert [each["item"] for each in found] == ["she", "\N{REPLACEMENT CHARACTER}bc"]
 
@@ -283,10 +282,8 @@ def test_files_without_reports_and_folders_without_files_are_told(tmp_path: Path
     code, _, told = run(tmp_path / "empty.parquet", "--items", "cat")
     assert (code, told) == (1, f"{tmp_path / 'empty.parquet'}: there are no reports to estimate from\n")
     (tmp_path / "none").mkdir()
-    assert run(tmp_path / "none", "--items", "cat")[::2] == (
-        2,
-        "expected files of reports or folders of them, got none\n",
-    )
+    code, _, told = run(tmp_path / "none", "--items", "cat")
+    assert (code, "got none" in told) == (1, True)
 
 
 @pytest.mark.full

@@ -108,7 +108,9 @@ def test_python_would_be_noticed(tmp_path: Path) -> None:
 # --- dozens of mistakes, and the fix for each ---------------------------------------------------------------------
 
 MISTAKES = """
-plan                                                                  | expected one of --items, --label, --keys
+plan                                                                  | expected one of --items, --label, --labels,
+plan --items sites.txt                                                | name a file of values with --labels FILE
+plan --items 1                                                        | expected at least 2 different values, got 1
 plan --items 10                                                       | expected two of --users, --epsilon and a target
 plan --items 10 --users 5                                             | expected two of --users, --epsilon and a target
 plan --items 10 --users 5 --epsilon x                                 | --epsilon: expected a finite positive number
@@ -198,6 +200,7 @@ collect s3:///day --out new.tally                                     | expected
 collect s3://name:word@bucket/day --out new.tally                     | set them in the environment
 collect reports.parquet --out s3://bucket/day?secret_key=x.tally      | set them in the environment
 collect reports.parquet --out s3://bucket/day.txt                     | expected a name that ends in .tally
+collect abfs://container/day --out new.tally                          | pyarrow cannot open this store; check
 privatize s3://bucket/a.csv --scheme scheme.json --out new.parquet    | copy the file here first
 estimate a.tally --out s3://bucket/a.csv                              | name a file on this machine
 estimate foo://bucket/day.tally                                       | expected a path, or one of s3://, gs://
@@ -238,6 +241,8 @@ collect reports.parquet --out new.tally --engine flink                | --engine
 collect reports.parquet --out new.tally --engine sparc                | did you mean 'spark'?
 collect reports.parquet --out new.tally --engine spark                | needs --master, such as --master sc://host:15002
 collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
+collect reports.parquet --out new.tally --engine spark --master host  | --master: expected an address such as sc://host
+collect reports.parquet --out new.tally --engine dask --master sc://a | such as tcp://host:8786, got 'sc://a'
 collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
 collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
 collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of
@@ -249,7 +254,8 @@ search a.tally                                                        | use plau
 search trellis.tally --level 7                                        | --level: expected a number strictly between
 search search.tally --level 0.1 --no-level                            | expected --level or --no-level
 search search.tally --out x.doc                                       | did you mean '.csv'? valid: .csv
-search search.tally --explain xyz                                     | expected characters of the alphabet
+search search.tally --explain xyz                                     | 'x' is not in the alphabet
+estimate search.tally --items AB                                      | 'A' is not in the alphabet; did you mean 'ab'?
 search search.tally --tree a.csv                                      | valid: .png, .svg
 changes a.tally a.tally                                               | expected reports that are not in a.tally
 changes a.tally empty.tally                                           | add some with plausibly collect

@@ -96,7 +96,7 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
 @in_turn(
     ("arguments", "message"),
     [
-        ("--users 10 --epsilon 1", "expected one of --items, --label, --keys, --alphabet, got none"),
+        ("--users 10 --epsilon 1", "expected one of --items, --label, --labels, --keys, --alphabet, got none"),
         ("--items 5 --keys --users 10 --epsilon 1", "got --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, got both"),
@@ -227,8 +227,10 @@ def test_the_first_line_says_what_the_plan_will_show(words: str, first: str) -> 
 
 
 def test_the_recommended_scheme_is_printed_as_commands_take_it() -> None:
-    text = run("--items", 50, "--users", 1000, "--epsilon", 1)[1].splitlines()[2]
-    assert scheme_of(text) == plausibly.plan(50, 1000, epsilon=1).scheme
+    shown = run("--items", 50, "--users", 1000, "--epsilon", 1)[1].splitlines()
+    scheme = plausibly.plan(50, 1000, epsilon=1).scheme
+    (text,) = [line.split()[-1] for line in shown if line.startswith("  as a text")]
+    assert (scheme_of(text), shown[2]) == (scheme, scheme.name)
 
 
 @in_turn("values", ["--label Dog --label ' café'", "--keys", "--alphabet a-zé --length 5"])

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import plausibly
-from cases import in_turn
+from cases import case, in_turn
 from plausibly import SeededRandom, Strings, make
 from plausibly.cli import app
 from plausibly.files import read_tally, write_tally
@@ -51,7 +51,7 @@ def test_without_a_level_luck_is_listed_and_named(tally: Path) -> None:
     assert "may be due to chance" in " ".join(shown.split())
     assert "hope: " in shown
     strict = run(tally, "--level", "0.01")[1]
-    assert "a string that nobody has with probability at most 1 %" in " ".join(strict.split())
+    assert "even one string that nobody has is at most 1 %" in " ".join(strict.split())
     assert len(shown.splitlines()) > len(strict.splitlines())
 
 
@@ -128,10 +128,27 @@ def test_a_tally_without_reports_is_named(tmp_path: Path) -> None:
     assert "x.tally: the tally has no reports" in told
 
 
+def test_a_search_that_finds_nothing_says_what_it_could_have_found(tmp_path: Path) -> None:
+    scheme = plausibly.TRELLIS(3, domain=Strings("ab", 6, other=True), users=100)
+    for users, told in (
+        (2, "2 reports are too few: not even a string that all users have"),
+        (60, "With 60 reports, the"),
+    ):
+        spread = {f"{number:06b}".replace("0", "a").replace("1", "b"): 1 for number in range(users)}
+        write_tally(tmp_path / f"{users}.tally", scheme.simulate(spread, SeededRandom(1)))
+        code, shown, _ = run(tmp_path / f"{users}.tally")
+        words = " ".join(shown.split())
+        with case(users):
+            assert (code, words[:14]) == (0, "Nothing found.")
+            assert told in words
+            assert "More reports or a larger ε reveal rarer strings." in words
+            assert "even one string" not in words
+
+
 def test_a_string_that_no_answer_is_about_is_not_explained(tmp_path: Path) -> None:
     scheme = plausibly.TRELLIS(3, domain=Strings("ab", 3, other=True), users=100)
     write_tally(tmp_path / "s.tally", scheme.simulate({"ab": 900}, SeededRandom(1)))
     result = CliRunner().invoke(app, ["search", str(tmp_path / "s.tally"), "--explain", "AB"])
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "--explain AB: expected characters of the alphabet, got another one" in result.stderr
-    assert "in lower case, it can be asked for" in result.stderr
+    assert "--explain AB: 'A' is not in the alphabet; it is counted like every other such character" in result.stderr
+    assert "; did you mean 'ab'?" in result.stderr

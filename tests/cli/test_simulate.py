@@ -40,6 +40,8 @@ def test_errors_are_told_item_by_item_and_for_all(tmp_path: Path, labels: Path) 
     for words in ("RMSE", "predicted", "95 % intervals", "the true top 3", "detectable", "A simulation"):
         assert words in shown
     assert "500 users have items that the scheme does not list" in shown
+    words = " ".join(shown.split())
+    assert "the 95 % interval of such an item is above zero; to stand out among all items, as in plausibly" in words
 
 
 def test_values_and_another_number_of_users(tmp_path: Path, labels: Path) -> None:

@@ -41,3 +41,26 @@ def connected(spark: Any) -> Iterator[Any]:
     session = remote(spark)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """The only Dask cluster of a test run: two worker processes."""
+    # The tests of everything else run without Dask, too.
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.admin.log-format": "%(message)s"}
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as made,
+    ):
+        yield made

@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,6 +80,34 @@ class FailsTwice(Misfortune):
     def strike(self, before: int) -> None:
         if any(self.note(f"failed {number}") for number in (1, 2)):
             raise RuntimeError("a disk that works again soon")
+
+
+class AlwaysFails(Misfortune):
+    """Every attempt fails."""
+
+    def strike(self, before: int) -> None:
+        self.note(f"failed {before} {os.getpid()}")
+        raise RuntimeError("a disk that is broken")
+
+
+class Absent(Misfortune):
+    """The worker is on a machine that does not have the files."""
+
+    def __call__(self, task: Any) -> Any:
+        self.note("absent")
+        return self.work(tuple(replace(segment, source=f"{segment.source}.absent") for segment in task))
+
+
+class ExecutorKilled(Misfortune):
+    """The first executor of Spark with a worker that has folded a task is killed: the Java process above it."""
+
+    def strike(self, before: int) -> None:
+        executor = os.getpid()
+        while not Path(f"/proc/{executor}/comm").read_text().startswith("java"):
+            executor = int(Path(f"/proc/{executor}/stat").read_text().rpartition(")")[2].split()[1])
+        if self.note("killed"):
+            (self.folder / "executor").write_text(str(executor))
+            os.kill(executor, signal.SIGKILL)
 
 
 class Slow(Misfortune):

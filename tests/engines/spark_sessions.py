@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from plausibly.engines.masters import expect_java
+
 LOOPBACK = "127.0.0.1"
 SETTINGS = {
     "spark.driver.bindAddress": LOOPBACK,
@@ -26,6 +28,7 @@ def classic(master: str, folder: Path) -> Any:
     """A session in a Java process that serves Spark Connect as well. It writes to this folder only."""
     from pyspark.sql import SparkSession
 
+    expect_java()
     os.environ["SPARK_LOCAL_IP"] = LOOPBACK
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Workers import the faults that tests produce.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,12 @@ from typer.testing import CliRunner
 import plausibly
 from engines.making import names
 from engines.spark_sessions import LOOPBACK, port_of
+from files.making import group_size
 from plausibly import Keys
 from plausibly.cli import app
+from plausibly.cli.collect import _KEPT
 from plausibly.engines import collect
-from plausibly.files import write_reports
+from plausibly.files import read_tally, write_reports
 
 
 def run(*words: object, **variables: str) -> tuple[int, str, str]:
@@ -55,6 +59,51 @@ def test_estimate_asks_reports_on_spark_connect(spark: Any, tmp_path: Path) -> N
     assert there == (0, CliRunner().invoke(app, words).stdout, "")
 
 
+def in_dask(*words: object, client: Any) -> list[str]:
+    return [*map(str, words), "--engine", "dask", "--master", client.scheduler.address]
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("dask")
+def test_the_commands_on_dask_give_the_answers_of_threads(client: Any, folder: Path, tmp_path: Path) -> None:
+    collect([folder], tmp_path / "threads.tally")
+    out = tmp_path / "dask.tally"
+    assert CliRunner().invoke(app, in_dask("collect", folder, "--out", out, client=client)).exit_code == 0
+    assert out.read_bytes() == (tmp_path / "threads.tally").read_bytes()
+    scheme = plausibly.make("OLH", epsilon=1, domain=Keys())
+    write_reports(tmp_path / "keys.parquet", scheme, scheme.privatize(["cat", "dog"] * 50))
+    words = ["estimate", str(tmp_path / "keys.parquet"), "--items", "cat,dog", "--json"]
+    there = CliRunner().invoke(app, in_dask(*words, client=client))
+    assert (there.exit_code, there.stdout) == (0, CliRunner().invoke(app, words).stdout)
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("dask")
+def test_ctrl_c_on_dask_ends_with_one_message_and_the_next_call_goes_on(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group_size(monkeypatch, 20_000)
+    scheme = plausibly.make("OLH", epsilon=1, domain_size=5000)
+    write_reports(tmp_path / "0.parquet", scheme, scheme.privatize([3] * 800_000))
+    out = tmp_path / "x.tally"
+    words = [sys.executable, "-m", "plausibly", *in_dask("collect", tmp_path, "--out", out, client=client)]
+    ended = subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True, text=True)
+    folding = False
+    for _ in range(600):
+        folding = any(str(key).startswith("run-") for keys in client.processing().values() for key in keys)
+        if folding or ended.poll() is not None:
+            break
+        time.sleep(0.05)
+    os.killpg(ended.pid, signal.SIGINT)
+    told = ended.communicate(timeout=60)[1]
+    assert folding
+    assert (ended.returncode, told) == (130, f"{_KEPT}\n")
+    assert not out.exists()
+    assert CliRunner().invoke(app, ["collect", str(tmp_path), "--out", str(out)]).exit_code == 0
+    assert len(read_tally(out)) == 800_000
+    assert names(tmp_path) == ["0.parquet", "x.tally"]
+
+
 def refused(folder: Path, tmp_path: Path, *words: str) -> str:
     """What a collection says that is refused, and that leaves nothing behind."""
     ended = CliRunner().invoke(app, ["collect", str(folder), "--out", str(tmp_path / "x.tally"), *words])
@@ -77,7 +126,9 @@ def test_a_package_that_is_absent_is_named(
 ) -> None:
     for name in (package, "pyspark.sql"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert f"pip install {package}" in refused(folder, tmp_path, "--engine", engine, "--master", "local")
+    assert f"pip install {package}" in refused(
+        folder, tmp_path, "--engine", engine, "--master", "sc://a" if engine == "spark" else "tcp://a"
+    )
 
 
 def test_java_that_is_absent_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

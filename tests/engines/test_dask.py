@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import traceback
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,11 @@ from engines.misfortunes import (
 )
 from files.making import SMALL, group_size, small_file, users_reports
 from plausibly import Keys, ParameterError, ReportError, Scheme, StateError
+from plausibly.core.errors import PlausiblyError
 from plausibly.engines import Executors, ask, collect, fold, masters, merge
 from plausibly.engines import dask as engine
 from plausibly.engines.dask import Dask
+from plausibly.engines.gateway import Discreet
 from plausibly.files import Collected, ReportFile, ValuesError, write_reports
 
 pytestmark = pytest.mark.xdist_group("dask")
@@ -44,28 +46,6 @@ SCHEMES = {
     "CM": plausibly.make("CM", oracle=plausibly.make("OLH", epsilon=1, domain_size=16), rows=4, domain=Keys()),
     "keys": plausibly.make("TLH", epsilon=1, domain=Keys()),
 }
-
-
-@pytest.fixture(scope="session")
-def client() -> Iterator[Any]:
-    # The tests of everything else run without Dask, too.
-    import dask
-    from distributed import Client, LocalCluster
-
-    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.admin.log-format": "%(message)s"}
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as made,
-    ):
-        yield made
 
 
 @pytest.fixture
@@ -203,7 +183,9 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
 @pytest.mark.full
 def test_everything_listens_on_the_loopback_interface_only(client: Any) -> None:
     assert client.run(os.getpid)
-    assert listening(os.getpid()) == {"0100007F"}
+    # 127.0.0.1 in its two spellings, and ::1; other engines of this test run are among the children.
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+    assert {"0100007F"} <= listening(os.getpid()) <= loopback
 
 
 def tables(content: dict[str, Any]) -> list[Any]:
@@ -301,6 +283,23 @@ def test_a_gateway_that_fails_publishes_nothing_and_shows_no_value(client: Any, 
             assert "hiv" not in str(refused.value)
             assert not (tmp_path / "out").exists()
         assert engine.privatize(cases[0][0], "pet", VALUES, tmp_path / "out", missing="skip").skipped == 1
+
+
+def test_errors_of_a_gateway_show_no_value() -> None:
+    def raising(error: Exception, given: object) -> Any:
+        raise error
+
+    for error, told in (
+        (OSError(28, "No space left on device", "hiv-clinic.org"), "partition 3: No space left on device; no report"),
+        (RuntimeError("hiv-clinic.org"), "partition 3: RuntimeError; no report was published"),
+        (ParameterError("ours"), "ours"),
+    ):
+        work: Any = partial(raising, error)
+        with pytest.raises(PlausiblyError, match=told) as refused:
+            Discreet(work)((3, []))
+        shown = "".join(traceback.format_exception(refused.value))
+        assert "hiv" not in shown.replace('"hiv-clinic.org"', "")
+        assert refused.value.__suppress_context__ or refused.value is error
 
 
 def test_a_master_that_does_not_answer_is_refused_soon() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import shlex
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,7 +27,7 @@ from plausibly import Keys, ParameterError, StateError, make
 from plausibly.cli import app
 from plausibly.core.atomic import locked
 from plausibly.engines import Segment, collect, fold, merge_files
-from plausibly.engines.survey import report_files
+from plausibly.engines.survey import report_files, survey
 from plausibly.files import (
     Collected,
     DamagedError,
@@ -131,14 +135,14 @@ def test_a_tally_has_the_same_bytes_wherever_its_reports_are(
 
 @pytest.mark.full
 def test_many_files_are_surveyed_at_a_time_and_in_order(store: Store, tmp_path: Path) -> None:
-    for place in range(24):
-        store.put(f"day/{place:02}.parquet", content_of(tmp_path / "a", 5, seed=place % 12))
+    for place in range(8):
+        content = content_of(tmp_path / "a", 5, seed=place)
+        for name in (place, 10 + place):
+            store.put(f"day/{name:02}.parquet", content)
     store.before = lambda method, path: time.sleep(0.05)
-    contents = [store.get(f"day/{place:02}.parquet") for place in range(12)]
-    for place, content in enumerate(contents):
-        store.put(f"day/{12 + place}.parquet", content)
-    found = collect([f"s3://{BUCKET}/day"], tmp_path / "out.tally")
-    assert found.copies == tuple(f"s3://{BUCKET}/day/{place}.parquet" for place in range(12, 24))
+    found = survey([f"s3://{BUCKET}/day"], None, skip_bad=False)
+    assert [each.name[-10:] for each in found.files.values()] == [f"{place:02}.parquet" for place in range(8)]
+    assert found.copies == tuple(f"s3://{BUCKET}/day/{10 + place}.parquet" for place in range(8))
     assert store.at_once >= 8
 
 
@@ -345,6 +349,39 @@ def test_an_upload_that_fails_is_made_good_without_reading_again(
     assert (found.resumed, found.added, store.get("results/day.tally")) == (43, 0, local)
     reads = Counter(path for method, path in store.asked if method == "GET" and path.endswith(".parquet"))
     assert set(reads.values()) == {1}, "the survey"
+    assert not list(cache_folder().iterdir())
+
+
+KILLED = """
+import sys
+from plausibly.engines import collect, survey
+survey._TASKS_EACH, survey._REPORTS_PER_CELL = 1000, 0
+collect([sys.argv[1]], sys.argv[2], save_every=0)
+"""
+
+
+@pytest.mark.full
+def test_a_killed_collection_between_stores_resumes(store: Store, day: str, local: bytes) -> None:
+    out = f"s3://{BUCKET}/day.tally"
+    reads: list[str] = []
+    ended: list[int] = []
+
+    def kill(method: str, path: str) -> None:
+        reads.extend([path] * (method == "GET" and path.endswith("1.parquet")))
+        if len(reads) == 5 and not ended:
+            ended.append(process.pid)
+            process.kill()
+
+    store.before = kill
+    environment = os.environ | {"PLAUSIBLY_THREADS": "1"}
+    process = subprocess.Popen([sys.executable, "-c", KILLED, day, out], env=environment)
+    assert process.wait(timeout=60) == -signal.SIGKILL
+    assert ended == [process.pid]
+    assert "day.tally" not in store.names()
+    found = collect([day], out)
+    assert found.resumed >= 10, "at least the first task was saved"
+    assert found.resumed + found.added == 68
+    assert store.get("day.tally") == local
     assert not list(cache_folder().iterdir())
 
 

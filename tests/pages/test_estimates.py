@@ -175,7 +175,7 @@ def test_the_page_of_a_search_has_its_tree_and_level() -> None:
     answer = searched()
     read = Reader(answer_page(answer))
     assert [given["class"] for name, given in read.elements if name == "img"] == ["chart", "tree"]
-    assert "a string that nobody has with probability at most 5 %" in read.text
+    assert "even one string that nobody has is at most 5 %" in read.text
     assert "abba" in read.text
     assert "may be due to chance" in Reader(answer_page(searched(level=None))).text
 
@@ -266,7 +266,7 @@ def test_the_page_of_a_search_that_found_nothing_says_what_it_could_have_found()
     assert "a string that at least 31 % of the users have" in text
     assert "How to read" not in text
     assert "p-value" not in text
-    assert "a string that nobody has with probability" not in text
+    assert "even one string that nobody has" not in text
     assert "too few" in Reader(answer_page(replace(searched(count=0), detectable=1.0))).text
 
 

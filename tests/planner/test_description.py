@@ -279,3 +279,10 @@ def test_parts_of_a_search_share_out_its_users() -> None:
     assert [n for n, _ in found.finds] == list(found.users)
     shares = [share for _, share in found.finds]
     assert shares == sorted(shares, reverse=True)
+
+
+def test_what_is_almost_certain_is_not_said_in_percent() -> None:
+    for epsilon, told in ((1, "becomes 99.9955 % at most"), (8, "becomes almost certain")):
+        facts = dict(Description(make("DE", epsilon=epsilon, domain_size=4)).sections()[1][1])
+        with case(epsilon):
+            assert facts["several reports"].endswith(told)

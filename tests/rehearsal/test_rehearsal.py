@@ -146,7 +146,9 @@ def test_a_search_is_scored_by_what_it_finds() -> None:
     assert found.search is not None
     assert (found.search.f1, found.top_found) == (1.0, 2.0)
     assert [each.found for each in found.top] == [1.0, 1.0]
-    assert "F1 1.00" in dict(found.facts())["search for 2"]
+    told = dict(found.facts())
+    assert "F1 1.00" in told["search for 2"]
+    assert "above zero if you name it; the share that a search needs is in plausibly show" in told["detectable"]
 
 
 def test_a_scheme_of_any_texts_is_asked_about_those_of_the_file() -> None:
@@ -227,3 +229,11 @@ def test_items_of_a_table_are_no_formulas() -> None:
     scheme = make("DE", epsilon=1, domain=["=1+1", "bee"])
     found = rehearse(scheme, Truth("own.csv", np.array(["=1+1", "bee"]), np.array([30, 20]), complete=True), repeats=2)
     assert [line.split(",")[0] for line in found.to_csv().splitlines()] == ["item", "'=1+1", "bee"]
+
+
+def test_a_prediction_for_all_hash_functions_is_told_from_the_error_of_one() -> None:
+    own, shared = (make(name, epsilon=1, domain_size=4) for name in ("OLH", "FLH"))
+    for scheme, mean in ((own, False), (shared, True)):
+        told = dict(rehearse(scheme, numbered([90, 9, 1, 0]), repeats=2).facts())
+        assert ("on average over all hash functions (see below)" in told["predicted"]) is mean
+        assert ("hash functions" in told) is mean

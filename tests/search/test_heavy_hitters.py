@@ -147,3 +147,14 @@ def test_a_string_that_is_not_told_apart_from_others_is_not_explained() -> None:
     assert found.explain("ab").startswith("ab: found")
     with pytest.raises(plausibly.DomainError, match="expected characters of the alphabet, got another one"):
         found.explain("AB")
+
+
+def test_a_tally_without_a_search_says_what_it_is_for() -> None:
+    tally = plausibly.make("OLH", epsilon=1, domain_size=8).accumulator()
+    with pytest.raises(
+        AttributeError, match="expected a scheme for searches, got OLH, which counts items by name; use"
+    ):
+        tally.search()  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'serch'"):
+        tally.serch()  # type: ignore[attr-defined]
+    assert not hasattr(tally, "search")

@@ -10,7 +10,9 @@ from typing import Any
 from ..core.scheme import Scheme
 
 ARGUMENT = "docs/adr/0015"
-"""Document with the written proof for the released client."""
+"""Name of the written proof for the released client, as certificates in JSON have it."""
+_DOCUMENT = f"{ARGUMENT}-what-the-audit-covers.md"
+"""File with that proof, for readers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +155,7 @@ class Certificate:
             return " DOES NOT HOLD"
         if not self.proved:
             return f": nothing wrong found on {self.covers}; the rest is NOT covered"
-        proof = "" if self.complete else f", and a written proof covers the rest ({ARGUMENT})"
+        proof = "" if self.complete else f", and a written proof covers the rest ({_DOCUMENT})"
         bulk = "" if self.bulk_complete else f"; bulk path compared on {self._compared_items}"
         return f" holds: the client was run on {self.covers}{proof}{bulk}"
 

@@ -50,6 +50,6 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
     of = f"{plural(made.n, 'report')} of {scheme.name}, {answer.privacy.partition(':')[0]}."
     steps = without_steps(made.history, Kind.SELECTION, Kind.SEARCH)
     after = [f"After {history_text(steps)}."] if steps else []
-    console.print(f"\n{escape(' '.join([of, *after, *answer.notes()]))}", highlight=False)
+    console.print(f"\n{escape(' '.join([of, *after, *answer.notes(), *answer.needed()]))}", highlight=False)
     for path in written:
         console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

@@ -43,7 +43,7 @@ def asked_items(console: Console, domain: Domain, tally: str, typed: list[str], 
         wrong = texts[error.position]
         # A file may hold users' values by mistake, so its items are not shown.
         if wrong in typed:
-            raise DomainError(Words(f"--items {label_of(wrong)}: ", error.reason, error.hint)) from None
+            raise DomainError(Words(f"--items {label_of(wrong)}: ", error.told or error.reason)) from None
         raise DomainError(Words(f"{file}, item {listed.index(wrong) + 1:,}: ", error.reason)) from None
     changed = [(text, name) for text, name in zip(texts, names, strict=True) if str(name) != text]
     if changed and all(isinstance(name, str) for _, name in changed):
@@ -59,7 +59,7 @@ def strings_to_explain(domain: Domain, texts: Sequence[str]) -> list[Any]:
         domain.ask(strings)
     except DomainError as error:
         wrong = label_of(texts[error.position or 0])
-        raise DomainError(Words(f"--explain {wrong}: ", error.reason, error.hint)) from None
+        raise DomainError(Words(f"--explain {wrong}: ", error.told or error.reason)) from None
     return strings
 
 

@@ -59,7 +59,9 @@ def _for_machines(found: Collection, out: str) -> dict[str, object]:
 
 def _print(found: Collection, out: str) -> None:
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("added", plural(found.added, "report"))
+    before = len(found.tally) - found.added - found.resumed
+    counted = f"; {before:,} {'was' if before == 1 else 'were'} counted already" if before else ""
+    facts.add_row("added", f"{plural(found.added, 'report')}{counted}")
     if found.resumed:
         facts.add_row("resumed", f"{plural(found.resumed, 'report')}, from an earlier run that was stopped")
     facts.add_row("total", f"{plural(len(found.tally), 'report')}{' (simulated)' * found.state.simulated}")

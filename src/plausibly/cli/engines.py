@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ class Cluster:
     connect: Callable[[str], Any]
     end: Callable[[Any], None]
     """Ends a connection."""
+    addresses: str
+    """A regular expression of the addresses that its library understands."""
     example: str
 
 
@@ -55,8 +58,16 @@ HERE: Mapping[str, Callable[[], Engine]] = {"threads": Threads, "processes": Pro
 """Makers of engines on this machine, by the name that a command knows them by."""
 
 CLUSTERS: Mapping[str, Cluster] = {
-    "spark": Cluster(spark.Spark, spark.connect, lambda session: session.stop(), "sc://host:15002"),
-    "dask": Cluster(dask.Dask, dask.connect, lambda client: client.close(), "tcp://host:8786"),
+    "spark": Cluster(
+        spark.Spark,
+        spark.connect,
+        lambda session: session.stop(),
+        r"(sc|spark|k8s)://.+|yarn|local(-cluster)?(\[.+\])?",
+        "sc://host:15002",
+    ),
+    "dask": Cluster(
+        dask.Dask, dask.connect, lambda client: client.close(), r"(tcp|tls|ws|wss|ucx)://.+", "tcp://host:8786"
+    ),
 }
 """Engines on clusters, by name."""
 
@@ -66,6 +77,8 @@ def engine_of(name: str, master: str | None) -> Engine:
     if name in CLUSTERS:
         if not master:
             raise ParameterError(f"--engine {name} needs --master, such as --master {CLUSTERS[name].example}")
+        if not re.fullmatch(CLUSTERS[name].addresses, master):
+            raise ParameterError(f"--master: expected an address such as {CLUSTERS[name].example}, got {shown(master)}")
         return Elsewhere(CLUSTERS[name], master)
     if name not in HERE:
         raise ParameterError(f"--engine: unknown {shown(name)}; {nearest(name, [*HERE, *CLUSTERS])}")

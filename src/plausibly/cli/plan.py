@@ -79,14 +79,14 @@ def _domain(request: PlanOptions) -> Domain | int:
     steps = () if request.normalize is None else steps_of(request.normalize)
     given = {
         "--items": request.items,
-        "--label": _named(request.label, request.labels, request.other, steps),
+        "--label" if request.label else "--labels": _named(request.label, request.labels, request.other, steps),
         "--keys": Keys(normalize=steps) if request.keys else None,
         "--alphabet": _texts(request.alphabet, request.length, request.other, steps),
     }
     chosen = {name: domain for name, domain in given.items() if domain is not None}
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none"
-        raise ParameterError(f"expected one of {', '.join(given)}, got {got}")
+        raise ParameterError(f"expected one of --items, --label, --labels, --keys, --alphabet, got {got}")
     [domain] = chosen.values()
     return domain
 
@@ -155,10 +155,11 @@ def _skew(given: str) -> object:
 def _print(found: Plan, request: PlanOptions) -> None:
     console = results()
     console.print(f"[bold]{escape(found.verdict)}[/]\n", highlight=False)
-    console.print(escape(short_text(found.scheme)), highlight=False, soft_wrap=True)
+    console.print(escape(found.scheme.name), highlight=False, soft_wrap=True)
     console.print(f"for {escape(found.situation)}", highlight=False)
     facts = Table.grid(padding=(0, 2))
-    for name, value in found.facts():
+    text = short_text(found.scheme)
+    for name, value in [*found.facts(), *([] if text is None else [("as a text", text)])]:
         facts.add_row(f"  {name}", escape(value))
     console.print("", facts, "", "[bold]Why not[/]", sep="\n", highlight=False)
     others = Table.grid(padding=(0, 2))

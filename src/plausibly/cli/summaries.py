@@ -38,6 +38,6 @@ SUMMARIES = {
         "reproduce": "Measure figures and tables of the paper, check its findings, and write a report.",
     },
     "This installation": {
-        "doctor": "Show versions, active kernels, threads and extras, then run every scheme once (about ten seconds).",
+        "doctor": "Show versions, active kernels, threads and extras, then run every scheme once (half a minute).",
     },
 }

@@ -66,6 +66,16 @@ class Accumulator(ABC):
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
 
+    if not TYPE_CHECKING:  # type checkers are to find every missing attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "search" or "scheme" not in self.__dict__:
+                return object.__getattribute__(self, name)  # raises, in Python's own words
+            raise AttributeError(
+                f"search: expected a scheme for searches, got {self.scheme.name}, which counts items by name; use "
+                "tally.estimate"
+            )
+
     @abstractmethod
     def __len__(self) -> int:
         """Number of users' reports in the accumulator."""

@@ -22,14 +22,14 @@ class DomainError(PlausiblyError, ValueError):
     """An item is not in the domain. Items are named by position only.
 
     ``position`` and ``reason`` are those of the first invalid item, for callers that know a better name of its place,
-    such as a line number; ``more`` is the number of further invalid items. ``hint`` suggests another item. It reveals
-    something about the invalid one, and is for callers that show that one anyway.
+    such as a line number; ``more`` is the number of further invalid items. ``told`` is the reason in other words, with
+    a suggestion. It reveals something about the invalid item, and is for callers that show that one anyway.
     """
 
     position: int | None = None
     more: int = 0
     reason: str = ""
-    hint: str = ""
+    told: str = ""
 
 
 class ReportError(PlausiblyError, ValueError):

@@ -90,7 +90,8 @@ def tally(table: Any, scheme: Scheme, column: str = "report") -> Accumulator:
 
     It does not know which reports it has counted: merging the tallies of two calls counts every report twice. Simulated
     reports are not recognized in a table. To count report files, use ``collect`` with the engine. The current Dask
-    client computes the table.
+    client computes the table. ``dask.dataframe.from_pandas`` turns bytes into texts, which are refused, unless its
+    setting ``dataframe.convert-string`` is False; ``read_parquet`` keeps them.
     """
     reply = _planned(table, column, pack_job(Counting(scheme), united))
     state = _state(reply, lambda error: gave_up("Dask", error))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ..core.atomic import locked
+from ..core.atomic import expect_folder_name, locked
 from ..core.errors import ParameterError, PlausiblyError, StateError
 from ..core.operating_system import sync_folder
 from ..core.scheme import Scheme
@@ -83,13 +83,14 @@ class Discreet:
 
 
 @contextmanager
-def attempts_in(out: Path) -> Iterator[Path]:
+def attempts_in(out: str | Path) -> Iterator[Path]:
     """The hidden folder for the attempts of one call, below the folder of its reports; removed at the end.
 
     Refuse a folder that has such reports already, and a second call at the same time.
     """
     if "://" in str(out):
-        raise ParameterError(f"{out}: expected a folder on a file system that all machines share; upload it afterwards")
+        raise ParameterError(f"{out}: expected a folder that all machines share; upload its files afterwards")
+    out = expect_folder_name(Path(out))
     new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     attempts = out / _ATTEMPTS
@@ -127,7 +128,8 @@ def publish(folder: Path, winners: Sequence[Attempt]) -> Privatized:
         raise StateError("the cluster returned two attempts for one part of the table; no report was published")
     found = [winner for winner in winners if winner.reports]
     if not found:
-        raise ParameterError(f"expected values, got none; {sum(each.skipped for each in winners):,} are missing")
+        missing = sum(each.skipped for each in winners)
+        raise ParameterError(f"expected values, got none; {missing:,} {'is' if missing == 1 else 'are'} missing")
     for winner in found:
         if not (folder / winner.file).is_file():
             raise StateError(

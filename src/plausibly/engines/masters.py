@@ -16,7 +16,7 @@ from ..version import __version__
 
 T = TypeVar("T")
 
-_REACHED, _ANSWERED = 10.0, 60.0
+_REACHED, _ANSWERED = 10.0, 30.0
 """Maximum number of seconds until a machine accepts a connection, and until a cluster is ready."""
 
 

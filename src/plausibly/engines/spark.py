@@ -19,7 +19,7 @@ from ..core.accumulator import Accumulator
 from ..core.scheme import Scheme
 from ..files.privatizing import Privatized
 from .batches import COLUMNS, combine_batches, replies_in, run_batches, run_on_batches
-from .gateway import Gateway, Missing, attempts_in, publish
+from .gateway import Discreet, Gateway, Missing, attempts_in, publish
 from .masters import answer_of, expect_java, expect_reachable, gave_up
 from .tables import Counting, expect_column, united
 from .workers import Wave, pack_job, pack_task
@@ -93,8 +93,8 @@ def privatize(table: Any, column: str, scheme: Scheme, out: str | Path, *, missi
     written now and only once: a column of reports would have fresh noise each time that Spark evaluates it.
     """
     expect_column(column, table.columns)
-    with attempts_in(Path(out)) as folder:
-        job = pack_job(Gateway(str(folder), scheme, missing), operator.add)
+    with attempts_in(out) as folder:
+        job = pack_job(Discreet(Gateway(str(folder), scheme, missing)), operator.add)
         rows = table.select(table[column]).mapInArrow(partial(_run_on_part, job), COLUMNS)
         return publish(folder, reduce(operator.add, map(Wave().state, _replies(rows)), []))
 
@@ -106,8 +106,8 @@ def connect(master: str) -> Any:
     except ImportError as error:
         raise ImportError("Spark needs pyspark: pip install pyspark") from error
     if master.startswith("sc://"):
-        expect_reachable(master, 15002)
-        return answer_of(SparkSession.builder.remote(master).getOrCreate, master)
+        _expect_answer(master)
+        return SparkSession.builder.remote(master).getOrCreate()
     expect_java()
     if master.startswith("spark://"):
         expect_reachable(master, 7077)
@@ -117,6 +117,18 @@ def connect(master: str) -> Any:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config(map=_LOCAL)
     return builder.getOrCreate()
+
+
+def _expect_answer(master: str) -> None:
+    # A session would try for ten minutes, and again when the process ends.
+    expect_reachable(master, 15002)
+    try:
+        import grpc
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError as error:
+        raise ImportError("Spark Connect needs more packages: pip install 'pyspark[connect]'") from error
+    with DefaultChannelBuilder(master).toChannel() as channel:
+        answer_of(grpc.channel_ready_future(channel).result, master)
 
 
 def _cores(session: Any) -> int:

@@ -211,15 +211,16 @@ def _explained() -> Iterator[None]:
     except FileNotFoundError:
         raise FileNotFoundError(ENOENT, _NO_FILE) from None
     except (OSError, arrow.ArrowException) as error:
+        text = str(error).partition("AWS Error ")[2] or str(error)  # before it, Arrow quotes the names of files
         for words, number, meaning in _CAUSES:
-            if any(word in str(error) for word in words):
+            if any(word in text for word in words):
                 raise OSError(number, meaning) from None
-        raise OSError(EIO, f"the store answered with an error ({_code(str(error))}); repeat the call later") from None
+        raise OSError(EIO, f"the store answered with an error ({_code(text)}); repeat the call later") from None
 
 
 def _code(text: str) -> str:
     # The rest of the text is for developers, and may quote more than a log should have.
-    found = re.search(r"status ([0-9]+)", text) or re.search(r"AWS Error ([A-Z_0-9]+)", text)
+    found = re.search(r"status ([0-9]+)", text) or re.match(r"([A-Z_0-9]+) during", text)
     return "of unknown kind" if found is None else found[1]
 
 
@@ -247,8 +248,12 @@ def _s3_region() -> str | None:
 
 @lru_cache(maxsize=64)
 def _other(root: str, process: int) -> tuple[Any, str]:
-    _, fs = _pyarrow()
-    system, path = fs.FileSystem.from_uri(root)
+    arrow, fs = _pyarrow()
+    try:
+        system, path = fs.FileSystem.from_uri(root)
+    except (OSError, arrow.ArrowException):
+        reason = "pyarrow cannot open this store; check the address, and what the store needs (docs/files.md)"
+        raise UnreachableError(root, reason) from None
     return system, str(path)
 
 

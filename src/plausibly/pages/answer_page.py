@@ -84,28 +84,13 @@ def _numbers(answer: Answer) -> Html:
     notes = answer.notes(picked=False)
     if not len(answer.estimates):
         notes = [*(["Nothing found: no string stands out from the noise."] if answer.found is not None else []), *notes]
-        paragraphs = [tag("p", note, class_="about") for note in [*notes, *_needed(answer)] or ["Nothing to list."]]
+        paragraphs = [tag("p", note, class_="about") for note in [*notes, *answer.needed()] or ["Nothing to list."]]
         return tag("section", tag("h2", "Result"), *paragraphs, id="numbers")
     said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
     said.append(_table(answer, answer.charted))
     if answer.found is not None and answer.found.p_values is not None and answer.interval is not None:
         said.append(tag("p", _P_VALUES, class_="aside"))
     return tag("section", *said, *_every(answer), id="numbers")
-
-
-def _needed(answer: Answer) -> Iterator[str]:
-    # What a search that found nothing could have found, and what helps.
-    reports = plural(answer.estimates.n, "report")
-    share = answer.detectable
-    if share is not None and share >= 1:
-        yield f"{reports} are too few: not even a string that all {visible(answer.unit)} have would be found reliably."
-    elif share is not None:
-        yield (
-            f"With {reports}, the search reliably finds a string that at least {100 * share:.2g} % of the "
-            f"{visible(answer.unit)} have."
-        )
-    if answer.found is not None:
-        yield "More reports or a larger ε reveal rarer strings."
 
 
 def _every(answer: Answer) -> Iterator[Html]:

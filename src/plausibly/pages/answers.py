@@ -15,7 +15,7 @@ from ..core.estimates import MOST_BARS, Estimates, Floats
 from ..core.history import Kind, history_text, without_steps
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
-from ..core.wording import count_text, decimal, interval_texts
+from ..core.wording import count_text, decimal, interval_texts, plural, visible
 from ..search.heavy_hitters import HeavyHitters
 
 VERSION = 1
@@ -214,13 +214,28 @@ class Answer:
             told += [_ONLY_AT_MOST] * (not np.all(self.shown.significant))
         if self.significance is not None and len(made):
             told.append(
-                f"The list contains a string that nobody has with probability at most {100 * self.significance:g} %."
+                "The probability that the list contains even one string that nobody has is at most "
+                f"{100 * self.significance:g} %."
             )
         elif self.found is not None and len(made):
             told.append("Some of the listed strings may be due to chance: perhaps nobody has them.")
         if self.source.skipped:
             told.append(f"Left out when collecting: {left_out(self.source.skipped)}.")
         return told
+
+    def needed(self) -> list[str]:
+        """What would have helped, for the reader of an answer that found nothing: the share of users, and more data."""
+        if self.found is None or len(self.found):
+            return []
+        reports, unit, share = plural(self.estimates.n, "report"), visible(self.unit), self.detectable
+        told = []
+        if share is not None and share >= 1:
+            few = "is" if self.estimates.n == 1 else "are"
+            told.append(f"{reports} {few} too few: not even a string that all {unit} have would be found reliably.")
+        elif share is not None:
+            finds = f"a string that at least {100 * share:.2g} % of the {unit} have"
+            told.append(f"With {reports}, the search reliably finds {finds}.")
+        return [*told, "More reports or a larger ε reveal rarer strings."]
 
 
 def scheme_facts(scheme: Scheme) -> dict[str, str]:

@@ -34,6 +34,8 @@ _SKEW = 1.1
 _CONFIDENCE = 0.95
 _SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 _SEVERAL = 10
+_CERTAIN = 1e-9
+"""Percent that are left to certainty where digits no longer help."""
 _DRAWS = 64
 _MOST_WORDS = 4096
 """Largest number of random words of a client that is run to classify its fields; larger schemes are shrunk."""
@@ -228,7 +230,8 @@ class Description:
             facts.append((f"a suspicion of {percent(each.before)}", f"becomes {after}"))
         several = _SEVERAL * float(self.delivered)
         most = _after(0.5, exp(min(several, 700.0)))[0]
-        doubt = f"a suspicion of 50 % becomes {_percent(most, up=True)} at most"
+        surely = "almost certain" if _certain(most) else f"{_percent(most, up=True)} at most"
+        doubt = f"a suspicion of 50 % becomes {surely}"
         facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
         if epsilon_refused(self.scheme):
             facts.append(("devices", LARGE_EPSILON))
@@ -494,10 +497,14 @@ def _upward(number: Fraction, digits: int) -> str:
     return f"{rounded:,f}" if rounded < _HUGE else f"{rounded:e}"
 
 
+def _certain(share: float) -> bool:
+    return (1 - share) * 100 < _CERTAIN
+
+
 def _percent(share: float, *, up: bool) -> str:
     # To two digits of the distance from certainty, rounded so that "at most" and "at least" are true.
     left = min(share, 1 - share) * 100
-    if left < 1e-9:
+    if left < _CERTAIN:
         return "practically 100 %" if share > 0.5 else "practically 0 %"
     step = Decimal(10) ** (min(floor(log10(left)), 0) - 1)
     rounded = (Decimal(share) * 100).quantize(step, rounding=ROUND_CEILING if up else ROUND_FLOOR)

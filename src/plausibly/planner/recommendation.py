@@ -242,12 +242,12 @@ def expression(scheme: Scheme) -> str:
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
 
 
-def short_text(scheme: Scheme) -> str:
-    """The recommended scheme as commands take it, such as OLH:epsilon=1,domain_size=1000, or else its name."""
+def short_text(scheme: Scheme) -> str | None:
+    """The recommended scheme as commands take it, such as OLH:epsilon=1,domain_size=1000; None if they need a file."""
     words = [f"epsilon={decimal(scheme.epsilon)}", scheme.domain.argument]
     words += [f"{name}={value}" for name, value in scheme.parameters.items()]
     if scheme.components or not scheme.domain.argument.startswith("domain_size="):
-        return scheme.name
+        return None
     return f"{scheme.name}:{','.join(words)}"
 
 

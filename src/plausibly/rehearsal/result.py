@@ -80,7 +80,8 @@ class Rehearsal:
             found.append(("predicted", f"none: the variance of {self.scheme.name} has no closed form"))
         else:
             before = ", before post-processing" if self.postprocess else ""
-            found.append(("predicted", f"{self.predicted_rmse:,.1f} users{before}"))
+            mean = ", on average over all hash functions (see below)" if self.fixed_hashes else ""
+            found.append(("predicted", f"{self.predicted_rmse:,.1f} users{mean}{before}"))
         found.append(("largest error", f"{self.largest:,.0f} users, of any item in any repeat"))
         if self.coverage is not None:
             found.append(("95 % intervals", f"contain the true count in {100 * self.coverage:.1f} % of all cases"))
@@ -92,7 +93,7 @@ class Rehearsal:
         found.append((f"the true top {k}", f"{self.top_found:.1f} of them found, on average"))
         if self.told_from_zero is not None:
             least = f"{self.told_from_zero:,} users ({percent(self.told_from_zero / n)})"
-            found.append(("detectable", f"items of at least {least}, in 95 % of collections"))
+            found.append(("detectable", f"items of at least {least}, in 95 % of collections{self._other_share}"))
         elif self.predicted_rmse is not None:
             found.append(("detectable", "no item: there are too few users, or ε is too small"))
         if self.truth.others:
@@ -102,6 +103,14 @@ class Rehearsal:
             found.append(("hash functions", f"{same}; the prediction is the mean over all hash_seed"))
         found.append(("", "A simulation: it knew the true counts, sent nothing, and protects nobody's data."))
         return found
+
+    @property
+    def _other_share(self) -> str:
+        # Readers compare the share with that of `plausibly show`, which has another meaning.
+        meant = "the 95 % interval of such an item is above zero"
+        if self.search is not None:
+            return f": {meant} if you name it; the share that a search needs is in plausibly show"
+        return f": {meant}; to stand out among all items, as in plausibly show, an item needs more users"
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result of the rehearsal, ready for JSON."""

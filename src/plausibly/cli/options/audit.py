@@ -16,8 +16,8 @@ class AuditOptions:
 
     The first line of the output says what was run: every item if there are few enough, otherwise some of them or a
     smaller domain, and a sample of the public coins if there are many. The claim about all other items relies on the
-    proof in docs/adr/0015, which covers only the client that ships. The thresholds of the whole domain are always
-    compared with e^ε, in integers. This takes a few seconds at most.
+    proof in docs/adr/0015-what-the-audit-covers.md, which covers only the client that ships. The thresholds of the
+    whole domain are always compared with e^ε, in integers. This takes a few seconds at most.
 
     Example: plausibly audit OLH:epsilon=1,domain_size=1000
     """

@@ -12,7 +12,7 @@ from .common import Json
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions:
-    """Show versions, active kernels, threads and extras, then run every scheme once (about ten seconds).
+    """Show versions, active kernels, threads and extras, then run every scheme once (half a minute).
 
     Example: plausibly doctor --quick
     """

@@ -11,6 +11,18 @@ import typer
 from .common import Json, Names, Overwrite
 
 
+def _number_of_values(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected the number of different values, got {text}; name a file of values with --labels FILE"
+        ) from None
+    if number < 2:
+        raise typer.BadParameter(f"expected at least 2 different values, got {number}")
+    return number
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
     """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
@@ -22,7 +34,9 @@ class PlanOptions:
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
 
-    items: Annotated[int | None, typer.Option(min=2, help="Number of different values.")] = None
+    items: Annotated[
+        int | None, typer.Option(parser=_number_of_values, metavar="<int>", help="Number of different values.")
+    ] = None
     label: Annotated[list[str] | None, typer.Option(help="One possible value, by name; repeat for every value.")] = None
     labels: Annotated[Path | None, typer.Option(help="A file of all possible values, one per line.")] = None
     other: Annotated[

@@ -25,7 +25,8 @@ class SearchOptions:
     tally: Annotated[str, typer.Argument(help="A tally file, written by plausibly collect."), Names.INPUT]
     top: Annotated[int, typer.Option(min=1, help="Return at most this many strings.")] = 10
     level: Annotated[
-        float | None, typer.Option(help="Probability that the answer contains a string that nobody has. Default: 0.05.")
+        float | None,
+        typer.Option(help="Probability that the list contains even one string that nobody has. Default: 0.05."),
     ] = None
     no_level: Annotated[bool, typer.Option("--no-level", help="Also return strings that may be due to chance.")] = False
     dictionary: Annotated[

@@ -77,10 +77,13 @@ def refuse(
     raise error
 
 
-def refuse_asked(position: int, reason: str, hint: str = "") -> NoReturn:
-    """Raise a DomainError about an item that an analyst asks about; ``hint`` is for tools that may show the item."""
+def refuse_asked(position: int, reason: str, told: str) -> NoReturn:
+    """Raise a DomainError about an item that an analyst asks about.
+
+    ``told`` is the reason for tools that may show the item.
+    """
     error = DomainError(Words(f"item {position}: ", reason))
-    error.position, error.reason, error.hint = position, reason, hint
+    error.position, error.reason, error.told = position, reason, told
     raise error
 
 

@@ -92,7 +92,7 @@ class Labels(Normalizing, Listable):
         given = self.normalized(listed(items))
         for position, item in enumerate(given):
             if isinstance(item, str) and item not in self._index and not (self.other and item == OTHER):
-                refuse_asked(position, self._not_listed, similar(item, self.labels))
+                refuse_asked(position, self._not_listed, self._not_listed + similar(item, self.labels))
         return super().ask(given)
 
     @property

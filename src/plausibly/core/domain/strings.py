@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -213,14 +213,40 @@ class Strings(Normalizing):
         hint = Words(" (", TAKE_OTHERS, " takes any)") if isinstance(self.alphabet, str) else ""
         refuse(wrong, Words("expected characters of the alphabet only", hint), first=first)
 
+    def changes(self, codes: Encoded, item_at: Callable[[int], Any]) -> Mapping[str, int]:
+        # A cut text fills its row, unless the cut leaves a space at the end that normalizing removes.
+        full = np.flatnonzero(codes[:, -1]).tolist()
+        cut = sum(len(text) > self.length for text in self.normalized([item_at(place) for place in full]))
+        others = codes == self.symbols - 1
+        # Row by row only if there are some: that takes longer.
+        strange = int(np.count_nonzero(others.any(axis=1))) if self.other and others.any() else 0
+        found = {f"cut after {self.length} characters": cut, self._strange_in_words: strange}
+        return {words: count for words, count in found.items() if count}
+
+    @property
+    def _strange_in_words(self) -> str:
+        told = "with characters outside the alphabet, each reported as the one symbol for all others"
+        if self.normalize:
+            return told
+        fix = Setting("normalize", "lower,strip", of="plan")
+        return Words(told, "; for capitals and spaces at the ends, use ", fix)
+
     def ask(self, items: object) -> tuple[Encoded, Items]:
         given = self.normalized(listed(items))
         known = {*self.alphabet, *OTHER_CHARACTER * self.other}
         for position, text in enumerate(given):
             if isinstance(text, self.item_type) and not known.issuperset(text[: self.length]):
-                lower = known.issuperset(text.lower()[: self.length])
-                refuse_asked(position, self._foreign, "; in lower case, it can be asked for" * lower)
+                refuse_asked(position, self._foreign, self._foreign_told(text, known))
         return super().ask(given)
+
+    def _foreign_told(self, text: Any, known: set[Any]) -> str:
+        strange = next(character for character in text if character not in known)
+        if not isinstance(strange, str):
+            return self._foreign
+        counted = "; it is counted like every other such character" * self.other
+        lower = known.issuperset(text.lower()[: self.length])
+        suggested = f"; did you mean {shown(text.lower())}?" * lower
+        return f"{shown(strange)} is not in the alphabet{counted}{suggested}"
 
     @property
     def _foreign(self) -> str:
