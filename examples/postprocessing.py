@@ -37,14 +37,16 @@ def main() -> None:
     estimates = scheme.simulate(counts, rng=plausibly.SeededRandom(7)).estimate()
     noise = float(np.sqrt(scheme.variance(USERS)))
 
-    style = {"font.size": 9, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK}
+    style = {"font.size": 11, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK}
     with mpl.rc_context({**style, "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(11, 3.9), layout="constrained")
+        figure = Figure(figsize=(11, 4.1), layout="constrained")
         panels = figure.subplots(1, len(STEPS), sharey=True)
         for axes, name in zip(panels, STEPS, strict=True):
             _draw(axes, name, counts, estimates.postprocess(name).values, noise)
-        panels[0].set_ylabel("users")
-        panels[-1].legend(frameon=False, loc="upper right", markerscale=2, handlelength=1.4)
+        panels[0].set_ylabel("users: linear near 0, log beyond")
+        legend = panels[-1].legend(frameon=False, loc="lower right", markerscale=2, handlelength=1.4, fontsize=10)
+        # One legend for all panels, whose estimates have different colours.
+        next(mark for mark in legend.legend_handles if mark.get_label() == "estimate").set_color("black")
         figure.suptitle(
             f"One histogram of {ITEMS:,} items from {USERS:,} reports at ε = 1, before and after post-processing",
             fontsize=12,
@@ -69,8 +71,8 @@ def _draw(axes: Axes, name: str, counts: npt.NDArray[np.int64], values: npt.NDAr
     axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
     axes.set_xlabel("item, by true rank")
     error = np.sqrt(np.mean((values - counts) ** 2))
-    axes.set_title(name, fontweight="bold", color=STEPS[name], loc="left")
-    axes.set_title(f"RMS error {error:,.0f}   sum {values.sum():,.0f}", fontsize=9, loc="right")
+    axes.set_title(name, fontweight="bold", fontsize=10.5, color=STEPS[name], loc="left")
+    axes.set_title(f"RMS error {error:,.0f}, sum {values.sum():,.0f}", fontsize=9, loc="right")
 
 
 if __name__ == "__main__":

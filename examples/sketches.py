@@ -78,7 +78,7 @@ def draw(found: dict[tuple[str, str], np.ndarray], path: str) -> None:
         by_rank = [squared[a - 1 : b - 1].mean() for a, b in pairwise(EDGES)]
         left.plot(centres, np.sqrt(by_rank), line, color=colour, label=f"{choice[0]} {choice[1]}", linewidth=1.8)
         rare = error[:, SITES // 2 :].ravel()
-        heights, bins = np.histogram(rare, bins=np.linspace(-9000, 5000, 57), density=True)
+        heights, bins = np.histogram(rare, bins=np.linspace(-11_000, 9000, 81), density=True)
         right.plot((bins[:-1] + bins[1:]) / 2, 1000 * heights, line, color=colour, linewidth=1.8)
     left.set(xscale="log", yscale="log", xlabel="rank of the site", ylabel="root mean squared error, users")
     left.set_yticks([500, 1000, 2000, 5000], ["500", "1,000", "2,000", "5,000"])
@@ -86,7 +86,8 @@ def draw(found: dict[tuple[str, str], np.ndarray], path: str) -> None:
     left.legend(frameon=False, fontsize=9, ncols=2, loc="center", bbox_to_anchor=(0.6, 0.68))
     left.set_title("Error by rank", loc="left", fontsize=11)
     right.set(xlabel="error of the rarer half of the sites, users", ylabel="density per 1,000 users")
-    right.set_xlim(-9000, 5000)
+    right.set_xlim(-11_000, 9000)
+    right.set_xticks([-10_000, -5000, 0, 5000])
     right.xaxis.set_major_formatter("{x:,.0f}")
     right.axvline(0, color="#222222", linewidth=0.8)
     right.set_title("Distribution of the errors", loc="left", fontsize=11)

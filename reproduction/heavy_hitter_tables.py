@@ -79,7 +79,9 @@ def draw_grid(rows: Sequence[Row], path: Path) -> None:
             places, means, errors = zip(*points, strict=True)
             colour, line = COLOURS.get(method, ("#009988", "-"))
             label = NAMES.get(method, method)
-            panel.errorbar(places, means, errors, fmt=line, color=colour, label=label, capsize=2, markersize=4)
+            # No bars, in the legend either, if there is one run in each cell.
+            bars = errors if any(errors) else None
+            panel.errorbar(places, means, bars, fmt=line, color=colour, label=label, capsize=2, markersize=4)
         panel.set(title=f"ε = {epsilon:g}", xlabel="users" if by == "n" else "characters", ylim=(0, 1.03), xscale="log")
         ticks = sorted({row[by] for row in rows})
         panel.set_xticks(ticks, [f"{tick / 1e6:.3g}M" if tick >= 10**6 else f"{tick:,}" for tick in ticks], fontsize=8)

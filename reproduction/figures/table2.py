@@ -221,7 +221,11 @@ def _row(own: str) -> str:
     return f"{sketch.split()[-1]} {rows[2:]} × {width[2:]}"
 
 
-_FAMILIES = {_SUE: "CMS of the program: CM (Mean) SUE", _OUE: "CMS of the text: CM (Mean) OUE"}
+_FAMILIES = {
+    _SUE: "CM (Mean) SUE: CMS of the program",
+    _OUE: "CM (Mean) OUE: CMS of the text",
+    _HM: "CM (Mean) HM: HCMS",
+}
 
 
 def _family(own: str) -> str:
@@ -230,7 +234,7 @@ def _family(own: str) -> str:
 
 
 def _kind(own: str) -> str:
-    return f"T = {10 if 'T=10' in own.split(', ') else 20}"
+    return f"T = {10 if 'T=10' in own.split(', ') else 20} strings returned"
 
 
 def _panel(reading: Reading, search: str, metric: str) -> Dots:
@@ -269,6 +273,8 @@ FIGURE = Figure(
     "program's TH chooses strings by the reports of prefixes, the text's by those of whole strings. Black outlines are "
     "the paper's numbers, from a log that AOL published in 2006 and withdrew; we use a model of it. "
     f"{LATE_T} Two of them may then be in one place. Bars are standard deviations.",
+    note="4→6: prefixes of 4, then 6 characters. CMS: count-mean sketch; HCMS: with HM.\n"
+    "As programmed: as the paper's program runs. As written: as its text says.",
     sweeps=_SWEEPS,
     panels=[_panel(reading, search, metric) for reading, metric in _PANELS for search in reading.searches],
     table=Table(

@@ -358,6 +358,35 @@ def test_a_dry_run_counts_all_bad_rows_by_reason_and_writes_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_values_that_change_on_their_way_are_counted_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = ["ab", "Ab", " ab", "\N{LATIN SMALL LETTER U WITH DIAERESIS}b", "abcdefgh", "abcd", "ab", "abcdeA"]
+    Path("a.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    cut, strange = (
+        "values cut after 4 characters",
+        "values with characters outside the alphabet, each reported as the one",
+    )
+    for steps, counts, hint in ((), (2, 3), True), ("lower,strip", (2, 1), False):
+        domain = Strings("abcdefgh", 4, other=True, normalize=steps)
+        scheme = saved(tmp_path, TRELLIS(3, domain=domain, users=100))
+        for words in (["--dry-run"], ["--out", f"{len(steps)}.parquet"]):
+            with case((steps, words[0])):
+                code, shown, message = run("a.txt", "--scheme", scheme, *words)
+                assert (code, message) == (0, "")
+                lines = [" ".join(line.split()) for line in shown.splitlines()]
+                changed = lines.index(f"changed {counts[0]} {cut}")
+                assert lines[changed + 1].startswith(f"{counts[1]} {strange}".replace("1 values", "1 value"))
+                assert lines[changed + 1].endswith("use plausibly plan … --normalize lower,strip") is hint
+                again = [word.replace(".parquet", "-again.parquet") for word in words]
+                facts = json.loads(run("a.txt", "--scheme", scheme, *again, "--json")[1])
+                assert [each["rows"] for each in facts["changed"]] == list(counts)
+    Path("a.txt").write_text("ab\nabcd\n", encoding="utf-8")
+    for words in (["--dry-run"], ["--out", "clean.parquet"]):
+        assert "changed" not in run("a.txt", "--scheme", scheme, *words)[1]
+
+
 def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
     code, _, told = run(tmp_path / "a.xlsx", "--scheme", "DE:epsilon=1,domain_size=9", "--out", tmp_path / "r.parquet")

@@ -171,3 +171,61 @@ def test_points_are_means_with_one_standard_error() -> None:
     assert points.get_linestyle() == "-"
     assert legend["TLH"][0].get_linestyle() == "--"
     assert legend[OPTIMUM].get_ydata().tolist() == [0.5, 0.5]
+
+
+def test_bars_of_scores_stay_between_0_and_1() -> None:
+    sweep = Sweep(name="s", lines=[line("high", "OUE"), line("low", "SUE")], d=0, repeats=2)
+    dots = Dots(title="t", sweeps=["s"], x="f1", xlabel="F1")
+    results = Results()
+    for one, cell in sweep.cells():
+        results.add(cell, {}, {"plain": {"f1": 0.8 * (one.scheme == "OUE") + 0.2 * cell.repeat}})
+    axes = Canvas().subplots()
+    draw_panel(axes, dots, list(Figure(name="f", title="f", sweeps=[sweep], panels=[dots]).rows(results)))
+    ends = [segment[:, 0].tolist() for bars in axes.collections for segment in bars.get_segments()]  # type: ignore
+    assert len(ends) == 2
+    for found, expected in zip(ends, ([0.9 - 0.02**0.5, 1.0], [0.0, 0.1 + 0.02**0.5]), strict=True):
+        assert found == pytest.approx(expected)
+
+
+def test_a_label_may_have_its_colour_and_mark() -> None:
+    sweep = Sweep(name="s", lines=[line("DE"), line("TLH")], vary={"epsilon": [1.0, 2.0]}, repeats=1)
+    looks = {"TLH": ("#123456", "P")}
+    panel = Panel(title="Errors", sweeps=["s"], x="epsilon", xlabel="ε", optimum=False, looks=looks)
+    rows = rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel]))
+    legend: dict[str, Any] = draw_panel(Canvas().subplots(), panel, rows)
+    assert (legend["TLH"][0].get_color(), legend["TLH"][0].get_marker()) == looks["TLH"]
+    assert legend["DE"][0].get_marker() == "o"
+
+
+def test_values_of_a_setting_do_not_look_like_the_scheme() -> None:
+    sweep = Sweep(name="s", lines=[line("HM")], vary={"coefficients": [1, 2], "epsilon": [1.0, 2.0]}, repeats=1)
+    rows = rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[]))
+    own: dict[str, Any] = {"title": "", "sweeps": ["s"], "x": "coefficients", "xlabel": "t", "optimum": False}
+    by_label, by_value = (
+        next(iter(draw_panel(Canvas().subplots(), Panel(lines=lines, **own), rows).values()))[0]
+        for lines in ("label", "epsilon")
+    )
+    assert by_label.get_color() != by_value.get_color()
+    assert by_label.get_marker() != by_value.get_marker()
+
+
+def test_horizontal_lines_that_hide_one_another_are_named() -> None:
+    levels = Sweep(name="levels", lines=[line("OLH"), line("TLH")], repeats=1)
+    curve = Sweep(name="s", lines=[line("FLH")], vary={"hashes": [1, 2]}, repeats=1)
+    panel = Panel(title="", sweeps=["s", "levels"], x="hashes", xlabel="k′", optimum=False)
+    axes = Canvas().subplots()
+    draw_panel(axes, panel, rows_of(Figure(name="f", title="f", sweeps=[levels, curve], panels=[panel])))
+    assert "OLH ≈ TLH" in [text.get_text() for text in axes.texts]
+
+
+@pytest.mark.parametrize(
+    ("ends", "named"), [((0.97, 1.3), 3), ((0.7, 1.5), 6), ((0.3, 2.5), 5), ((2e5, 4e6), 4), ((1e4, 1e9), 5)]
+)
+def test_logarithmic_axes_name_several_ticks(ends: tuple[float, float], named: int) -> None:
+    sweep = Sweep(name="s", lines=[line("DE")], vary={"epsilon": [1.0, 2.0]}, repeats=1)
+    panel = Panel(title="", sweeps=["s"], x="epsilon", xlabel="ε", optimum=False, limits=ends)
+    canvas = Canvas()
+    axes = canvas.subplots()
+    draw_panel(axes, panel, rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel])))
+    shown = [tick for tick in axes.get_yticks() if ends[0] <= tick <= ends[1]]
+    assert len(shown) >= named

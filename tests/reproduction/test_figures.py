@@ -15,6 +15,7 @@ from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.plots import draw_panel, draw_plots
 from plausibly.experiments.tables import table_of
 from reproduction.figures import FIGURES
+from reproduction.figures.looks import LOOKS
 from reproduction.figures.shapes import published_t
 from reproduction.figures.sketches import CLICKED, CLICKS
 from reproduction.figures.table2 import PAPER, as_run
@@ -299,6 +300,19 @@ def test_lines_of_a_panel_are_told_apart() -> None:
             first = [getattr(each, "lines", [each])[0] for each in drawn]
             styles = {(str(one.get_color()), one.get_linestyle(), one.get_marker()) for one in first}
             assert len(styles) == len(first)
+
+
+def test_a_method_has_one_colour_and_mark_in_all_figures() -> None:
+    schemes: dict[str, set[str]] = {}
+    for figure in FIGURES.values():
+        for one in (one for sweep in figure.sweeps for one in sweep.lines):
+            schemes.setdefault(one.label, set()).add(figure.name)
+        for panel in figure.panels:
+            assert isinstance(panel, Dots) or panel.looks == LOOKS
+    assert LOOKS.keys() <= schemes.keys()
+    drawn = {figure.name for figure in FIGURES.values() if any(isinstance(panel, Panel) for panel in figure.panels)}
+    shared = {label for label, where in schemes.items() if len(where & drawn) > 1}
+    assert shared - {"No post-processing"} <= LOOKS.keys(), "lines in several figures"
 
 
 @pytest.mark.full

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from glob import glob, has_magic
 from pathlib import Path
@@ -16,7 +17,7 @@ from rich.markup import escape
 from ..core.domain import Domain, steps_of
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from ..core.wording import decimal, size_text, visible
+from ..core.wording import decimal, plural, size_text, visible
 from ..files.batches import Glue
 from ..files.checking import Checked, check_values
 from ..files.faults import Faults
@@ -69,9 +70,10 @@ def privatize(request: PrivatizeOptions) -> None:
                 given, chosen, request.out, domain=domain, seed=request.seed, key=key, advance=advance
             )
     if request.as_json:
-        echo_json(_facts(chosen, domain, given, request.out, written))
+        changed = _changed_for_machines(written.changed, request)
+        echo_json(_facts(chosen, domain, given, request.out, written) | {"changed": changed})
     else:
-        _print(chosen, domain, given, request.out, written, request.key_file)
+        _print(chosen, domain, given, written, request)
 
 
 def _normalizing(domain: Domain, given: str | None) -> Domain:
@@ -102,6 +104,7 @@ def _check(given: Values, domain: Domain, console: Console, request: PrivatizeOp
     if request.as_json:
         bad = [{"reason": spelled(each.reason, request), "rows": each.rows, "first": each.first} for each in found.bad]
         facts = {"input": given.name, "good": found.good, "bad": found.bad_rows, "skipped": found.skipped}
+        facts |= {"changed": _changed_for_machines(found.changed, request)}
         echo_json(facts | {"reasons": bad, "stopped": spelled(found.stopped, request) or None})
     else:
         _print_checked(given, found, request)
@@ -113,10 +116,20 @@ def _print_checked(given: Values, found: Checked, request: PrivatizeOptions) -> 
     lines = [("good", f"{found.good:,} of {given.name}"), ("bad", f"{found.bad_rows:,}")]
     lines += [("", f"{each.rows:,}: {spelled(each.reason, request)} (first: {each.first})") for each in found.bad]
     lines += [("skipped", f"{found.skipped:,} without a value")] * bool(found.skipped)
+    lines += _changed(found.changed, request)
     lines += [("stopped", spelled(found.stopped, request))] * bool(found.stopped)
     lines.append(("written", "nothing (--dry-run)"))
     for name, value in lines:
         results().print(f"{name:<7}  {escape(visible(value))}", soft_wrap=True, highlight=False)
+
+
+def _changed(changed: Mapping[str, int], request: PrivatizeOptions) -> list[tuple[str, str]]:
+    told = [f"{plural(count, 'value')} {spelled(words, request)}" for words, count in changed.items()]
+    return [("" if place else "changed", each) for place, each in enumerate(told)]
+
+
+def _changed_for_machines(changed: Mapping[str, int], request: PrivatizeOptions) -> list[dict[str, object]]:
+    return [{"change": spelled(words, request), "rows": count} for words, count in changed.items()]
 
 
 def _opened(sources: list[str], console: Console) -> Any:
@@ -161,10 +174,12 @@ def _facts(scheme: Scheme, domain: Domain, given: Values, out: str, written: Pri
     }
 
 
-def _print(scheme: Scheme, domain: Domain, given: Values, out: str, written: Privatized, key_file: Path | None) -> None:
+def _print(scheme: Scheme, domain: Domain, given: Values, written: Privatized, request: PrivatizeOptions) -> None:
+    out, key_file = str(request.out), request.key_file
     lines = [("reports", f"{written.reports:,} of {given.name}{', simulated' * written.simulated}")]
     if written.skipped:
         lines.append(("skipped", f"{written.skipped:,} without a value"))
+    lines += _changed(written.changed, request)
     if domain.normalize:
         where = (
             "as on devices" if scheme.domain.normalize else "by this command; the scheme does not, so devices do not"

@@ -105,6 +105,8 @@ class Panel:
     logy: bool = True
     colours: str | None = None
     """Setting that decides the colour and mark of a line; by default, the scheme or its oracle does."""
+    looks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Colour and mark of a line by its label; other lines get theirs from ``colours``."""
     optimum: bool = True
     """Whether to draw the least possible error as well."""
     relative: bool = False
@@ -164,6 +166,8 @@ class Figure:
     table: Table | None = None
     about: str = ""
     """A sentence in plain words that says what the figure shows."""
+    note: str = ""
+    """Short words below the title of plots with dots, for those who see the picture alone."""
 
     def __post_init__(self) -> None:
         # Files are named after it.

@@ -49,6 +49,8 @@ _COLOURS = {
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
+_NUMBERED = "#4477aa"
+"""Colour of lines that stand for the values of a setting, from light to dark."""
 _COMBINED = {"mean": "#0077bb", "median": "#117733", "min": "#cc3311", "peel": "#882288"}
 """Colours of the ways to combine the rows of a sketch."""
 _WAYS = ("#cc3311", "#ee7733", "#0077bb", "#117733", "#222222", "#882288", "#33a0e0", "#997700")
@@ -79,8 +81,18 @@ _AT_THE_AXIS = 12
 """Maximum length of a name at an axis; longer names go into the legend."""
 _STEP = 0.028
 """Inches between the marks of two lines at the same point."""
+_SIDEWAYS = 0.1
+"""Maximum distance in inches between the first and the last mark at the same point: each moves less than its width."""
+_COINCIDING = 1.04
+"""Maximum ratio of the highest to the lowest of horizontal lines that hide one another."""
 _FEW_DIGITS = (0.001, 1000)
 """Values on an axis that are written without powers of ten."""
+_TICKS = {
+    1.8: (1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9),
+    3: (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9),
+    10: (1, 1.5, 2, 3, 4, 6, 8),
+}
+"""Ticks of a logarithmic axis in each power of ten, by the ratio of the ends that the axis stays below."""
 _NAMES = {"epsilon": "ε"}
 _PALETTE = 128
 
@@ -135,7 +147,8 @@ def _canvas(figure: Figure, rows: Sequence[Row], given: int | None = None) -> Ca
         for place, panel, letter in zip(places, figure.panels, letters, strict=False)
     ]
     if dotted:
-        canvas.suptitle(f"{figure.title}\n{_setting(figure.panels[0], rows)}", fontsize=11, parse_math=False)
+        lines = filter(None, [figure.title, _setting(figure.panels[0], rows), figure.note])
+        canvas.suptitle("\n".join(lines), fontsize=11, parse_math=False)
         _label_once(list(places[: len(figure.panels)]), across)
         # Panels may have different families.
         legends = [_families_first({name: mark for legend in legends for name, mark in legend.items()})]
@@ -184,7 +197,8 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     if panel.relative:
         drawn = _relative(drawn, own)
     groups = _grouped(drawn, panel.lines)
-    styles = _styles([group[0] for group in groups.values()], panel.colours)
+    styles = _styles([group[0] for group in groups.values()], panel)
+    levels: dict[str, float] = {}
     legend: dict[str, Any] = {}
     for number, ((value, group), style) in enumerate(zip(groups.items(), styles, strict=True)):
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
@@ -197,7 +211,8 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
                 axes.update_datalim([(x, y) for x, y in ends if y > 0 or not panel.logy])
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
         else:
-            legend[name] = axes.axhline(_mean(group), **style | {"marker": ""})
+            levels[name] = _mean(group)
+            legend[name] = axes.axhline(levels[name], **style | {"marker": ""})
     if panel.optimum:
         least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
         least = _relative(least, own) if panel.relative else least
@@ -207,6 +222,9 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         level = panel.x == "label" and means  # the same for all labels
         drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
         legend["optimum in large domains"] = drawn_line
+        if len(set(means)) == 1:
+            levels["optimum"] = means[0]
+    _name_coinciding(axes, levels)
     if panel.x == "label" and max(len(str(name)) for name in groups) > _AT_THE_AXIS:
         axes.set_xticks([])
     elif panel.x == "label":
@@ -225,16 +243,25 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
         axes.margins(x=0.15)
     if panel.logy:
         axes.set_yscale("log")
-        _name_powers(axes, [row["value"] for row in drawn if row["value"] > 0])
     axes.autoscale_view()
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
+    if panel.logy:
+        _name_ticks(axes)
     title = f"({letter}) {panel.title}" if letter else panel.title
     axes.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
     axes.set_title(f"{title}\n{_setting(panel, drawn)}", parse_math=False)
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _name_coinciding(axes: Axes, levels: dict[str, float]) -> None:
+    # Horizontal lines that all hide one another are named in the plot.
+    heights = list(levels.values())
+    if len(levels) > 1 and max(heights) <= _COINCIDING * min(heights):
+        place: dict[str, Any] = {"xytext": (0, 2), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(" ≈ ".join(levels), (1, max(heights)), xycoords=("axes fraction", "data"), fontsize=7.5, **place)
 
 
 def _relative(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Row]:
@@ -248,25 +275,28 @@ def _aside(axes: Axes, number: int, count: int) -> Any:
     from matplotlib.transforms import ScaledTranslation
 
     scale = axes.get_figure().dpi_scale_trans  # type: ignore[union-attr]
-    return axes.transData + ScaledTranslation(_STEP * (number - (count - 1) / 2), 0, scale)
+    step = min(_STEP, _SIDEWAYS / max(1, count - 1))
+    return axes.transData + ScaledTranslation(step * (number - (count - 1) / 2), 0, scale)
 
 
-def _name_powers(axes: Axes, values: Sequence[float]) -> None:
-    # matplotlib names powers of ten only, of which an axis may have one or none.
-    if not values:
-        return
-    least, most = min(values), max(values)
-    few = _FEW_DIGITS[0] <= least and most <= _FEW_DIGITS[1]
-    digits = "123468" if most < 6 * least else "125" if few or most < 30 * least else "1"
+def _name_ticks(axes: Axes) -> None:
+    # matplotlib names powers of ten only, of which an axis may have one or none. A narrow axis has more ticks.
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    low, high = axes.get_ylim()
+    few = _FEW_DIGITS[0] <= low and high <= _FEW_DIGITS[1]
+    fine = high < 300 * low or few
+    steps = next((steps for wide, steps in _TICKS.items() if high < wide * low), (1, 2, 5) if fine else (1,))
 
     def name(value: float, _place: float) -> str:
-        first, power = f"{value:.0e}".split("e")
-        if first not in digits:
-            return ""
-        return f"{value:g}" if few else f"${first} \\times 10^{{{int(power)}}}$".replace("1 \\times ", "")
+        if few:
+            return f"{value:g}"
+        first, power = f"{value:.1e}".split("e")
+        return f"${first.removesuffix('.0')} \\times 10^{{{int(power)}}}$".replace("$1 \\times ", "$")
 
+    axes.yaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(name)
-    axes.yaxis.set_minor_formatter(name)
 
 
 def _log_scale(axes: Axes, base: int, places: set[float]) -> None:
@@ -295,9 +325,11 @@ def _draw_dots(axes: Axes, dots: Dots, rows: Sequence[Row], letter: str) -> dict
     for label, group in groups.items():
         values, colour, kind = [row["value"] for row in group], _dot_colour(group[0]), dots.kinds(label)
         place = places[dots.names(label)] + _BESIDE * ((len(kinds) - 1) / 2 - kinds.index(kind))
-        bar = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        mean, bar = _mean(group), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        # Scores are between 0 and 1: no bar goes beyond.
+        bars = [[min(bar, mean)], [min(bar, max(0.0, 1 - mean))]]
         mark: dict[str, Any] = {"marker": _DOTS[kinds.index(kind) % len(_DOTS)], "markersize": 5.0}
-        axes.errorbar(_mean(group), place, xerr=bar, linestyle="", color=colour, linewidth=1.2, **mark)
+        axes.errorbar(mean, place, xerr=bars, linestyle="", color=colour, linewidth=1.2, **mark)
         if dots.families(label):
             legend.setdefault(dots.families(label), Line2D([], [], color=colour, linewidth=4))
         legend.setdefault(kind or "measured", Line2D([], [], color="#777777", linestyle="", **mark))
@@ -339,20 +371,25 @@ def _mean(rows: Sequence[Row]) -> float:
     return float(np.mean([row["value"] for row in rows]))
 
 
-def _styles(rows: Sequence[Row], setting: str | None) -> list[dict[str, Any]]:
+def _styles(rows: Sequence[Row], panel: Panel) -> list[dict[str, Any]]:
     # Each family has its colour. Its lines go from light to dark; lines that are not in the paper are dashed.
-    # Lines with the same value of a given setting have the same mark, too.
+    # Lines with the same value of a given setting have the same mark, too. Values of a setting look unlike schemes.
+    setting, numbered = panel.colours, panel.lines != "label"
     values = [row.get(setting) for row in rows] if setting else list(range(len(rows)))
     different = list(dict.fromkeys(values))
     marks = [different.index(value) for value in values]
     colours = [_WAYS[mark % len(_WAYS)] for mark in marks] if setting else _colours(rows)
+    colours = [_NUMBERED] * len(rows) if numbered and not setting else colours
+    signs = _MARKS[::-1] if numbered else _MARKS
     families = [(colour, row["ours"]) for colour, row in zip(colours, rows, strict=True)]
     styles = []
     for number, (family, ours) in enumerate(families):
         shades, shade = families.count((family, ours)), families[:number].count((family, ours))
         # Two shades differ no more than neighbours among three.
         colour = _shaded(family, min(1.0, (shades - 1) / 2) - shade * min(1.0, 2 / max(1, shades - 1)))
-        style = {"color": colour, "marker": _MARKS[marks[number] % len(_MARKS)], "markersize": 4.5, "linewidth": 1.4}
+        own = None if numbered else panel.looks.get(rows[number]["label"])
+        look, mark = own or (colour, signs[marks[number] % len(signs)])
+        style = {"color": look, "marker": mark, "markersize": 4.5, "linewidth": 1.4}
         styles.append(style | ({"linestyle": (0, (4, 2)), "markerfacecolor": "white"} if ours else {"linestyle": "-"}))
     return styles
 

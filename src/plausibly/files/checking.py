@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..core.domain import Domain
+from ..core.domain import Domain, encode_column
 from ..core.errors import ParameterError
 from .faults import Fault
 from .sources import ValuesError
@@ -22,6 +23,8 @@ class Checked:
     """Number of missing values, where they are skipped."""
     bad: tuple[Fault, ...]
     """Rows that would be refused, by reason, the most common one first."""
+    changed: Mapping[str, int]
+    """Number of good values that the domain changes, by what happens to them."""
     stopped: str
     """The error after which a file cannot be read any further; empty if all rows have been read."""
 
@@ -41,10 +44,13 @@ def check_values(
     if values.faults is None:
         raise ParameterError("expected values that count bad rows (with faults), got values that refuse them")
     good, stopped = 0, ""
+    changed: Counter[str] = Counter()
     try:
         for chunk in values:
-            good += len(values.encodable(chunk, domain))
+            kept = values.encodable(chunk, domain)
+            changed.update(domain.changes(encode_column(domain, kept.column), kept.column.item_at))
+            good += len(kept)
             advance(good, values.expected)
     except ValuesError as error:
         stopped = error.words
-    return Checked(good, values.skipped, values.faults.most_common(), stopped)
+    return Checked(good, values.skipped, values.faults.most_common(), dict(changed), stopped)

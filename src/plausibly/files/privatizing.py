@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.domain import Domain, encode_column
@@ -25,6 +26,8 @@ class Privatized:
     bytes: int
     """Size of the file in bytes."""
     simulated: bool
+    changed: Mapping[str, int] = field(default_factory=dict)
+    """Number of values that the domain has changed, by what happened to them; empty if nobody has counted them."""
 
 
 def privatize_values(
@@ -45,6 +48,7 @@ def privatize_values(
     the reports are then the same as from one call of ``scheme.privatize``, however the values are divided into chunks.
     """
     done, domain = 0, domain or scheme.domain
+    changed: Counter[str] = Counter()
     with report_writer(out, scheme, simulated=seed is not None, key=key) as writer:
         for chunk in values:
             source = None if seed is None else SeededRandom(seed)
@@ -52,6 +56,7 @@ def privatize_values(
                 codes = encode_column(domain, chunk.column)
                 reports = scheme.privatize_encoded(codes, source, first_report=done)
             writer.write(reports)
+            changed.update(domain.changes(codes, chunk.column.item_at))
             done += len(reports)
             advance(done, values.expected)
-    return Privatized(done, values.skipped, size_of(out), seed is not None)
+    return Privatized(done, values.skipped, size_of(out), seed is not None, dict(changed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -111,6 +111,13 @@ class Domain(ABC):
     def normalizing(self, steps: object) -> Self:
         """The same domain with the same codes, for texts that go through these steps first: "nfc,lower,strip"."""
         raise ParameterError(f"normalize: expected a domain of texts, got {self.describe()}")
+
+    def changes(self, codes: Encoded, item_at: Callable[[int], Any]) -> Mapping[str, int]:
+        """Number of items that are changed on their way to these codes, by what happens to them; no item is shown.
+
+        ``item_at`` gives the item of a code by its position. It takes time, and is for the few that codes do not tell.
+        """
+        return {}
 
     def normalized(self, items: list[Any]) -> list[Any]:
         """The items after the steps of ``normalize``; whatever is no text is left as it is."""

@@ -38,6 +38,10 @@ class Column:
             return self.distinct
         return list(map(self.distinct.__getitem__, self.index.tolist()))
 
+    def item_at(self, row: int) -> Any:
+        """The item of one row of the column."""
+        return self.distinct[row if self.index is None else int(self.index[row])]
+
     def rows_with(self, chosen: Sequence[bool]) -> npt.NDArray[np.bool_]:
         """Whether the column has one of the chosen distinct items, row by row."""
         found = np.array(chosen, dtype=np.bool_)

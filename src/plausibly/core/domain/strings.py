@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -212,6 +212,24 @@ class Strings(Normalizing):
         wrong[texts] = True
         hint = Words(" (", TAKE_OTHERS, " takes any)") if isinstance(self.alphabet, str) else ""
         refuse(wrong, Words("expected characters of the alphabet only", hint), first=first)
+
+    def changes(self, codes: Encoded, item_at: Callable[[int], Any]) -> Mapping[str, int]:
+        # A cut text fills its row, unless the cut leaves a space at the end that normalizing removes.
+        full = np.flatnonzero(codes[:, -1]).tolist()
+        cut = sum(len(text) > self.length for text in self.normalized([item_at(place) for place in full]))
+        others = codes == self.symbols - 1
+        # Row by row only if there are some: that takes longer.
+        strange = int(np.count_nonzero(others.any(axis=1))) if self.other and others.any() else 0
+        found = {f"cut after {self.length} characters": cut, self._strange_in_words: strange}
+        return {words: count for words, count in found.items() if count}
+
+    @property
+    def _strange_in_words(self) -> str:
+        told = "with characters outside the alphabet, each reported as the one symbol for all others"
+        if self.normalize:
+            return told
+        fix = Setting("normalize", "lower,strip", of="plan")
+        return Words(told, "; for capitals and spaces at the ends, use ", fix)
 
     def ask(self, items: object) -> tuple[Encoded, Items]:
         given = self.normalized(listed(items))
