@@ -30,7 +30,18 @@ def test_the_reference_has_every_public_name() -> None:
     assert sorted(set(named) - {"device", "extend", *PROMISED}) == sorted(plausibly.__all__)
 
 
-PROMISED = ("demo", "device", "engines", "experiments", "extend", "files", "pages", "planner")
+PROMISED = (
+    "demo",
+    "device",
+    "engines",
+    "engines.dask",
+    "engines.spark",
+    "experiments",
+    "extend",
+    "files",
+    "pages",
+    "planner",
+)
 """The modules beside ``plausibly`` itself whose names in ``__all__`` are promised."""
 _IMPORT = re.compile(
     r"^(?:>>> |\.\.\. )?\s*(?:from plausibly(?:\.([\w.]+))? import ([\w, ]+)|import plausibly\.([\w.]+))", re.MULTILINE

@@ -24,6 +24,8 @@ from .running import State, Task
 from .tables import Counting, arrays_of, expect_column, united
 from .workers import Wave, combine, pack_job, pack_task, run, run_on
 
+__all__ = ["Dask", "connect", "privatize", "tally"]
+
 _FAN = 4
 """Number of replies that a worker merges at once."""
 _FIRST, _EACH = 2, 8

@@ -27,6 +27,8 @@ from .workers import Wave, pack_job, pack_task
 Task = TypeVar("Task")
 State = TypeVar("State")
 
+__all__ = ["Spark", "connect", "privatize", "tally"]
+
 _FAN = 4
 """Number of replies that one worker merges, and that the driver receives at once."""
 _FIRST, _EACH = 2, 8
@@ -137,7 +139,9 @@ def _cores(session: Any) -> int:
 
 
 def _one_row(batches: Iterable[Any]) -> Iterator[Any]:
-    yield next(iter(batches))[:1]
+    # All of them are read: Spark ends a worker that leaves some, and the next one imports everything again.
+    first, *_ = batches
+    yield first[:1]
 
 
 def _run_on_part(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
