@@ -219,6 +219,10 @@ class _OneOracle:
         evidence = PartEvidence(own.evidence, own.numbers)
         return scaled_up(_as_published(sketch, **options), evidence, items, float(self.scheme.share(number)))
 
+    def estimate_part_and_unheld(self, number: int, items: Any, options: Mapping[str, Any]) -> Any:
+        """The counts of one part without a law of items without holders: the published program has none."""
+        return (*self.estimate_part(number, items, options), None)
+
 
 def _as_published(sketch: Any, combine: str = "mean", oracle: Mapping[str, Any] = MappingProxyType({})) -> Decoder:
     # Medians are not debiased, as those of RawCells: fewer of them are negative.

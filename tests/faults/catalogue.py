@@ -1305,7 +1305,7 @@ ESTIMATOR = [
     fault(
         "one-sided-quantile",
         "90 % intervals sold as 95 %",
-        Edit("core.measured:normal_interval", "(1 - level) / 2", "1 - level", at="core.estimates:normal_interval"),
+        Edit("core.measured:normal_interval", "missed / 2", "missed", at="core.estimates:normal_interval"),
         by=detect.intervals,
         sees="the interval is not the central 95 %",
     ),
@@ -1816,7 +1816,7 @@ SKETCH = [
     fault(
         "mean-without-debiasing",
         "what collides stays in the estimate",
-        Edit("sketches.combining:MeanOfRows.estimate", "not rows.sketch.signed", "False"),
+        Edit("sketches.combining:MeanOfRows.estimate_and_unheld", "not rows.sketch.signed", "False"),
         by=CM_CROWD,
         sees="estimates are biased",
     ),
@@ -1851,14 +1851,14 @@ SKETCH = [
     fault(
         "median-not-centred",
         "every item has its row's collisions on top",
-        Edit("sketches.combining:MedianOfRows.estimate", "table -= centre", "table -= 0"),
+        Edit("sketches.combining:MedianOfRows.estimate_and_unheld", "table -= centre", "table -= 0"),
         by=detect.sketches_as_defined,
         sees="the median of the rows of CM is not the defined one",
     ),
     fault(
         "rows-without-users-count",
         "a row that nobody chose pulls the median to zero",
-        Edit("sketches.combining:MedianOfRows.estimate", "table[n == 0] = np.nan", "table[n == 0] = 0"),
+        Edit("sketches.combining:MedianOfRows.estimate_and_unheld", "table[n == 0] = np.nan", "table[n == 0] = 0"),
         by=detect.sketches_as_defined,
         sees="the median of the rows of CS is not the defined one",
     ),

@@ -109,7 +109,7 @@ def test_a_plan_promises_what_its_longest_strings_take() -> None:
     assert length == 16
     assert share < found.finds / 1.5
     assert found.verdict.endswith(
-        f"{percent(found.finds)} of users have; {percent(share)} usually suffice for one of up to 16 characters."
+        f"{percent(found.finds)} of users have (usually {percent(share)} up to 16 characters)."
     )
     assert "in 95 % of collections; those of up to 16 characters that " in str(found)
     # The division of users by the longest strings beats that by strings of 16 characters, for these as well.

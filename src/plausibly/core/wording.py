@@ -44,7 +44,7 @@ def in_json(value: object) -> str:
     """The wording of a value of a JSON document in a message, shortened.
 
     >>> in_json("1/2"), in_json(None), in_json(list(range(100)))[-10:]
-    ("'1/2'", 'null', '14, 15,...')
+    ("'1/2'", 'null', ' 15, 16...')
     """
     return shown(value) if isinstance(value, str) else _shortened(visible(json.dumps(value, ensure_ascii=False)))
 

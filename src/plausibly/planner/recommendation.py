@@ -166,7 +166,7 @@ class Plan:
     def _if_shorter(self) -> str:
         if self.shorter is None or self.shorter[1] >= 1:
             return ""
-        return f"; {percent(self.shorter[1])} usually suffice for one of up to {self.shorter[0]} characters"
+        return f" (usually {percent(self.shorter[1])} up to {self.shorter[0]} characters)"
 
     def facts(self) -> list[tuple[str, str]]:
         """Expected errors and costs of the recommended scheme, as names and values."""
