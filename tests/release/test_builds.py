@@ -17,7 +17,7 @@ from release import emulation, wheels
 from tree import ROOT
 
 LABORATORY = ("plausibly/experiments/", "plausibly/rehearsal/")
-LARGEST = 640_000
+LARGEST = 700_000
 """Bytes of a wheel with kernels, without the laboratory; docs/adr/0029-releases.md says of what they consist."""
 
 
