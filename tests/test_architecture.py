@@ -19,6 +19,8 @@ from plausibly.engines import collect
 from plausibly.files import Collected, write_reports
 from plausibly.pages import Answer, write_estimates
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(plausibly.__file__).parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

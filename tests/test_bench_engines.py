@@ -13,6 +13,8 @@ import pytest
 from bench import engines, trees
 from bench.timing import plain
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "bench" / "results"
 

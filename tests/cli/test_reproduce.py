@@ -284,6 +284,7 @@ def test_findings_are_told_at_the_end(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [(finding.name, verdict) for finding, verdict in verdicts] == [("elsewhere", told)]
 
 
+@pytest.mark.full
 def test_a_check_that_fails_is_named_and_loses_no_other_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from plausibly.core.collisions import Added, Collisions, MedianOfCells, RandomCe
 from plausibly.core.estimates import Estimates
 from plausibly.core.tails import Noise
 
+pytestmark = pytest.mark.full
+
 ROWS = np.array([[0, 0, 7, 1], [7, 1, 0, 0], [1, 7, 0, 0]])
 """Three hash functions with four cells each; all have the same values, so that pooling them changes nothing."""
 

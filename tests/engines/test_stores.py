@@ -41,6 +41,8 @@ from plausibly.files import (
 from plausibly.files.places import cache_folder, working_path
 from storing import BUCKET, SECRET, Store, running
 
+pytestmark = pytest.mark.full
+
 SLOW_DOWN, BROKEN = (503, "SlowDown"), (500, "InternalError")
 
 

@@ -28,6 +28,8 @@ from plausibly.files.parquet_pages import read_page, usual_page
 from plausibly.files.sources import Source
 from plausibly.files.thrift import BINARY, I32, I64, MOST_SKIPPED, CutOffError, Listed, ThriftError, read_struct
 
+pytestmark = pytest.mark.full
+
 if sys.platform != "linux":
     pytest.skip("memory is limited as Linux does it", allow_module_level=True)
 

@@ -26,6 +26,8 @@ from plausibly.pages.answer_page import answer_page
 from plausibly.pages.charts import chart, svg_of, tree_chart
 from plausibly.pages.estimates import check_name, safe_cell
 
+pytestmark = pytest.mark.full
+
 HOSTILE = '</td><script>alert(1)</script>"\' onload=x &amp; x="1.23456"'
 ITEMS = [HOSTILE, "=1+1", "'quoted", "a;b,c\nd", "שלום", "", "-5", "$\\frac$"]
 LOST = (Skipped("b.parquet", 3, 1000, "the checksum does not match"), Skipped("<i>.parquet", None, None, "cut off"))

@@ -25,6 +25,8 @@ from reproduction.published_rappor import (
     selected,
 )
 
+pytestmark = pytest.mark.full
+
 SMALL = {"bits": 16, "hashes": 2, "cohorts": 4}
 
 

@@ -23,6 +23,8 @@ from plausibly.search.significance import log_weights, significant
 from search.simulation import evidence_of, random_strings
 from search.test_significance import every_string
 
+pytestmark = pytest.mark.full
+
 quickly = settings(max_examples=15, deadline=None, derandomize=True)
 SHAPES = [(3, 6, (2, (4, 6))), (4, 4, (2, (3, 4))), (3, 5, (2, (4, 5))), (5, 3, (1, (2, 3))), (4, 3, (3, ()))]
 

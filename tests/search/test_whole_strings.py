@@ -14,6 +14,8 @@ import plausibly
 from plausibly import SeededRandom, Strings, make
 from plausibly.search.whole_strings import Group, WholeStrings
 
+pytestmark = pytest.mark.full
+
 ABCD = Strings("abcd", 6)
 CROWD = {"ab": 900, "abba": 700, "abbadd": 600, "cab": 500, "d": 300, "dadada": 200, "bbbbbb": 100, "a": 50}
 RARE = {"".join(letters): 3 for letters in np.random.default_rng(1).choice(list("abcd"), (60, 6)).tolist()}
