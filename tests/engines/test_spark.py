@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +219,11 @@ def test_texts_are_parsed_as_in_a_file(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(ValuesError, match="partition 0, row 1: ") as raised:
         privatize(table(spark, ["hiv-clinic"], 1), "value", SMALL, tmp_path / "other")
     assert "hiv" not in str(raised.value)
+    # Spark's own errors, of the computation of the table, quote the value.
+    wrong = table(spark, ["hiv-clinic"], 1).selectExpr("cast(value as int) as value")
+    with pytest.raises(StateError, match=r"Spark gave up: .* while it computed the table; no report was") as raised:
+        privatize(wrong, "value", SMALL, tmp_path / "other")
+    assert "hiv" not in "".join(traceback.format_exception(raised.value)).replace('"hiv-clinic"', "")
 
 
 def test_only_one_of_several_attempts_is_published(

@@ -16,9 +16,8 @@ from typing import Any
 from ..core.accumulator import Accumulator
 from ..core.errors import StateError
 from ..core.scheme import Scheme
-from ..core.words import kind_of
 from ..files.privatizing import Privatized
-from .gateway import Discreet, Gateway, Missing, attempts_in, publish
+from .gateway import Discreet, Gateway, Missing, attempts_in, not_computed, publish
 from .masters import answer_of, expect_reachable, gave_up
 from .running import State, Task
 from .tables import Counting, arrays_of, expect_column, united
@@ -96,7 +95,7 @@ def tally(table: Any, scheme: Scheme, column: str = "report") -> Accumulator:
     setting ``dataframe.convert-string`` is False; ``read_parquet`` keeps them.
     """
     reply = _planned(table, column, pack_job(Counting(scheme), united))
-    state = _state(reply, lambda error: gave_up("Dask", error))
+    state = _state(reply, gave_up)
     return scheme.accumulator() if state is None else state
 
 
@@ -108,7 +107,7 @@ def privatize(table: Any, column: str, scheme: Scheme, out: str | Path, *, missi
     """
     with attempts_in(Path(out)) as folder:
         reply = _planned(table, column, pack_job(Discreet(Gateway(str(folder), scheme, missing)), operator.add))
-        return publish(folder, _state(reply, _hidden) or [])
+        return publish(folder, _state(reply, not_computed) or [])
 
 
 def connect(master: str) -> Any:
@@ -150,19 +149,14 @@ def _planned(table: Any, column: str, job: bytes) -> Any:
         return _merged(lambda function, *given: library.delayed(function)(*given), packed, replies)
 
 
-def _state(reply: Any, refusal: Callable[[Exception], StateError]) -> Any:
+def _state(reply: Any, refusal: Callable[[str, Exception], StateError]) -> Any:
     if reply is None:
         return None
     try:
         computed = reply.compute()
     except Exception as error:
-        raise refusal(error) from None
+        raise refusal("Dask", error) from None
     return Wave().state(computed)
-
-
-def _hidden(error: Exception) -> StateError:
-    # Its message may show a value.
-    return StateError(f"Dask gave up: {kind_of(error)} while it computed the table; no report was published")
 
 
 def _run_on_part(job: bytes, number: int, table: Any, column: str) -> bytes:

@@ -82,6 +82,11 @@ class Discreet:
             raise StateError(f"partition {given[0]}: {reason or kind_of(error)}; no report was published") from None
 
 
+def not_computed(engine: str, error: Exception) -> StateError:
+    """The refusal when a cluster could not compute the table of a gateway. Its own message may show a value."""
+    return StateError(f"{engine} gave up: {kind_of(error)} while it computed the table; no report was published")
+
+
 @contextmanager
 def attempts_in(out: str | Path) -> Iterator[Path]:
     """The hidden folder for the attempts of one call, below the folder of its reports; removed at the end.

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.accumulator import Accumulator
+from ..core.errors import StateError
 from ..core.scheme import Scheme
 from ..files.privatizing import Privatized
 from .batches import COLUMNS, combine_batches, replies_in, run_batches, run_on_batches
-from .gateway import Discreet, Gateway, Missing, attempts_in, publish
+from .gateway import Discreet, Gateway, Missing, attempts_in, not_computed, publish
 from .masters import answer_of, expect_java, expect_reachable, gave_up
 from .tables import Counting, expect_column, united
 from .workers import Wave, pack_job, pack_task
@@ -98,7 +99,7 @@ def privatize(table: Any, column: str, scheme: Scheme, out: str | Path, *, missi
     with attempts_in(out) as folder:
         job = pack_job(Discreet(Gateway(str(folder), scheme, missing)), operator.add)
         rows = table.select(table[column]).mapInArrow(partial(_run_on_part, job), COLUMNS)
-        return publish(folder, reduce(operator.add, map(Wave().state, _replies(rows)), []))
+        return publish(folder, reduce(operator.add, map(Wave().state, _replies(rows, not_computed)), []))
 
 
 def connect(master: str) -> Any:
@@ -160,12 +161,12 @@ def _merged(rows: Any, job: bytes, replies: int) -> list[bytes]:
     return _replies(rows)
 
 
-def _replies(rows: Any) -> list[bytes]:
-    return replies_in(_collected(rows).to_batches())
+def _replies(rows: Any, refusal: Callable[[str, Exception], StateError] = gave_up) -> list[bytes]:
+    return replies_in(_collected(rows, refusal).to_batches())
 
 
-def _collected(rows: Any) -> Any:
+def _collected(rows: Any, refusal: Callable[[str, Exception], StateError] = gave_up) -> Any:
     try:
         return rows.toArrow()
     except Exception as error:  # of Spark, Py4J or gRPC
-        raise gave_up("Spark", error) from error
+        raise refusal("Spark", error) from (error if refusal is gave_up else None)
