@@ -46,7 +46,7 @@ demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it:
 test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
-test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: seven minutes on two cores
+test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: ten minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
 test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
@@ -65,7 +65,7 @@ FUZZED ?= 300
 fuzz: $(VENV)/.dev  ## Fuzz the kernels with libFuzzer for five minutes (FUZZED=3600: one hour)
 	@$(PY) tests/kernels/fuzz/sanitize.py --fuzz $(FUZZED) --calls 200000
 
-bench: $(VENV)/.dev $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: three minutes)
+bench: $(VENV)/.dev $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: short measurements)
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half of the benchmark runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.engines $(if $(QUICK),--reports 1e6 --rounds 1) $(if $(KEEP),--output bench/results)

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -149,7 +149,7 @@ class Bench:
         found["ask"] = lambda: self._ask(keys, Threads())
         if self.session is not None:
             found["ask on spark"] = lambda: self._ask(keys, cluster)
-        return {name: lambda work=work: self._measured(work) for name, work in found.items()}  # type: ignore[misc]
+        return {name: partial(self._measured, work) for name, work in found.items()}
 
     def _measured(self, work: Callable[[], object]) -> Sample:
         before = self.meter.seconds()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import plausibly
+from plausibly.core.grouped import Grouped
 
 from . import figures, goals, limits, machine, report
 from .jobs import Job
@@ -91,7 +92,9 @@ def oracles() -> tuple[str, ...]:
     found = [
         name
         for name, kind in plausibly.CATALOG.items()
-        if issubclass(plausibly.Integers, kind.accepts) and "oracle" not in {field.name for field in fields(kind)}
+        if issubclass(plausibly.Integers, kind.accepts)
+        and "oracle" not in {field.name for field in fields(kind)}
+        and not issubclass(kind, Grouped)
     ]
     return tuple(sorted(found, key=lambda name: (paper.index(name) if name in paper else 99, name)))
 

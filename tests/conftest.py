@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Tests that share an engine come first: xdist moves only tests at the end of the list to another process, which
     # would have to start the engine again.
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
-    spark = [item for item in items if _group(item) == "spark"]
+    spark = [item for item in items if _group(item).startswith("spark")]
     if spark and not java_is_here():
         config.hook.pytest_deselected(items=spark)
         items[:] = [item for item in items if item not in spark]

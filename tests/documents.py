@@ -10,6 +10,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
+import naive_client as naive
 import plausibly
 from plausibly.core.probability import keep_threshold
 
@@ -86,6 +87,31 @@ def honest_normalizing() -> list[Fields]:
             strings = plausibly.Strings("a ", 2, other=True, normalize=steps)
             keyed = plausibly.make("OLH", epsilon=epsilon, domain=plausibly.Keys())
             made.append(plausibly.make("PEM", oracle=keyed, start=1, step=1, domain=strings))
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
+def honest_ordered() -> list[Fields]:
+    """Documents of schemes over ordered values of every kind, with an item for others and without."""
+    ordered = plausibly.Ordered
+    domains = [
+        ordered(-2, 3),
+        ordered(0, 4, other=True, infinite="clamp", unit="years"),
+        ordered.bins([-1, 0, 0.5, 8]),
+        ordered.bins([0, 2.5, 1e16], other=True, unit="mg"),
+        ordered.dates("2026-02-27", "2026-03-02", other=True),
+        ordered.durations(0, 3, unit="min"),
+    ]
+    made = [plausibly.make("DE", epsilon=epsilon, domain=domain) for epsilon in EPSILONS for domain in domains]
+    made += [plausibly.make(name, epsilon=1, domain=domain) for name in ("OLH", "OUE") for domain in domains]
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
+def honest_blocks() -> list[Fields]:
+    """Documents of the schemes for values in order, whose users report blocks of them."""
+    bins = plausibly.Ordered.bins([0, 1, 2.5, 9, 10, 11, 12])
+    domains = [plausibly.Integers(5), plausibly.Ordered(0, 4, other=True), bins]
+    kinds = [(name, epsilon) for name in ("SLIDE", "HH", "HAAR") for epsilon in EPSILONS]
+    made = [plausibly.make(name, epsilon=epsilon, domain=domain) for name, epsilon in kinds for domain in domains]
     return [json.loads(scheme.to_json()) for scheme in made]
 
 
@@ -273,6 +299,10 @@ def values_of(text: str, most: int = 40) -> list[Any]:
         return _spread(range(domain["size"]), most)
     if kind == "labels":
         return _spread([*domain["labels"], *(["unheard of"] if domain["other"] else [])], most)
+    if kind in naive.ORDERED:
+        starts = _spread(naive.starts_of(domain), most)
+        numbers = [str(start) if kind == "dates" else float(start) for start in starts]
+        return [*numbers, *([None] if "other" in domain else [])]
     if kind == "keys":
         return ["", "a", "b", b"a", 5, "5", "x" * 100]
     alphabet: Any = bytes.fromhex(domain["alphabet"]) if kind == "byte strings" else domain["alphabet"]

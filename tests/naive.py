@@ -16,6 +16,8 @@ from functools import cache
 from statistics import NormalDist, median
 from typing import Any
 
+import numpy as np
+
 WORD = 2**64
 M32 = 2**32 - 1
 
@@ -525,6 +527,256 @@ def peeled(table: list[list[float]], shares: list[float], where: list[list[int]]
                 row[cell] -= share * taken
 
 
+# --- blocks of items in order (docs/adr/0033-slide.md) -------------------------------------------------------------
+
+
+def block_offsets(width: int) -> list[int]:
+    """How far the blocks of a width are moved: at most 256 ways, evenly spaced, all of them less than a block."""
+    step = 1
+    while width > 256 * step:
+        step += 1
+    return list(range(0, width, step))
+
+
+def block_reports(scheme: Scheme, reports: list[Report]) -> list[list[list[Report]]]:
+    """What the oracle of each width was sent at each offset: the fields of its reports."""
+    found: list[list[list[Report]]] = [[[] for _ in block_offsets(width)] for width in scheme["widths"]]
+    for report in reports:
+        offset, *body = report["body"]
+        found[report["group"]][offset].append(block_report(scheme["oracles"][report["group"]], body))
+    return found
+
+
+def block_report(oracle: Scheme, body: list[int]) -> Report:
+    """The fields of the report of a block, from its bytes."""
+    blocks = domain_size(oracle)
+    if oracle["scheme"] == "SS":
+        return {"bits": body[: (blocks + 7) // 8]}
+    size = 1 if blocks <= 2**8 else 2 if blocks <= 2**16 else 4
+    t = int(oracle["coefficients"])
+    rows = [sum(body[size * j + i] << 8 * i for i in range(size)) for j in range(t)]
+    return {"rows": rows, "signs": body[size * t]}
+
+
+def block_moments(oracle: Scheme) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """Of a report: p, q, and how likely it supports both the own block and another one, and two others."""
+    if oracle["scheme"] == "HM":  # the hashes of any two items are independent
+        p, q = Fraction(int(oracle["keep"]), WORD), Fraction(1, 2 ** int(oracle["coefficients"]))
+        return p, q, p * q, q * q
+    b, w = domain_size(oracle), int(oracle["subset_size"])
+    p, q = subset_probabilities(oracle)
+    others = max(1, math.comb(b - 1, 2))  # ways to choose two of the others; of two blocks, nobody has two others
+    two = p * Fraction(math.comb(w - 1, 2), others) + (1 - p) * Fraction(math.comb(w, 2), others)
+    return p, q, p * Fraction(w - 1, b - 1), two
+
+
+class Slide:
+    """SLIDE as defined: every matrix written out, every user's report by itself. For a few dozen items."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme, self.length = scheme, int(scheme["length"])
+        self.size = self.length + bool(scheme["domain"].get("other", False))
+        total = sum(scheme["weights"])
+        # Every way to report: share of the users, weight of the width, block of each item, oracle.
+        self.ways: list[tuple[float, float, list[int], Scheme]] = []
+        for width, weight, oracle in zip(scheme["widths"], scheme["weights"], scheme["oracles"], strict=True):
+            offsets = block_offsets(width)
+            for offset in offsets:
+                blocks = [(x + offset) // width for x in range(self.length)]
+                blocks += [domain_size(oracle) - 1] * (self.size - self.length)
+                self.ways.append((weight / total / len(offsets), self.weight(width, oracle), blocks, oracle))
+        self.kernel = self.kernel_of_ways()
+
+    def kernel_of_ways(self) -> Any:
+        """How much reports say of two items together: K[x, y]."""
+        kernel = np.zeros((self.size, self.size))
+        for share, a, blocks, _ in self.ways:
+            for x in range(self.size):
+                for y in range(self.size):
+                    kernel[x, y] += share * a * (blocks[x] == blocks[y])
+        return kernel
+
+    def sent(self, reports: list[Report]) -> list[list[Report]]:
+        """What was sent in each of the ways."""
+        return [own for sent in block_reports(self.scheme, reports) for own in sent]
+
+    def weight(self, width: int, oracle: Scheme) -> float:
+        """1/(V_c + H s/d): the inverse of the variance of a block's count for even data."""
+        p, q, own, two = block_moments(oracle)
+        both, others = (own - p * q) / (p - q) ** 2, (two - q * q) / (p - q) ** 2
+        noise = q * (1 - q) / (p - q) ** 2 - others
+        held = 1 + (1 - p - q) / (p - q) + 2 * (others - both)
+        return float(1 / (noise + held * Fraction(width, self.length)))
+
+    def scores(self, reports: list[Report]) -> Any:
+        """The weighted counts of the blocks that contain each item, all widths and offsets together."""
+        found = np.zeros(self.size)
+        for own, (_, a, blocks, oracle) in zip(self.sent(reports), self.ways, strict=True):
+            counts = answer(oracle, own, range(domain_size(oracle))).values
+            found += [a * float(counts[block]) for block in blocks]
+        return found
+
+    def counts(self, reports: list[Report]) -> Any:
+        """K^-1 score + mu K^-1 1, with mu so that the counts add up to n."""
+        solved = np.linalg.solve(self.kernel, self.scores(reports))
+        even = np.linalg.solve(self.kernel, np.ones(self.size))
+        return solved + (len(reports) - solved.sum()) / even.sum() * even
+
+    def coefficients(self, question: Any) -> tuple[Any, float]:
+        """z and lambda with question = K z + lambda, where the z add up to 0."""
+        corners = np.ones((self.size + 1, self.size + 1))
+        corners[:-1, :-1], corners[-1, -1] = self.kernel, 0.0
+        *z, level = np.linalg.solve(corners, [*question, 0.0])
+        return np.array(z), float(level)
+
+    def variance_of_one(self, question: Any, item: int) -> float:
+        """Variance of what the report of one user adds to the answer: over all ways to report, all pairs of blocks."""
+        z, level = self.coefficients(question)
+        second = 0.0
+        for share, a, blocks, oracle in self.ways:
+            p, q, own, two = (float(moment) for moment in block_moments(oracle))
+            sums = np.array([sum(z[np.equal(blocks, b)]) for b in range(domain_size(oracle))])
+            # How likely the report supports each block, and each two of them.
+            one, both = np.full(len(sums), q), np.full((len(sums), len(sums)), two)
+            mine = blocks[item]
+            one[mine], both[mine, :], both[:, mine] = p, own, own
+            np.fill_diagonal(both, one)
+            products = both - q * one[:, None] - q * one[None, :] + q * q  # means of (support - q)(support - q)
+            second += share * a * a * float(sums @ products @ sums) / (p - q) ** 2
+        return second - float(question[item] - level) ** 2
+
+    def answers(self, reports: list[Report], questions: Any) -> tuple[Any, Any]:
+        """Values of linear questions, and their variances for the estimated counts."""
+        scores, counts, values, variances = self.scores(reports), self.counts(reports), [], []
+        for question in questions:
+            z, level = self.coefficients(question)
+            values.append(len(reports) * level + z @ scores)
+            ones = [self.variance_of_one(question, x) for x in range(self.size)]
+            variances.append(max(float(np.dot(counts, ones)), 0.0))
+        return np.array(values), np.array(variances)
+
+
+def slide(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    server = Slide(scheme)
+    singles = block_reports(scheme, reports)[0][0]  # the first width is 1, which has one offset
+    values, variances = server.answers(reports, np.eye(server.size)[items])
+    return Answer(answer(scheme["oracles"][0], singles, items).scores, values.tolist(), variances.tolist())
+
+
+def by_level(scheme: Scheme, reports: list[Report]) -> list[list[Report]]:
+    """What the oracle of each level of a tree was sent."""
+    found: list[list[Report]] = [[] for _ in scheme["oracles"]]
+    for report in reports:
+        found[report["group"]].append(block_report(scheme["oracles"][report["group"]], report["body"]))
+    return found
+
+
+def ordered_size(scheme: Scheme) -> int:
+    """The number of items in order, and of the one outside."""
+    domain = scheme["domain"]
+    if domain["type"] == "integers":
+        return int(domain["size"])
+    return int(domain["high"] - domain["low"] + 1 + bool(domain.get("other", False)))
+
+
+class Tree(Slide):
+    """HH as defined: blocks at one offset, the item outside the order the last of all."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme, self.size = scheme, ordered_size(scheme)
+        self.length = self.size
+        levels = zip(scheme["weights"], scheme["oracles"], strict=True)
+        self.ways = []
+        for i, (weight, oracle) in enumerate(levels):
+            width = scheme["branching"] ** i
+            blocks = [x // width for x in range(self.size)]
+            self.ways.append((weight / sum(scheme["weights"]), self.weight(width, oracle), blocks, oracle))
+        self.kernel = self.kernel_of_ways()
+
+    def sent(self, reports: list[Report]) -> list[list[Report]]:
+        return by_level(self.scheme, reports)
+
+
+class Haar:
+    """HAAR as defined: all users are halved again and again, by the estimated differences between halves."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme, self.size = scheme, ordered_size(scheme)
+        self.shares = [weight / sum(scheme["weights"]) for weight in scheme["weights"]]
+        self.gaps = [2 * int(oracle["keep"]) / WORD - 1 for oracle in scheme["oracles"]]
+
+    def differences(self, reports: list[Report]) -> list[list[float]]:
+        """Left half less right half of each block, level by level, for all users."""
+        found = []
+        for sent, oracle, share, gap in zip(
+            by_level(self.scheme, reports), self.scheme["oracles"], self.shares, self.gaps, strict=True
+        ):
+            net = [sum(signed(own, block) for own in sent) for block in range(domain_size(oracle))]
+            found.append([number / gap / share for number in net])
+        return found
+
+    def counts(self, differences: list[list[float]], n: float) -> Any:
+        """The counts of all items: those of a block are divided between its halves."""
+        counts = np.zeros(self.size)
+
+        def divide(level: int, block: int, users: float) -> None:
+            if level < 0:
+                counts[block] = users
+                return
+            # A right half without items has no users.
+            left, right = 2 * block, 2 * block + 1
+            if right << level >= self.size:
+                divide(level - 1, left, users)
+                return
+            divide(level - 1, left, (users + differences[level][block]) / 2)
+            divide(level - 1, right, (users - differences[level][block]) / 2)
+
+        divide(len(self.shares) - 1, 0, n)
+        return counts
+
+    def variance_of_one(self, question: Any, item: int) -> float:
+        """Variance of what the report of one user adds to the answer: over all levels and all rows."""
+        blocks = [domain_size(oracle) for oracle in self.scheme["oracles"]]
+        nothing = [[0.0] * count for count in blocks]
+        level, second = float(question @ self.counts(nothing, 1.0)), 0.0
+        for i, (share, gap) in enumerate(zip(self.shares, self.gaps, strict=True)):
+            effects = []
+            for block in range(blocks[i]):
+                one = [list(row) for row in nothing]
+                one[i][block] = 1.0
+                effects.append(float(question @ self.counts(one, 0.0)))
+            for row in range(blocks[i]):
+                whole = sum(effect * (-1) ** bin(row & block).count("1") for block, effect in enumerate(effects))
+                second += share / blocks[i] * (whole / gap / share) ** 2
+        return second - float(question[item] - level) ** 2
+
+    def answers(self, reports: list[Report], questions: Any) -> tuple[Any, Any]:
+        """Values of linear questions, and their variances for the estimated counts."""
+        counts = self.counts(self.differences(reports), len(reports))
+        ones = [[self.variance_of_one(question, x) for x in range(self.size)] for question in questions]
+        return questions @ counts, np.maximum(np.array(ones) @ counts, 0.0)
+
+
+def signed(report: Report, block: int) -> int:
+    """The sign of a report on a block, in the row that it names."""
+    return int((-1) ** (report["signs"] + bin(report["rows"][0] & block).count("1")))
+
+
+def tree(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    server = Tree(scheme)
+    values, variances = server.answers(reports, np.eye(server.size)[items])
+    scores = answer(scheme["oracles"][0], by_level(scheme, reports)[0], items).scores
+    return Answer(scores, values.tolist(), variances.tolist())
+
+
+def haar(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
+    server, singles = Haar(scheme), by_level(scheme, reports)[0]
+    values, variances = server.answers(reports, np.eye(server.size)[items])
+    # The halves of blocks of two are items: the right one counts against the block.
+    scores = [(-1) ** item * sum(signed(own, item // 2) for own in singles) for item in items]
+    return Answer(scores, values.tolist(), variances.tolist())
+
+
 SERVERS: dict[str, Callable[..., Answer]] = {
     "DE": direct,
     "SUE": unary,
@@ -540,6 +792,9 @@ SERVERS: dict[str, Callable[..., Answer]] = {
     "AGR": affine_response,
     "CM": row_sketch,
     "CS": row_sketch,
+    "SLIDE": slide,
+    "HH": tree,
+    "HAAR": haar,
 }
 
 

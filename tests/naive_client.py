@@ -7,7 +7,10 @@ what one of them does. Thresholds come from `decimal`, hashes are spelled out, s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import math
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -61,6 +64,7 @@ SKETCHES = ("CM", "CS")
 KEYED_SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
 """Those whose oracles may be over keys."""
 SEARCHES = (*KEYED_SEARCHES, "TRELLIS", "ROUND")
+GROUPED = (*SEARCHES, "SLIDE", "HH", "HAAR")
 PARTS = ("oracle", "word_oracle", "letters", "pairs", "first", "folded", "deep")
 """The fields in which searches have their oracles."""
 
@@ -150,6 +154,26 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         fields |= {"split": own.pop("split")} if "split" in own else {}
         spent = [sum(Fraction(part["oracle"]["epsilon"]) for part in group) for group in groups_of(fields)]
         assert max(spent) == eps
+    elif name == "SLIDE":
+        others = domain.get("other", False)
+        widths = own.pop("widths", None) or _usual_widths(d - others)
+        m = len(widths)
+        # Relative shares 1.25/m and (1 - 1.25/m)/(m - 1), times 4m(m - 1).
+        weights = own.pop("weights", None) or [5 * (m - 1) or 1, *[4 * m - 5] * (m - 1)]
+        fields |= {"length": d - others, "widths": widths, "weights": weights}
+        fields |= {"oracles": [_block_oracle(epsilon, count_blocks(d - others, s) + others) for s in widths]}
+    elif name == "HH":
+        base = own.pop("branching", None) or 4
+        widths = tree_widths(d, base)
+        weights = own.pop("weights", None) or [1] * len(widths)
+        fields |= {"branching": base, "weights": weights}
+        fields |= {"oracles": [_block_oracle(epsilon, -(-d // width)) for width in widths]}
+    elif name == "HAAR":
+        order = hadamard_order(d)
+        halved = [2**i for i in range(1, 64) if 2**i <= order]
+        fields |= {"weights": own.pop("weights", None) or [1] * len(halved)}
+        sizes = [{"type": "integers", "size": max(2, order // width)} for width in halved]
+        fields |= {"oracles": [scheme_of("HM", epsilon, size, coefficients=1) for size in sizes]}
     assert not own, f"{name} has no {own}"
     return fields
 
@@ -159,8 +183,60 @@ def lengths_of(scheme: Fields) -> list[int]:
     return [*range(scheme["start"], scheme["domain"]["length"], scheme["step"]), scheme["domain"]["length"]]
 
 
+MOST_OFFSETS = 256
+
+
+def offsets_of(width: int) -> list[int]:
+    """How far the blocks of a width of SLIDE may be moved: by less than a block, at most 256 evenly spaced ways."""
+    return list(range(0, width, -(-width // MOST_OFFSETS)))
+
+
+def count_blocks(length: int, width: int) -> int:
+    """Number of blocks of a width over items in order, at any of the offsets."""
+    return 1 + max((length - 1 + offset) // width for offset in offsets_of(width))
+
+
+def _usual_widths(d: int) -> list[int]:
+    # s_i = (d/4)^(i/(m-1)) for i = 0 ... m-1, to the nearest whole number, and of those to one that the offsets divide.
+    m = next(m for m in range(1, 64) if 4**m >= d)
+    widths = {1}
+    for i in range(1, m):
+        with localcontext() as context:
+            context.prec = 60
+            width = floor((Decimal(d) / 4) ** (Decimal(i) / (m - 1)) + Decimal("0.5"))
+        step = -(-width // MOST_OFFSETS)
+        widths.add(max(1, floor(Fraction(width, step) + Fraction(1, 2))) * step)
+    return sorted(widths)
+
+
+def _block_oracle(epsilon: str, blocks: int) -> Fields:
+    return scheme_of("SS" if blocks <= 64 else "HM", epsilon, {"type": "integers", "size": blocks})
+
+
+def tree_widths(d: int, base: int) -> list[int]:
+    """The widths of the blocks of a tree over d items: all powers of the base below d."""
+    return [base**i for i in range(64) if base**i < d]
+
+
 def groups_of(scheme: Fields) -> list[list[Fields]]:
-    """What the users of each group of a search are asked: an oracle, where the seen symbols begin and end, a tag."""
+    """What the users of each group of a search are asked: an oracle, where the seen symbols begin and end, a tag.
+
+    Those of SLIDE are asked for the block of their value, by an oracle that draws an offset before; those of HH for the
+    block itself, and those of HAAR for the block, reversed in its right half.
+    """
+    if scheme["scheme"] == "HH":
+        widths = tree_widths(size_of(scheme["domain"]), scheme["branching"])
+        kinds = ["products" if oracle["scheme"] == "HM" else oracle["scheme"] for oracle in scheme["oracles"]]
+        parts = zip(scheme["oracles"], kinds, widths, strict=True)
+        return [[{"oracle": {**oracle, "scheme": kind}, "width": width}] for oracle, kind, width in parts]
+    if scheme["scheme"] == "HAAR":
+        halves = enumerate(scheme["oracles"], start=1)
+        return [[{"oracle": {**oracle, "scheme": "halves"}, "width": 2**i}] for i, oracle in halves]
+    if scheme["scheme"] == "SLIDE":
+        blocks = {"scheme": "blocks", "domain": {"type": "integers", "size": size_of(scheme["domain"])}}
+        blocks |= {"length": scheme["length"]}
+        widths = zip(scheme["widths"], scheme["oracles"], strict=True)
+        return [[{"oracle": {**blocks, "width": width, "oracle": oracle}}] for width, oracle in widths]
     name, length = scheme["scheme"], scheme["domain"]["length"]
     if name == "PEM":
         return [[{"oracle": scheme["oracle"], "first": 0, "last": last, "tag": False}] for last in lengths_of(scheme)]
@@ -221,6 +297,8 @@ def size_of(domain: Fields) -> int:
     """Number of items; 0 for keys, which have none."""
     if domain["type"] == "labels":
         return len(domain["labels"]) + domain["other"]
+    if domain["type"] in ORDERED:
+        return len(starts_of(domain)) + domain.get("other", False)
     return domain.get("size", 0)
 
 
@@ -388,10 +466,48 @@ def encode(domain: Fields, value: Value) -> int:
         for symbol in symbols_of(domain, value):
             number = number * base_of(domain) + symbol
         return number
+    if domain["type"] in ORDERED:
+        return place_of(domain, value)
     seed = int(domain["hash_seed"])
     if isinstance(value, bytes):
         return key64(value, seed, b"")
     return key64(str(value).encode(), seed, b"str" if isinstance(value, str) else b"int")
+
+
+ORDERED = ("whole numbers", "bins", "dates", "durations")
+UNITS = {"ms": Fraction(1, 1000), "s": 1, "min": 60, "h": 3600, "d": 86400}
+
+
+def starts_of(domain: Fields) -> Sequence[Any]:
+    """The number at which each ordered item starts; a date is itself."""
+    if domain["type"] == "bins":
+        return [Fraction(float(edge)) for edge in domain["edges"][:-1]]
+    if domain["type"] == "dates":
+        first, last = (date.fromisoformat(domain[name]) for name in ("first", "last"))
+        return [first + timedelta(days) for days in range((last - first).days + 1)]
+    return range(domain["low"], domain["high"] + 1)
+
+
+def place_of(domain: Fields, value: Any) -> int:
+    """The last item that starts at the value or before it, or the first; missing values are others."""
+    starts = starts_of(domain)
+    if isinstance(value, str) and domain["type"] == "dates":
+        try:
+            value = date.fromisoformat(value if value[4:5] == value[7:8] == "-" else "")  # it knows other forms, too
+        except ValueError:
+            return len(starts)
+    if value is None or isinstance(value, str) or value != value:
+        return len(starts)
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC).date()
+    if isinstance(value, timedelta):
+        value = Fraction(value // timedelta(microseconds=1), 10**6) / UNITS[domain["unit"]]
+    if value in (math.inf, -math.inf):
+        if "infinite" not in domain:
+            return len(starts)
+    elif not isinstance(value, date):
+        value = Fraction(value)
+    return max([place for place, start in enumerate(starts) if start <= value], default=0)
 
 
 def base_of(domain: Fields) -> int:
@@ -428,6 +544,10 @@ def native(written: Any) -> Any:
     """The value that ``portable`` wrote."""
     if isinstance(written, dict) and written.keys() == {"bytes"}:
         return bytes.fromhex(written["bytes"])
+    if isinstance(written, dict) and written.keys() == {"double"}:
+        return struct.unpack(">d", bytes.fromhex(written["double"]))[0]
+    if isinstance(written, dict) and written.keys() == {"time"}:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=written["time"])
     return int(written["int"]) if isinstance(written, dict) and written.keys() == {"int"} else written
 
 
@@ -728,7 +848,14 @@ def shape_of(oracle: Fields) -> tuple[list[int], int, int]:
 
 
 def item_of(scheme: Fields, part: Fields, x: int) -> int:
-    """What the oracle of a part is given of the string of that number."""
+    """What the oracle of a part is given of the string of that number; blocks are given the value itself."""
+    if part["oracle"]["scheme"] == "blocks":
+        return x
+    if part["oracle"]["scheme"] == "halves":
+        block, place = divmod(x, part["width"])
+        return block if 2 * place < part["width"] else -1 - block
+    if "width" in part:
+        return x // part["width"]
     base, length = base_of(scheme["domain"]), scheme["domain"]["length"]
     digits = [x // base ** (length - 1 - i) % base for i in range(length)]
     size = 1 if base <= 256 else 2
@@ -756,7 +883,22 @@ def item_of(scheme: Fields, part: Fields, x: int) -> int:
     return number if tag is None else number * 2 ** scheme["hash_bits"] + tag
 
 
-def _search(scheme: Fields, x: int, tape: Tape) -> bytes:
+def _blocks_of_width(scheme: Fields, x: int, tape: Tape) -> bytes:
+    offsets, length = offsets_of(scheme["width"]), scheme["length"]
+    number = tape.below(len(offsets))
+    block = (x + offsets[number]) // scheme["width"]
+    if x >= length:  # no place in the order: a block of its own, after all others
+        block = count_blocks(length, scheme["width"])
+    oracle = scheme["oracle"]
+    return _packed(number, len(offsets)) + _RECORDS[oracle["scheme"]](oracle, block, tape)
+
+
+def _half(scheme: Fields, x: int, tape: Tape) -> bytes:
+    # Block b, or -1 - b if the value is in its right half.
+    return _hadamard_mechanism(scheme, x if x >= 0 else -1 - x, tape, negative=x < 0)
+
+
+def _grouped(scheme: Fields, x: int, tape: Tape) -> bytes:
     groups = groups_of(scheme)
     weights = weights_of(scheme)
     ticket = tape.below(sum(weights))
@@ -792,5 +934,8 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "CM": _row_sketch,
     "CS": _row_sketch,
     "BLOOM": _bloom,
-    **dict.fromkeys(SEARCHES, _search),
+    "blocks": _blocks_of_width,
+    "products": _hadamard_mechanism,
+    "halves": _half,
+    **dict.fromkeys(GROUPED, _grouped),
 }

@@ -34,6 +34,10 @@ class Store:
     """Status and code of the answers to the next requests, in place of the server's."""
     forbidden: str = ""
     """The beginning of all paths to which nobody has rights."""
+    signed_only: bool = False
+    """Whether requests without credentials are refused, as S3 refuses them unless a bucket is public."""
+    unsigned: int = 0
+    """Number of requests that were refused for this reason."""
     failed: int = 0
     """Number of requests that were answered with a failure."""
     before: Callable[[str, str], None] = _nothing
@@ -59,6 +63,9 @@ class Store:
     def _answer(
         self, environment: dict[str, Any], start: Callable[..., Any], method: str, path: str
     ) -> Iterable[bytes]:
+        if self.signed_only and "HTTP_AUTHORIZATION" not in environment:
+            self.unsigned += 1
+            return self._failure(403, "AccessDenied", method, start)
         if self.forbidden and path.startswith(self.forbidden):
             return self._failure(403, "AccessDenied", method, start)
         if self.failing:
@@ -79,6 +86,7 @@ class Store:
         self.asked.clear()
         self.failing.clear()
         self.forbidden, self.failed, self.before, self.at_once = "", 0, _nothing, 0
+        self.signed_only, self.unsigned = False, 0
 
     def put(self, name: str, content: bytes) -> str:
         """Store an object, and return its address."""

@@ -14,7 +14,7 @@ import pytest
 
 import naive_client
 import plausibly
-from contract.entries import ORACLES, SKETCHES, required
+from contract.entries import ORACLES, ORDERED, SKETCHES, required
 from plausibly import Integers, Keys, Scheme, Strings, audit, device, make
 from plausibly.certify import argument
 from plausibly.core.enumeration import DrawsError, Probe, output_law, worst_ratio
@@ -68,7 +68,7 @@ def test_a_change_elsewhere_does_not_change_the_digest() -> None:
 # --- it is claimed for nothing else -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*ORACLES, *SKETCHES])
+@pytest.mark.parametrize("name", [*ORACLES, *SKETCHES, *ORDERED])
 def test_every_shipped_client_is_covered(name: str) -> None:
     given: dict[str, Any] = {"epsilon": 1}
     if name in SKETCHES:

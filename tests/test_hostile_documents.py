@@ -23,7 +23,16 @@ import pytest
 
 import naive_client as naive
 import trusting
-from documents import honest, honest_normalizing, honest_splits, mutations, stated_epsilon, values_of
+from documents import (
+    honest,
+    honest_blocks,
+    honest_normalizing,
+    honest_ordered,
+    honest_splits,
+    mutations,
+    stated_epsilon,
+    values_of,
+)
 from faults.planting import Edit
 from plausibly import device
 from plausibly.core.enumeration import one_of_each_group, output_law, private_paths, worst_ratio
@@ -184,6 +193,18 @@ def test_searches_that_split_their_users_keep_the_epsilon_that_they_state() -> N
 def test_domains_that_normalize_keep_the_epsilon_that_they_state() -> None:
     asked = list(dict.fromkeys(islice(mutations(18, honest_normalizing()), 600)))
     check(asked, counts=(41, 0))
+
+
+@pytest.mark.full
+def test_ordered_domains_keep_the_epsilon_that_they_state() -> None:
+    asked = list(dict.fromkeys(islice(mutations(20, honest_ordered()), 600)))
+    check(asked, counts=(40, 0))
+
+
+@pytest.mark.full
+def test_blocks_of_values_in_order_keep_the_epsilon_that_they_state() -> None:
+    asked = list(dict.fromkeys(islice(mutations(21, honest_blocks()), 1500)))
+    check(asked, counts=(50, 0))
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def test_missing_values_are_named_by_their_position() -> None:
             DIGITS.privatize(given)
     size = PETS.report_dtype.itemsize
     for given in (pl.Series([bytes(size), None]), duckdb.sql(f"SELECT unnest(['{'x' * size}'::BLOB, NULL])")):
-        with pytest.raises(ReportError, match=f"expected a column of records of {size} bytes, got other values"):
+        with pytest.raises(ReportError, match=f"expected a column of records of {size} bytes, got missing values"):
             PETS.accumulator().add(given)
 
 

@@ -18,7 +18,7 @@ DIRTY = "from pathlib import Path\ndef test_writes():\n    Path(__file__).with_n
 def clone(tmp_path: Path) -> Path:
     """A repository that has nothing but our check."""
     (tmp_path / "tests").mkdir()
-    for name in ("conftest.py", "tree.py"):
+    for name in ("conftest.py", "java.py", "tree.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests" / name)
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\npythonpath = tests\naddopts = -p no:cacheprovider --disable-plugin-autoload -p xdist\n"

@@ -23,6 +23,7 @@ import naive_client as naive
 import plausibly
 from cases import case
 from plausibly import device, kernels
+from plausibly.core.domain import domain_from_dict
 from plausibly.core.randomness import Layout, SeededRandom, Stream, TapeSource
 from plausibly.kernels import native, reference
 from trusting import load
@@ -115,6 +116,8 @@ def made_of(written: dict[str, Any]) -> plausibly.Scheme:
         if fields.pop("type") == "byte strings":
             fields["alphabet"] = bytes.fromhex(fields["alphabet"])
         how["domain"] = plausibly.Strings(**fields)
+    if "ordered" in how:
+        how["domain"] = domain_from_dict(how.pop("ordered"))
     parts = {key: made_of(value) for key, value in how.items() if isinstance(value, dict)}
     return plausibly.make(**{"name": how.pop("scheme"), **how, **parts})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import plausibly
-from plausibly import oracles, presets, search, sketches
+from plausibly import oracles, ordered, presets, search, sketches
 
 DOCS = Path(__file__).parent.parent
 MARKER = "<!-- the catalogue -->"
@@ -24,6 +24,7 @@ LAYERS = {
     "Frequency oracles": oracles,
     "Sketches": sketches,
     "Searches": search,
+    "Ordered values": ordered,
 }
 LABELS = ("Privacy", "Variance of the mean", "Variance", "Default", "Cost", "Derivation")
 SIGNS = [
@@ -120,7 +121,7 @@ def table_rows() -> dict[str, dict[str, str]]:
     Every scheme has one: tests/test_readme.py.
     """
     rows: dict[str, dict[str, str]] = {}
-    for page in ("oracles", "sketches", "searches"):
+    for page in ("oracles", "sketches", "searches", "ordered"):
         head: list[str] = []
         for line in (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from .core.codec import decode_reports, encode_reports
     from .core.combining import combine
     from .core.derived import Derived, Shares
-    from .core.domain import Integers, Keys, Labels, Strings
+    from .core.domain import Integers, Keys, Labels, Ordered, Strings
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
     from .making import make
-    from .planner import Above, Limits, Plan, Within, plan
-    from .postprocess import POSTPROCESS, Estimates
+    from .planner import Above, Limits, Plan, QuantileWithin, Within, plan
+    from .postprocess import POSTPROCESS, Estimates, OrderedEstimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
     from .search.heavy_hitters import HeavyHitters
     from .version import __version__ as __version__
@@ -33,13 +33,13 @@ _HOME = {
     "core.codec": ("decode_reports", "encode_reports"),
     "core.combining": ("combine",),
     "core.derived": ("Derived", "Shares"),
-    "core.domain": ("Integers", "Keys", "Labels", "Strings"),
+    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
     "making": ("make",),
-    "planner": ("Above", "Limits", "Plan", "Within", "plan"),
-    "postprocess": ("POSTPROCESS", "Estimates"),
+    "planner": ("Above", "Limits", "Plan", "QuantileWithin", "Within", "plan"),
+    "postprocess": ("POSTPROCESS", "Estimates", "OrderedEstimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),
     "search.heavy_hitters": ("HeavyHitters",),
     "version": ("__version__",),
@@ -69,9 +69,12 @@ __all__ = [
     "Keys",
     "Labels",
     "Limits",
+    "Ordered",
+    "OrderedEstimates",
     "ParameterError",
     "Plan",
     "PlausiblyError",
+    "QuantileWithin",
     "ReportError",
     "Scheme",
     "SecureRandom",

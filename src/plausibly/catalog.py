@@ -9,7 +9,7 @@ from inspect import isabstract
 from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
-from . import oracles, plugins, search, sketches
+from . import oracles, ordered, plugins, search, sketches
 from . import postprocess as postprocess  # so that the steps are available wherever schemes are
 from .core.arguments import expect_few_brackets
 from .core.domain import Domain, is_domain_kind
@@ -75,6 +75,8 @@ def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
 
 
 _CATALOG = _Catalog((oracles, sketches, search))
+for _kind in (ordered.SLIDE, ordered.HH, ordered.HAAR):  # others follow with their vectors
+    _CATALOG.add(_kind)
 CATALOG: Mapping[str, type[Scheme]] = _CATALOG
 """Every scheme by name, including those of other packages."""
 

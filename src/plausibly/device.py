@@ -18,6 +18,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property
 from hashlib import blake2s, sha256
@@ -243,6 +244,33 @@ class Fields:
             raise DeviceError(f"{name}: expected text that has a UTF-8 form, got text without one")
         return text
 
+    def ratios(self, name: str) -> list[tuple[int, int]]:
+        """A list of numbers as fractions: a JSON number if it is whole and below 2^53, else the text of a double."""
+        found = [_written_ratio(number) for number in self._take(name, list)]
+        ratios = [ratio for ratio in found if ratio]
+        if len(ratios) != len(found):
+            raise DeviceError(f"{name}: expected numbers, those that are not whole as text, got other things")
+        return ratios
+
+    def day(self, name: str) -> int:
+        """A date, written as 2026-01-31, in days since 1970-01-01."""
+        day = _day_of_text(self.text(name))
+        if day is None:
+            raise DeviceError(f"{name}: expected a date such as 2026-01-31, got another text")
+        return day
+
+    def given(self, name: str, value: object) -> bool:
+        """Whether an option has a value that is not its default; a field with its default is refused."""
+        if name in self:
+            self.exactly(name, value)
+            return True
+        return False
+
+    def label(self, name: str) -> None:
+        """A short text for people, if the field is there."""
+        if name in self and not 1 <= len(self.text(name)) <= 40:
+            raise DeviceError(f"{name}: expected a text of 1 to 40 characters, got another one")
+
     def texts(self, name: str) -> list[str]:
         """A list of texts that have a UTF-8 form."""
         texts: list[str] = self._take(name, list)
@@ -303,6 +331,33 @@ def _within(name: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
         raise DeviceError(f"{name}: expected {least} to {most}, got another number")
     return number
+
+
+_DOUBLE: Any = type(json.loads("0.5"))
+"""The type of numbers with a decimal point. They are turned into fractions, which are compared, and nothing else."""
+
+
+def _written_ratio(written: object) -> tuple[int, int] | None:
+    # Every number has one text, so that a scheme has one fingerprint: of a double, the shortest that it is read from.
+    if type(written) is int:
+        return (written, 1) if abs(written) < 2**53 else None
+    if type(written) is not str or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?", written) or len(written) > 30:
+        return None
+    double = _DOUBLE(written)
+    ratio = _ratio(double)
+    whole = ratio is not None and ratio[1] == 1 and abs(ratio[0]) < 2**53
+    return None if whole or repr(double) != written else ratio
+
+
+def _ratio(number: Any) -> tuple[int, int] | None:
+    # Exactly; an infinite number has the denominator 0, NaN is None. A subclass may say anything of itself.
+    try:
+        ratio: tuple[int, int] = _DOUBLE.as_integer_ratio(number) if isinstance(number, _DOUBLE) else (number, 1)
+    except ValueError:
+        return None
+    except OverflowError:
+        return (1 if number > 0 else -1), 0
+    return ratio
 
 
 def _has_bytes(text: str) -> bool:
@@ -639,6 +694,140 @@ class Strings:
         return b"".join(self.cut(value, i, i + 1).to_bytes(size, "little") for i in range(first, last))
 
 
+class Ordered:
+    """Values that have an order, known by their numbers. A value outside the range is the nearest item.
+
+    With ``other`` one more, last item takes missing values and texts, and infinite numbers unless they are clamped.
+    """
+
+    listed = True
+    finite = False
+
+    def __init__(self, fields: Fields, length: int) -> None:
+        self.total = fields.given("other", True)
+        self.clamps = not self.finite and fields.given("infinite", "clamp")
+        self.length, self.items = length, length + self.total
+        if length < 2 or self.items > 2**32:
+            raise DeviceError("domain: expected 2 to 2^32 items in rising order, got others")
+
+    def encode(self, value: object) -> int:
+        ratio = self.ratio(value)
+        if ratio is not None and (ratio[1] or self.clamps):
+            return self.place(*ratio)
+        if not self.total:
+            raise DeviceError("the value is missing, infinite or a text; a scheme with other=True takes it")
+        return self.length
+
+    def ratio(self, value: object) -> tuple[int, int] | None:
+        """The exact number of a value as a fraction; None for a missing one."""
+        if value is None or isinstance(value, str):
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | _DOUBLE):
+            raise DeviceError(f"expected a number, got {type(value).__name__}")
+        # A subclass may compare as it likes.
+        return (int.__index__(value), 1) if isinstance(value, int) else _ratio(value)
+
+    def place(self, numerator: int, denominator: int) -> int:
+        """The item of a number."""
+        raise NotImplementedError
+
+
+class WholeNumbers(Ordered):
+    """The whole numbers from low to high; a fraction is the whole number below it."""
+
+    def __init__(self, fields: Fields) -> None:
+        self.low, self.high = self.ends(fields)
+        super().__init__(fields, self.high - self.low + 1)
+
+    def ends(self, fields: Fields) -> tuple[int, int]:
+        """The first and the last number."""
+        fields.label("unit")
+        return fields.whole("low", 1 - 2**53, 2**53 - 1), fields.whole("high", 1 - 2**53, 2**53 - 1)
+
+    def place(self, numerator: int, denominator: int) -> int:
+        if numerator >= self.high * denominator:
+            return self.length - 1
+        return numerator // denominator - self.low if numerator > self.low * denominator else 0
+
+
+class Bins(Ordered):
+    """Bins between edges; a number on an edge is in the bin above it, and the last bin has both of its edges."""
+
+    def __init__(self, fields: Fields) -> None:
+        fields.label("unit")
+        self.edges = fields.ratios("edges")
+        if any(a * d >= c * b for (a, b), (c, d) in pairwise(self.edges)):
+            raise DeviceError("edges: expected numbers in rising order, got others")
+        super().__init__(fields, len(self.edges) - 1)
+
+    def place(self, numerator: int, denominator: int) -> int:
+        # The last bin that starts at the number or below it, between two that are certain.
+        first, last = 0, self.length - 1
+        while first < last:
+            middle = (first + last + 1) // 2
+            above, below = self.edges[middle]
+            if numerator * below >= above * denominator:
+                first = middle
+            else:
+                last = middle - 1
+        return first
+
+
+class Dates(WholeNumbers):
+    """Days in UTC, counted from 1970-01-01; a time without a zone is in UTC, a text is written as 2026-01-31."""
+
+    finite = True
+
+    def ends(self, fields: Fields) -> tuple[int, int]:
+        return fields.day("first"), fields.day("last")
+
+    def ratio(self, value: object) -> tuple[int, int] | None:
+        if value is None or value != value:
+            return None
+        if isinstance(value, str):
+            day = _day_of_text("".join((value,)))  # no subclass
+            return None if day is None else (day, 1)
+        if not isinstance(value, date):
+            raise DeviceError(f"expected a date, got {type(value).__name__}")
+        days = value.toordinal() - _EPOCH
+        if isinstance(value, datetime):
+            # Without a conversion: near the first and the last year Python has no date in UTC.
+            seconds = 3600 * value.hour + 60 * value.minute + value.second
+            own = 10**6 * seconds + value.microsecond - _microseconds(value.utcoffset() or timedelta(0))
+            days += own // _UNITS["d"]
+        return days, 1
+
+
+class Durations(WholeNumbers):
+    """Whole units of time; a rest is left out. A number is one of this unit."""
+
+    def ends(self, fields: Fields) -> tuple[int, int]:
+        self.unit = _UNITS[fields.choice("unit", *_UNITS)]
+        return super().ends(fields)
+
+    def ratio(self, value: object) -> tuple[int, int] | None:
+        return (_microseconds(value), self.unit) if isinstance(value, timedelta) else super().ratio(value)
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_UNITS = {"ms": 10**3, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+"""Units of durations in microseconds."""
+
+
+def _microseconds(duration: timedelta) -> int:
+    return (86400 * duration.days + duration.seconds) * 10**6 + duration.microseconds
+
+
+def _day_of_text(text: str) -> int | None:
+    # Only as 2026-01-31: newer Pythons know more forms than older ones.
+    if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return date.fromisoformat(text).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
 def _from_hex(name: str, text: str) -> bytes:
     try:
         found = bytes.fromhex(text)
@@ -659,6 +848,10 @@ DOMAINS: dict[str, Callable[[Fields], Domain]] = {
     "keys": Keys,
     "strings": Strings,
     "byte strings": _byte_strings,
+    "whole numbers": WholeNumbers,
+    "bins": Bins,
+    "dates": Dates,
+    "durations": Durations,
 }
 """Functions that make a domain of each type from the other fields of its object; ``register_domain`` adds to them."""
 
@@ -1239,6 +1432,139 @@ class Grouped:
         return worst
 
 
+# --- items in order ---------------------------------------------------------------------------------------------
+
+_MOST_OFFSETS = 256
+
+
+class Blocks:
+    """A public offset, and an oracle's report of the block of ``width`` items that holds the value.
+
+    The blocks begin at the offset. Items from ``length`` on have no place in the order: each is a block of its own.
+    """
+
+    def __init__(self, oracle: Oracle, items: int, length: int, width: int) -> None:
+        self.items, self.length, self.width = items, length, width
+        self.step = -(-width // _MOST_OFFSETS)
+        self.offsets = width // self.step
+        self.blocks = (length - 1 + width - self.step) // width + 1
+        if width % self.step or oracle.size != self.blocks + items - length:
+            raise DeviceError(f"{oracle.name}: expected an oracle over the blocks of each width, got another one")
+        self.oracle = oracle.made
+        self.words = 1 + self.oracle.words
+        self.public_words = 1 + self.oracle.public_words
+        self.record_bytes = field_bytes(self.offsets) + self.oracle.record_bytes
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return (source.below(self.offsets), *self.oracle.public(source))
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        offset, *rest = public
+        _expect_inside(value, self.items)
+        place = (value + offset * self.step) // self.width
+        block = place if value < self.length else self.blocks + value - self.length
+        return _field(offset, self.offsets) + self.oracle.perturb(block, tuple(rest), source)
+
+    def worst_ratio(self) -> Fraction:
+        return self.oracle.worst_ratio()
+
+
+class SquareWave:
+    """SW: a place near the value with probability keep, else any other; places 0 to 2 * reach are near value 0."""
+
+    public_words = 0
+    words = 3
+
+    def __init__(self, scheme: Document) -> None:
+        self.size = scheme.size
+        self.near = 2 * scheme.whole("reach", 0, self.size) + 1
+        self.keep = scheme.threshold("keep")
+        self.places = self.size + self.near - 1
+        self.record_bytes = field_bytes(self.places)
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        _expect_inside(value, self.size)
+        kept = source.bernoulli(self.keep)
+        near, far = source.below(self.near), source.below(self.size - 1)
+        other = far if far < value else far + self.near
+        return _field(value + near if kept else other, self.places)
+
+    def worst_ratio(self) -> Fraction:
+        return _respond_ratio(self.places, self.keep, self.near)
+
+
+class Width(Part):
+    """A part that reports the block of a value at one width; the offset is public, hence drawn by its randomizer."""
+
+    def __init__(self, oracle: Oracle, items: int, length: int, width: int) -> None:
+        self.items = items
+        self.randomizer = Blocks(oracle, items, length, width)
+
+    def count(self) -> int:
+        return self.items
+
+    def item(self, value: int) -> int:
+        return value
+
+
+def slide(scheme: Document) -> Randomizer:
+    """SLIDE: a public width, a public offset, and the block of the value."""
+    items = scheme.size
+    length = scheme.whole("length", max(2, items - 1), items)
+    widths, oracles = scheme.wholes("widths", 1, length), scheme.oracles("oracles")
+    if len(widths) != len(oracles):
+        raise DeviceError(f"oracles: expected one for each of the {len(widths)} widths, got another number")
+    if any(oracle.sketch for oracle in oracles):
+        raise DeviceError("oracles: expected oracles, got a sketch")
+    parts = [Width(oracle, items, length, width) for oracle, width in zip(oracles, widths, strict=True)]
+    return Grouped(items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
+
+
+class Half(Part):
+    """A part that reports the block of a value, with a sign: negative in the right half of the block."""
+
+    def __init__(self, oracle: Oracle, items: int, width: int) -> None:
+        self.items, self.width, self.randomizer = items, width, oracle.made
+        blocks = (1 << (items - 1).bit_length()) // width
+        if not isinstance(self.randomizer, HadamardMechanism) or oracle.size != max(2, blocks):
+            raise DeviceError(f"{oracle.name}: expected HM over the blocks of each level, got another one")
+        self.order = self.randomizer.order
+        self.randomizer.take_signs()
+
+    def count(self) -> int:
+        return 2 * self.order
+
+    def item(self, value: int) -> int:
+        return value // self.width + value // (self.width // 2) % 2 * self.order
+
+
+def haar(scheme: Document) -> Randomizer:
+    """HAAR: a public level, and the block of the value with the sign of the value's half."""
+    items, oracles = scheme.size, scheme.oracles("oracles")
+    if len(oracles) != (items - 1).bit_length():
+        raise DeviceError("oracles: expected one for each level of halves, got another number")
+    parts = [Half(oracle, items, 2 << level) for level, oracle in enumerate(oracles)]
+    return Grouped(items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
+
+
+def hierarchy(scheme: Document) -> Randomizer:
+    """HH: a public level of a tree, and the block of the value."""
+    items, oracles = scheme.size, scheme.oracles("oracles")
+    branching = scheme.whole("branching", 2, 2**16)
+    widths = [branching**level for level in range(len(oracles))]
+    if any(oracle.sketch for oracle in oracles):
+        raise DeviceError("oracles: expected oracles, got a sketch")
+    if not widths[-1] < items <= widths[-1] * branching:
+        raise DeviceError("oracles: expected one for each level of the tree, got another number")
+    parts = [Digit(oracle, width, -(-items // width)) for oracle, width in zip(oracles, widths, strict=True)]
+    if any(oracle.size != part.base for oracle, part in zip(oracles, parts, strict=True)):
+        raise DeviceError("oracles: expected oracles over the blocks of each level, got others")
+    return Grouped(items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
+
+
 # --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
 
 
@@ -1426,6 +1752,10 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "CM": RowSketch,
     "CS": RowSketch,
     "BLOOM": _bloom,
+    "SLIDE": slide,
+    "SW": SquareWave,
+    "HH": hierarchy,
+    "HAAR": haar,
     "TRELLIS": trellis,
     "ROUND": search_round,
     "PEM": prefix_extending,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .core.accumulator import Accumulator
     from .core.arguments import json_integer, whole_number
     from .core.costs import Cost
-    from .core.domain import Domain, Encoded, Integers, Items, Listable, listed, refuse, register_domain
+    from .core.domain import Domain, Encoded, InOrder, Integers, Items, Listable, listed, refuse, register_domain
     from .core.grouped import Grouped, schemes_of, weights_of
     from .core.grouped_accumulator import GroupedAccumulator
     from .core.history import decoding
@@ -41,7 +41,17 @@ _HOME = {
     "core.accumulator": ("Accumulator",),
     "core.arguments": ("json_integer", "whole_number"),
     "core.costs": ("Cost",),
-    "core.domain": ("Domain", "Encoded", "Integers", "Items", "Listable", "listed", "refuse", "register_domain"),
+    "core.domain": (
+        "Domain",
+        "Encoded",
+        "InOrder",
+        "Integers",
+        "Items",
+        "Listable",
+        "listed",
+        "refuse",
+        "register_domain",
+    ),
     "core.grouped": ("Grouped", "schemes_of", "weights_of"),
     "core.grouped_accumulator": ("GroupedAccumulator",),
     "core.history": ("decoding",),
@@ -90,6 +100,7 @@ __all__ = [
     "Estimator",
     "Grouped",
     "GroupedAccumulator",
+    "InOrder",
     "Integers",
     "Items",
     "Layout",

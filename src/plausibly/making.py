@@ -19,6 +19,7 @@ from .core.wording import nearest, shown
 
 if TYPE_CHECKING:
     from .oracles import AGR, BLH, DE, FLH, HM, HR, OLH, OUE, SS, SUE, THE, TLH
+    from .ordered import HAAR, HH, SLIDE
     from .search import BITSTOGRAM, PEM, ROUND, SFP, TH, TRELLIS
     from .sketches import BLOOM, CM, CS
 
@@ -306,6 +307,47 @@ def make(
     cohorts: int = 2,
     hash_seed: int = 0,
 ) -> TRELLIS: ...
+
+
+@overload
+def make(
+    name: Literal["SLIDE"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    widths: tuple[int, ...] | None = None,
+    weights: tuple[int, ...] | None = None,
+) -> SLIDE: ...
+
+
+@overload
+def make(
+    name: Literal["HH"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    branching: int = 4,
+    weights: tuple[int, ...] | None = None,
+) -> HH: ...
+
+
+@overload
+def make(
+    name: Literal["HAAR"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    weights: tuple[int, ...] | None = None,
+) -> HAAR: ...
 
 
 @overload

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import plausibly
 from cases import case
-from plausibly import Labels, SeededRandom, Strings, make
+from plausibly import Labels, Ordered, SeededRandom, Strings, make
 from plausibly.cli import app
 from plausibly.cli.options.plan import PlanOptions
 from plausibly.cli.spelling import spelled
@@ -119,6 +119,17 @@ plan --items 10 --users 5 --epsilon 1 --max-epsilon x                 | --max-ep
 plan --items 10 --users 5 --epsilon 99                                | --epsilon: expected at most the limit
 plan --items 10 --users 0 --epsilon 1                                 | --users: expected 1 to
 plan --items 10 --users 5.5 --epsilon 1                               | --users
+plan --items 10 --epsilon 1 --quantile-within 2                       | expected values that have an order, --range
+plan --range 0..120 --epsilon 1 --quantile-within x                   | --quantile-within: expected a number in the unit
+plan --range 0..120 --epsilon 1 --quantile-within -2                  | --quantile-within: expected a number in the unit
+plan --range 0..120 --epsilon 1 --quantile-within 0                   | --quantile-within: expected a positive number
+plan --range 0..120 --epsilon 1 --quantile-within 0.2                 | --quantile-within: expected at least 0.5 values
+plan --range 0..120 --epsilon 1 --quantile-within 2 --quantile 2      | --quantile: expected a share between 0 and 1
+plan --range 0..120 --epsilon 1 --users 9 --quantile 0.9              | --quantile needs --quantile-within
+plan --range 0..120 --epsilon 1 --quantile-within 2 --within 1%       | got --within and --quantile-within
+plan --range 0..120 --epsilon 1 --within 1% --frequency 5%            | for single values use --items 121
+plan --range 0..120 --users 9 --within 1%                             | out of reach with 9 users
+plan --alphabet a-z --length 5 --epsilon 1 --quantile-within 2        | expected values that have an order
 plan --items 10 --epsilon 1 --within much                             | --within: expected a share such as 0.005 or 0.5%
 plan --items 10 --epsilon 1 --find 2                                  | --find: expected a share between 0 and 1
 plan --items 10 --epsilon 1 --within 1% --confidence x                | --confidence: expected a share such as
@@ -130,7 +141,29 @@ plan --items 10 --users 5 --epsilon 1 --report-bytes 0                | --report
 plan --items 1000 --users 99 --epsilon 1 --report-bytes 1             | --report-bytes
 plan --items 10 --users 5 --epsilon 1 --save scheme.json              | replace it with --overwrite
 plan --items 10 --users 5 --epsilon 1 --save reports.parquet          | choose another name
-plan --items 10 --users 5 --epsilon 1 --other                         | --other needs --label, --labels or --alphabet
+plan --items 10 --users 5 --epsilon 1 --other                         | --other needs --label, --labels, --alphabet,
+plan --range 120 --users 5 --epsilon 1                                | --range: expected two ends such as 0..120, got
+plan --range 0.. --users 5 --epsilon 1                                | --range: expected two ends such as 0..120
+plan --range a..b --users 5 --epsilon 1                               | --range: expected whole numbers as ends
+plan --range 0..1.5 --users 5 --epsilon 1                             | real numbers need bins: --bins 0,0.5,1
+plan --range 9..3 --users 5 --epsilon 1                               | low: expected less than high (3), got 9; swap
+plan --range 0..99999999999 --users 5 --epsilon 1                     | number of items: expected 2 to 4294967296
+plan --range 0..9 --items 10 --users 5 --epsilon 1                    | got --items and --range
+plan --range 0..9 --infinite drop --users 5 --epsilon 1               | --infinite: expected refuse or clamp
+plan --items 9 --infinite clamp --users 5 --epsilon 1                 | --infinite needs --range, --bins or --durations
+plan --bins 0,x,2 --users 5 --epsilon 1                               | --bins: expected numbers such as 0,10,20.5,50
+plan --bins 0,1 --users 5 --epsilon 1                                 | edges: expected at least 3, which make 2 bins
+plan --bins 0,2,1 --users 5 --epsilon 1                               | edges: expected numbers in rising order
+plan --bins 0,nan,1 --users 5 --epsilon 1                             | edges, position 1: expected a finite number
+plan --dates 2026-01-01 --users 5 --epsilon 1                         | --dates: expected two ends such as 2026-01-01..
+plan --dates 0..5 --users 5 --epsilon 1                               | first: expected a date such as 2026-01-31, got
+plan --dates 2026-02-01..2026-01-01 --users 5 --epsilon 1             | first: expected less than last (2026-01-01)
+plan --durations 0..500 --users 5 --epsilon 1                         | --durations: expected a range such as 0..500ms
+plan --durations 0..500years --users 5 --epsilon 1                    | unit: unknown 'years'; valid: d, h, min, ms, s
+show DE:epsilon=1,range=0                                             | range: expected two ends such as 0..120
+show DE:epsilon=1,range=0..9,other=x                                  | other: expected true or false, got a text
+privatize ages.csv --scheme ages.json --out o.parquet                 | (with plausibly plan … --other, any text)
+privatize infinite.csv --scheme ages.json --out o.parquet             | (plausibly plan … --infinite clamp clamps
 plan --label a --label a --users 5 --epsilon 1                        | expected distinct labels
 plan --label a --users 5 --epsilon 1                                  | number of labels: expected 2
 plan --label a --label other --other --users 5 --epsilon 1            | is the name of the item that --other adds
@@ -219,6 +252,23 @@ estimate a.tally --combine mean                                       | leave it
 estimate a.tally --postprocess norm                                   | did you mean 'norm-sub'?
 estimate a.tally --postprocess norm-sub:x=1                           | unknown option 'x' for norm-sub
 estimate a.tally --postprocess norm-sub:x                             | expected name:option=number
+estimate a.tally --quantiles .5                                       | --quantiles needs values that have an order
+estimate a.tally --postprocess monotone                               | monotone needs values that have an order
+estimate ages.tally --ranges 5..20                                    | the nearest range is 5..9
+estimate ages.tally --ranges 7..3                                     | expected the lower end first
+estimate ages.tally --ranges 5                                        | --ranges: expected two ends such as 18..24
+estimate ages.tally --ranges 2026-01-01..2026-01-31                   | range: expected numbers as ends
+estimate days.tally --ranges 1..2                                     | range: expected dates as ends, got '1'
+estimate days.tally --ranges 2025-12-31..2026-01-02                   | the nearest range is 2026-01-01..2026-01-02
+estimate ages.tally --quantiles 1.5                                   | --quantiles: expected shares from 0 to 1, got
+estimate ages.tally --quantiles nan                                   | --quantiles: expected shares from 0 to 1
+estimate ages.tally --quantiles half                                  | --quantiles: expected shares such as .25,.5,.75
+estimate ages.tally --bins some                                       | --bins: expected auto, a number of bins, or
+estimate ages.tally --bins 50                                         | --bins: expected 1 to 10, got 50
+estimate ages.tally --bins 0,7,3,9                                    | --bins: expected edges in rising order
+estimate ages.tally --mean --items 5                                  | --mean needs all items, got some; leave out
+estimate ages.tally --mean --postprocess norm-sub                     | sums of counts have no law here after norm-sub
+estimate ages.tally --mean --out mean.parquet                         | expected .csv or .json for mean, got .parquet
 estimate a.tally --top 1 --all                                        | expected --top or --all
 estimate a.tally --out x.xlsx                                         | unknown suffix '.xlsx'; valid:
 estimate a.tally --out a.tally                                        | unknown suffix
@@ -243,6 +293,10 @@ collect reports.parquet --out new.tally --engine spark                | needs --
 collect reports.parquet --out new.tally --engine dask                 | needs --master, such as --master tcp://host:8786
 collect reports.parquet --out new.tally --engine spark --master host  | --master: expected an address such as sc://host
 collect reports.parquet --out new.tally --engine dask --master sc://a | such as tcp://host:8786, got 'sc://a'
+collect reports.parquet --out new.tally --engine dask --master 'sc://a/;token=b' | such as tcp://host:8786, got 'sc://a'
+collect file://reports.parquet --out new.tally                        | expected file:///folder/name, with the whole
+collect reports.parquet --out file://new.tally                        | leave file:// out if the path is relative
+collect s3://key:a/b@bucket/day --out new.tally                       | set them in the environment
 collect reports.parquet --out new.tally --master sc://host            | name one with --engine spark or --engine dask
 collect reports.parquet --out new.tally --engine processes --master x | or leave --master out
 collect reports.parquet other.parquet --out new.tally --engine spark --master sc://host | expected the scheme of
@@ -313,6 +367,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("trellis", trellis, ["ab", "ba"]),
         ("sketch", sketch, ["x", "y"]),
         ("labels", make("DE", epsilon=1, domain=["a", "c"]), ["a", "c"]),
+        ("ages", make("OUE", epsilon=1, domain=Ordered(0, 9)), [5, 6]),
+        ("days", make("OUE", epsilon=1, domain=Ordered.dates("2026-01-01", "2026-01-09")), ["2026-01-02"]),
         ("short", plausibly.TRELLIS(2, domain=Strings("ab", 3), users=1000), ["ab", "ba"]),
     ):
         tally = each.accumulator()
@@ -329,6 +385,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "tabs.csv": "site\tday\na\t1\n",
         "counts.csv": "item,Count\na,3\nb,4\n",
         "a.txt": "a\nb\n",
+        "ages.json": make("DE", epsilon=1, domain=Ordered(0, 9)).to_json(),
+        "ages.csv": "age\n5\nx\n",
+        "infinite.csv": "age\n5\ninf\n",
         "day.ndjson": '{"site": "a", "day": 1}\n',
     }
     for name, content in contents.items():
@@ -351,7 +410,9 @@ def test_every_mistake_is_told_without_python_and_with_its_fix(folder: Path) -> 
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("words", ["plan --alphabet ab --length 9", "plan --label a --label b", "plan --keys"])
+@pytest.mark.parametrize(
+    "words", ["plan --alphabet ab --length 9", "plan --label a --label b", "plan --keys", "plan --range 0..9"]
+)
 def test_plans_and_descriptions_have_no_python_in_them(words: str, tmp_path: Path) -> None:
     saved = tmp_path / "scheme.json"
     for command in (f"{words} --users 1000 --epsilon 9 --save {saved}", f"show {saved}"):

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -96,14 +97,20 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
 @in_turn(
     ("arguments", "message"),
     [
-        ("--users 10 --epsilon 1", "expected one of --items, --label, --labels, --keys, --alphabet, got none"),
+        ("--users 10 --epsilon 1", "--labels, --keys, --alphabet, --range, --bins, --dates, --durations, got none"),
         ("--items 5 --keys --users 10 --epsilon 1", "got --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, got both"),
-        ("--items 5 --other --users 10 --epsilon 1", "--other needs --label, --labels or --alphabet"),
+        (
+            "--items 5 --other --users 10 --epsilon 1",
+            "--other needs --label, --labels, --alphabet, --range, --bins, --dates or",
+        ),
         ("--alphabet z-a --length 3 --users 10 --epsilon 1", "--alphabet: the range z-a ends before it begins"),
         ("--alphabet aa --length 3 --users 10 --epsilon 1", "--alphabet: expected distinct characters"),
-        ("--items 5 --users 10", "expected two of --users, --epsilon and a target (--within or --find)"),
+        (
+            "--items 5 --users 10",
+            "expected two of --users, --epsilon and a target (--within, --find or",
+        ),
         ("--items 5 --users 0 --epsilon 1", "--users: expected 1 to"),
         ("--items 5 --users 10 --epsilon much", "--epsilon: expected a finite positive number"),
         ("--items 5 --users 10 --within 1% --find 1%", "expected one target, got --within and --find"),
@@ -260,3 +267,25 @@ def test_steps_that_make_no_sense_end_with_2_and_a_message(arguments: str, messa
     code, shown, told = run(*shlex.split(arguments), "--users", 10_000, "--epsilon", 1)
     assert (code, shown) == (2, "")
     assert message in told
+
+
+@in_turn(
+    ("words", "domain"),
+    [
+        ("--range 0..120", {"type": "whole numbers", "low": 0, "high": 120}),
+        ("--range -5..5 --other", {"type": "whole numbers", "low": -5, "high": 5, "other": True}),
+        ("--bins 0,10,20.5,50 --infinite clamp", {"type": "bins", "edges": [0, 10, "20.5", 50], "infinite": "clamp"}),
+        ("--dates 2026-01-01..2026-01-31", {"type": "dates", "first": "2026-01-01", "last": "2026-01-31"}),
+        ("--durations 0..50ms --other", {"type": "durations", "low": 0, "high": 50, "unit": "ms", "other": True}),
+    ],
+)
+def test_ordered_values_are_given_by_their_ends(words: str, domain: dict[str, Any]) -> None:
+    code, shown, stderr = run(*words.split(), "--users", 1000, "--epsilon", 1, "--json")
+    assert (code, stderr) == (0, "")
+    assert json.loads(shown)["scheme"]["domain"] == domain
+
+
+def test_a_text_may_name_a_range() -> None:
+    assert scheme_of("DE:epsilon=1,range=0..120") == plausibly.make("DE", epsilon=1, domain=plausibly.Ordered(0, 120))
+    named = scheme_of("OUE:epsilon=1,dates=2026-01-01..2026-01-31,other=true")
+    assert named.domain == plausibly.Ordered.dates("2026-01-01", "2026-01-31", other=True)

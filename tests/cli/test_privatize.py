@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from cases import case, in_turn
 from files.malformed import MALFORMED, SECRET, shows_a_secret
-from plausibly import TRELLIS, Keys, SeededRandom, Strings, make
+from plausibly import TRELLIS, Keys, Ordered, SeededRandom, Strings, make
 from plausibly.cli import app
 from plausibly.core.scheme import Scheme
 from plausibly.files import ReportFile
@@ -393,3 +393,18 @@ def test_a_spreadsheet_is_refused_with_the_way_out(tmp_path: Path) -> None:
     assert code == 2
     way_out = f"save the sheet as CSV, or run libreoffice --headless --convert-to csv {tmp_path / 'a.xlsx'}"
     assert told.endswith(f"expected a file of values, got a spreadsheet; {way_out}\n")
+
+
+def test_a_column_of_numbers_is_clamped_and_said_so(tmp_path: Path) -> None:
+    scheme = make("DE", epsilon=1, domain=Ordered(0, 120, other=True))
+    ages = tmp_path / "ages.csv"
+    ages.write_text("age\n35\n35.7\n1e3\n-4\n\nx\n", encoding="utf-8")
+    words = (ages, "--column", "age", "--scheme", saved(tmp_path, scheme))
+    for more in (["--dry-run"], ["--out", tmp_path / "ages.parquet"]):
+        code, shown, said = run(*words, *more)
+        assert code == 0, said
+        told = " ".join((shown + said).split())
+        assert "1 value below the range, each reported as 0" in told
+        assert "1 value above the range, each reported as 120" in told
+        assert '2 values missing, or not numbers, each reported as "other"' in told
+        assert "1e3" not in told

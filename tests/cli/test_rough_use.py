@@ -127,7 +127,7 @@ def test_labels_are_read_as_everywhere_else(tmp_path: Path) -> None:
 
 def test_a_confidence_without_a_target_is_refused() -> None:
     code, _, stderr = run(*PLAN, "--confidence", "99%")
-    assert (code, "--confidence needs --within or --find" in stderr) == (2, True)
+    assert (code, "--confidence needs --within, --find or --quantile-within" in stderr) == (2, True)
 
 
 def test_small_errors_of_runners_up_have_the_digits_of_the_best() -> None:

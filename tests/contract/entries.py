@@ -14,6 +14,7 @@ import plausibly
 from cases import Given, Test, run_in_turn, with_signature
 from drawn import drawn
 from plausibly import Integers, Scheme, SeededRandom, Strings
+from plausibly.core.grouped import Grouped
 from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
 from plausibly.search.base import Search
 
@@ -37,7 +38,9 @@ def required(name: str) -> set[str]:
 
 
 SEARCHES = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Search)]
-ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in SEARCHES]
+ORDERED = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Grouped) and name not in SEARCHES]
+"""Schemes for values in order, whose users are in groups that report blocks of them."""
+ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED)]
 KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
 """Those that are given oracles for whatever they ask, over keys if need be."""
 SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
@@ -126,6 +129,7 @@ for _two_sent in (False, True):
 _RARE |= {label for label in SCHEMES if label.partition("-")[0] in SEARCHES and label not in _COMBINED} - {
     f"{name}-strings" for name in SEARCHES
 }
+_RARE |= {label for label in SCHEMES if label.partition("-")[0] in ORDERED and SCHEMES[label].size > 64}
 
 
 def is_linear(scheme: Scheme) -> bool:
@@ -173,8 +177,8 @@ def numbers_of(scheme: Scheme, count: int) -> list[int]:
 
 
 def tickets(scheme: Scheme) -> list[tuple[int, ...]]:
-    """The first draw that leads to each group of a search; nothing for other schemes."""
-    if not isinstance(scheme, Search):
+    """The first draw that leads to each group of a grouped scheme; nothing for other schemes."""
+    if not isinstance(scheme, Grouped):
         return [()]
     return [(sum(scheme.group_weights[:number]),) for number in range(len(scheme.group_weights))]
 
@@ -188,7 +192,11 @@ def _named(names: Sequence[str]) -> list[Any]:
 _NAMED = _named(NAMES)
 every_name = pytest.mark.parametrize("name", _NAMED)
 every_listed_name = pytest.mark.parametrize("name", _named([name for name in NAMES if name not in SEARCHES]))
-"""The entries whose items are integers or labels."""
+"""The entries whose items can be integers."""
+every_labelled_name = pytest.mark.parametrize(
+    "name", _named([name for name in NAMES if isinstance(DOMAINS["labels"], plausibly.CATALOG[name].accepts)])
+)
+"""The entries whose items can be labels."""
 every_pair = pytest.mark.parametrize(
     "name",
     [*_NAMED, *(pytest.param(label.partition("-")[0], marks=pytest.mark.full) for label in _COMBINED)],

@@ -16,9 +16,9 @@ from contract.entries import (
     SCHEMES,
     build,
     crowd,
+    every_labelled_name,
     every_linear_scheme,
     every_listed_linear_scheme,
-    every_listed_name,
     every_listed_scheme,
     every_name,
     every_scheme,
@@ -206,7 +206,7 @@ def test_estimates_are_unbiased_over_many_users(scheme: Scheme) -> None:
     assert (np.abs(estimates.values - truth) < 5 * np.sqrt(variance)).all()
 
 
-@every_listed_name
+@every_labelled_name
 def test_labels_are_the_integers_of_their_places(name: str) -> None:
     by_label = build(name, Labels(("a", "b", "c", "d", "e")))
     by_place = build(name, Integers(5))
@@ -219,7 +219,7 @@ def test_labels_are_the_integers_of_their_places(name: str) -> None:
 
 
 @pytest.mark.full
-@every_listed_name
+@every_labelled_name
 def test_other_takes_every_text_outside_the_labels(name: str) -> None:
     scheme = build(name, Labels(("a", "b", "c"), other=True), 8)
     assert scheme.size == 4
@@ -233,7 +233,7 @@ def test_other_takes_every_text_outside_the_labels(name: str) -> None:
     assert int(np.argmax(estimates.values)) == 3
 
 
-@every_listed_name
+@every_labelled_name
 def test_without_other_texts_outside_the_labels_are_refused(name: str) -> None:
     scheme = build(name, Labels(("a", "b", "c")))
     with pytest.raises(DomainError, match="item 2: expected one of the 3 labels"):

@@ -184,6 +184,8 @@ def test_public_coins_are_uniform(name: str) -> None:
         own = [public for public in publics if public[: len(ticket)] == group]
         assert {len(public) for public in own} == {len(probe.choices)}
         for place, size in list(enumerate(probe.choices))[len(ticket) :]:
+            if size == 1:
+                continue  # a draw that only keeps the number of words the same
             buckets = min(size, 16)
             seen = Counter(public[place] * buckets // size for public in own)
             assert_follows(seen, dict.fromkeys(range(buckets), len(own) / buckets))

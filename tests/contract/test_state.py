@@ -36,7 +36,8 @@ from contract.entries import (
 )
 from plausibly import Accumulator, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core import accumulator as module
-from plausibly.search.base import Search
+from plausibly.core.grouped import Grouped
+from plausibly.ordered.blocks import Blocks
 
 HEADER = struct.Struct("<4s16sq")
 
@@ -245,31 +246,38 @@ def test_a_state_larger_than_its_reports_is_refused(scheme: Scheme) -> None:
             Accumulator.from_bytes(scheme, sealed(scheme, 1, wrong))
 
 
+def states_of(tally: Accumulator) -> list[Any]:
+    """The cells of an accumulator, or those of each part of a grouped one."""
+    return [part.state for part in getattr(tally, "parts", [tally])]
+
+
 @cache
-def what_single_reports_make(scheme: Scheme) -> set[tuple[int, int]]:
-    """Sum and least cell of the state of a single report, of 200 of them."""
-    singles = [tally_of(scheme, report) for report in np.split(reports_of(scheme, 200), 200)]
-    return {(int(single.state.sum()), int(single.state.min())) for single in singles}
+def what_single_reports_make(scheme: Scheme) -> list[set[tuple[int, int]]]:
+    """Sum and least cell of the states of a single report, of 200 of them, where it is counted."""
+    singles = [states_of(tally_of(scheme, report)) for report in np.split(reports_of(scheme, 200), 200)]
+    return [{(int(one.sum()), int(one.min())) for one in same if one.any()} for same in zip(*singles, strict=True)]
 
 
 @every_listed_scheme
 def test_a_state_with_negative_counts_is_refused_where_reports_only_count_up(scheme: Scheme) -> None:
-    if min(least for _, least in what_single_reports_make(scheme)) < 0:
-        return  # this state holds sums of signs
-    tally = tally_of(scheme, reports_of(scheme, 9))
-    tally.state.reshape(-1)[0] = -1
-    with pytest.raises(StateError):
-        Accumulator.from_bytes(scheme, tally.to_bytes())
+    for i, made in enumerate(what_single_reports_make(scheme)):
+        if min(least for _, least in made) < 0:
+            continue  # this state holds sums of signs
+        tally = tally_of(scheme, reports_of(scheme, 9))
+        states_of(tally)[i].reshape(-1)[0] = -1
+        with pytest.raises(StateError):
+            Accumulator.from_bytes(scheme, tally.to_bytes())
 
 
 @every_listed_scheme
 def test_a_state_with_one_count_too_many_is_refused_where_reports_count_once(scheme: Scheme) -> None:
-    if len(what_single_reports_make(scheme)) > 1:
-        return  # a report of this scheme counts in as many cells as its coins say
-    tally = tally_of(scheme, reports_of(scheme, 9))
-    tally.state.reshape(-1)[0] += 1
-    with pytest.raises(StateError):
-        Accumulator.from_bytes(scheme, tally.to_bytes())
+    for i, made in enumerate(what_single_reports_make(scheme)):
+        if len(made) > 1:
+            continue  # a report of this scheme counts in as many cells as its coins say
+        tally = tally_of(scheme, reports_of(scheme, 9))
+        states_of(tally)[i].reshape(-1)[0] += 1
+        with pytest.raises(StateError):
+            Accumulator.from_bytes(scheme, tally.to_bytes())
 
 
 @every_scheme
@@ -319,20 +327,24 @@ def test_an_error_in_the_middle_of_a_batch_changes_nothing(scheme: Scheme, monke
     # Schemes that keep their reports have no fold that could break off.
     tally = tally_of(scheme, reports_of(scheme, 5))
     before = tally.to_bytes()
-    folding = type(scheme.parts[0].scheme if isinstance(scheme, Search) else scheme)
-    # A search with one part folds a batch in one go.
-    breaks_at = 1 if isinstance(scheme, Search) and len(scheme.parts) == 1 else 3
-    honest, calls = folding.fold, []
+    folding = [part.scheme for part in scheme.parts] if isinstance(scheme, Grouped) else [scheme]
+    name = "fold"
+    if all(isinstance(one, Blocks) for one in folding):
+        folding, name = [one.oracle for one in folding], "scatter"
+    # A grouped scheme folds a batch in one go for each part.
+    alike = sum(type(one) is type(folding[0]) for one in folding)
+    breaks_at = min(3, alike) if isinstance(scheme, Grouped) else 3
+    honest, calls = getattr(type(folding[0]), name), []
 
-    def breaks_off(self: Scheme, cells: Any, reports: Any) -> None:
-        calls.append(len(reports))
+    def breaks_off(self: Scheme, cells: Any, *given: Any) -> None:
+        calls.append(len(given[-1]))
         if len(calls) == breaks_at:
             cells += 1
             raise MemoryError("in the middle")
-        honest(self, cells, reports)
+        honest(self, cells, *given)
 
     monkeypatch.setattr(module, "_FOLD_CHUNK", 4)
-    monkeypatch.setattr(folding, "fold", breaks_off)
+    monkeypatch.setattr(type(folding[0]), name, breaks_off)
     # A task folds at least as many reports as there are cells.
     more = reports_of(scheme, 40 + 3 * getattr(tally, "state", np.zeros((1, 0)))[0].size)
     if keeps_reports(tally):

@@ -162,12 +162,14 @@ def test_a_column_of_records_is_added_as_the_records() -> None:
     others = [
         pa.array(["x" * size]),
         pd.Series(["x" * size]),
-        pa.array([records[0], None], pa.binary(size)),
         pa.array([b"x"]),
     ]
     for wrong in (*others, pa.array([], pa.binary(size + 1)), Series([b"x"], arrow=False)):
         with pytest.raises(ReportError, match="expected a column of records of 9 bytes, got other values"):
             PETS.accumulator().add(wrong)
+    for missing in (pa.array([records[0], None], pa.binary(size)), Series([records[0], None], arrow=False)):
+        with pytest.raises(ReportError, match="records of 9 bytes, got missing values; drop their rows"):
+            PETS.accumulator().add(missing)
 
 
 def test_records_of_a_column_are_taken_without_a_copy() -> None:

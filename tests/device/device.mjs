@@ -11,6 +11,8 @@ const MOST_BYTES = 1n << 20n;
 const MOST_CHARACTERS = 2 ** 25; // of UTF-16; a text outside the basic plane may be half as long as in Python
 const MOST_BRACKETS = 2 ** 20;
 const MOST_PREFIXES = 2 ** 16;
+const MOST_ORACLES = 256;
+const MOST_OFFSETS = 256n;
 
 export class Refusal extends Error {}
 
@@ -130,6 +132,33 @@ class Fields {
     return steps.length && steps.join() === known.join() ? steps : refuse(`${name}: expected steps in their order`);
   }
 
+  // A number that is not whole, or not below 2^53, is a text.
+  numbers(name) {
+    return this.take(name, "list").map((written) => {
+      if (KINDS.number(written)) return written;
+      const number = KINDS.text(written) && written.trim() === written && written ? Number(written) : NaN;
+      const fine = Number.isFinite(number) && !Number.isSafeInteger(number) && textOf(number) === written;
+      return fine ? number : refuse(`${name}: expected numbers`);
+    });
+  }
+
+  day(name) {
+    return dayOfText(this.text(name)) ?? refuse(`${name}: expected a date such as 2026-01-31`);
+  }
+
+  // An option is there only if it is not its default.
+  given(name, expected) {
+    if (!this.has(name)) return false;
+    const written = this.left.get(name);
+    this.left.delete(name);
+    return written === expected || refuse(`${name}: expected no other value than ${expected}`);
+  }
+
+  label(name) {
+    const length = this.has(name) ? Array.from(this.text(name)).length : 1;
+    if (length < 1 || length > 40) refuse(`${name}: expected 1 to 40 characters`);
+  }
+
   flag(name) {
     return this.take(name, "flag");
   }
@@ -156,7 +185,7 @@ class Document extends Fields {
   }
 
   get size() {
-    if (!["integers", "labels"].includes(this.domain.type)) refuse("the domain cannot be listed");
+    if (!this.domain.ordered && !["integers", "labels"].includes(this.domain.type)) refuse("the domain cannot be listed");
     return this.domain.items;
   }
 
@@ -178,7 +207,17 @@ class Document extends Fields {
 
   // A scheme within the scheme. Its domain is looked at first: a search within a search could go on for ever.
   oracle(name) {
-    const document = new Document(this.inner(name));
+    return this.reporting(name, new Document(this.inner(name)));
+  }
+
+  // A list of schemes within the scheme, each with a name of its own.
+  oracles(name) {
+    const written = this.take(name, "list");
+    if (!written.length || written.length > MOST_ORACLES) refuse(`${name}: expected 1 to ${MOST_ORACLES} schemes`);
+    return written.map((one, i) => this.reporting(`${name} ${i}`, new Document(one)));
+  }
+
+  reporting(name, document) {
     const { type, items, hashSeed, steps } = document.domain;
     if (!["integers", "keys"].includes(type)) refuse(`${name}: expected an oracle over integers or keys`);
     if (steps?.length) refuse(`${name}: expected an oracle that does not normalize`);
@@ -192,11 +231,20 @@ class Document extends Fields {
       size: type === "keys" ? undefined : items,
       get randomizer() {
         if (!made) expectEpsilon((made = madeOf(document)), document.epsilon);
+        if (made.weights) refuse(`${name}: expected an oracle, got a scheme whose users are in groups`);
         return made;
       },
     };
   }
 }
+
+// The text of a double as Python writes it: the shortest that it is read from, with an exponent below 1e-4 and from 1e16.
+const textOf = (number) => {
+  const [, digits, sign, exponent] = /^(.*)e([+-])(.*)$/.exec(number.toExponential());
+  const size = Number(sign + exponent);
+  if (size < -4 || size >= 16) return `${digits}e${sign}${exponent.padStart(2, "0")}`;
+  return Number.isInteger(number) ? `${number}.0` : `${number}`;
+};
 
 const bitLength = (number) => (number ? number.toString(2).length : 0);
 
@@ -371,7 +419,79 @@ const strings = (fields, type) => {
   return { items: base ** length, total, encode, base, length, inBytes, stemOf, cut, content };
 };
 
+// Values that have an order. `numberOf` gives a number or bigint, undefined if the value is missing; JavaScript compares
+// the two kinds exactly, and a double is only compared.
+const ordered = (fields, length, numberOf, place, { finite = false } = {}) => {
+  const other = fields.given("other", true);
+  const clamps = !finite && fields.given("infinite", "clamp");
+  const items = length + BigInt(other);
+  if (length < 2n || items > 1n << 32n) refuse("domain: expected 2 to 2^32 items in rising order");
+  const encode = (value) => {
+    const number = numberOf(value);
+    const absent = number === undefined || Number.isNaN(number) || (!clamps && (number === Infinity || number === -Infinity));
+    if (!absent) return place(number);
+    return other ? length : refuse("the value is missing, infinite or a text");
+  };
+  return { items, total: other, ordered: true, encode };
+};
+
+const plainNumber = (value) => {
+  if (value === null || value === undefined || typeof value === "string") return undefined;
+  return typeof value === "number" || typeof value === "bigint" ? value : refuse("expected a number");
+};
+
+const rangeOf = (fields, low, high, numberOf, options) => {
+  const place = (number) => {
+    if (number >= high) return high - low;
+    if (number <= low) return 0n;
+    return BigInt(typeof number === "bigint" ? number : Math.floor(number)) - low;
+  };
+  return ordered(fields, high - low + 1n, numberOf, place, options);
+};
+
+const LARGEST = (1n << 53n) - 1n;
+
+const wholeNumbers = (fields) => {
+  fields.label("unit");
+  return rangeOf(fields, fields.whole("low", -LARGEST, LARGEST), fields.whole("high", -LARGEST, LARGEST), plainNumber);
+};
+
+const bins = (fields) => {
+  fields.label("unit");
+  const edges = fields.numbers("edges");
+  if (edges.some((edge, i) => i && !(edges[i - 1] < edge))) refuse("edges: expected numbers in rising order");
+  // The number of bins that start at the value or below it, the first one aside.
+  const place = (number) => BigInt(edges.slice(1, -1).filter((edge) => edge <= number).length);
+  return ordered(fields, BigInt(edges.length) - 1n, plainNumber, place);
+};
+
+const DAY = 86_400_000;
+
+const dayOfText = (text) => {
+  const [, year, month, day] = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/.exec(text) ?? [];
+  if (!year || year === "0000") return undefined;
+  const time = new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  return new Date(time).toISOString().slice(0, 10) === text ? BigInt(time / DAY) : undefined;
+};
+
+const dayOf = (value) => {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "string") return dayOfText(value);
+  if (!(value instanceof Date)) refuse("expected a date");
+  const time = value.getTime(); // milliseconds in UTC, NaN if there is no such date
+  return Number.isNaN(time) ? undefined : BigInt((time - (((time % DAY) + DAY) % DAY)) / DAY);
+};
+
+const dates = (fields) => rangeOf(fields, fields.day("first"), fields.day("last"), dayOf, { finite: true });
+
+// JavaScript has no durations: a value is a number of this unit.
+const durations = (fields) => {
+  fields.choice("unit", "ms", "s", "min", "h", "d");
+  return wholeNumbers(fields);
+};
+
 const DOMAINS = { integers, labels, keys, strings, "byte strings": strings };
+Object.assign(DOMAINS, { "whole numbers": wholeNumbers, bins, dates, durations });
 
 const domainOf = (written) => {
   const fields = new Fields(written, "domain");
@@ -727,6 +847,72 @@ const grouped = ({ items }, groups, weights) => {
 
 const weightsOf = (scheme) => scheme.wholes("weights", 1n, (1n << 32n) - 1n);
 
+// --- items in order --------------------------------------------------------------------------------------
+
+// A public offset, and an oracle's report of the block that holds the value. Items from `length` on have no place in
+// the order: each is a block of its own.
+const blocks = (oracle, items, length, width) => {
+  const step = (width + MOST_OFFSETS - 1n) / MOST_OFFSETS;
+  const [offsets, count] = [width / step, (length - 1n + width - step) / width + 1n];
+  if (width % step || oracle.sketch || oracle.size !== count + items - length)
+    refuse("oracles: expected an oracle over the blocks of each width");
+  const { ratio, publics, words, bytes, record } = oracle.randomizer;
+  return {
+    ratio,
+    publics: [offsets, ...publics],
+    words: 1n + words,
+    bytes: fieldBytes(offsets) + bytes,
+    oracle: oracle.name,
+    item: (value) => value,
+    record(value, [offset, ...drawn], source) {
+      const place = (inside(value, items) + offset * step) / width;
+      const block = value < length ? place : count + value - length;
+      return [...field(offset, offsets), ...record(block, drawn, source)];
+    },
+  };
+};
+
+// A public width, a public offset, and the block of the value.
+const slide = (scheme) => {
+  const items = scheme.size;
+  const length = scheme.whole("length", items > 3n ? items - 1n : 2n, items);
+  const [widths, oracles] = [scheme.wholes("widths", 1n, length), scheme.oracles("oracles")];
+  if (widths.length !== oracles.length) refuse("oracles: expected one for each width");
+  const parts = oracles.map((oracle, i) => [blocks(oracle, items, length, widths[i])]);
+  return grouped({ items }, parts, weightsOf(scheme));
+};
+
+// A public level of a tree, and the block of the value.
+const hierarchy = (scheme) => {
+  const [items, oracles] = [scheme.size, scheme.oracles("oracles")];
+  const branching = scheme.whole("branching", 2n, 1n << 16n);
+  const widths = oracles.map((_, level) => branching ** BigInt(level));
+  const top = widths[widths.length - 1];
+  if (items <= top || items > top * branching) refuse("oracles: expected one for each level of the tree");
+  const parts = oracles.map(({ sketch, size, randomizer, name }, level) => {
+    const width = widths[level];
+    if (sketch || size !== (items + width - 1n) / width) refuse("oracles: expected the blocks of each level");
+    return [{ ...randomizer, oracle: name, item: (value) => value / width }];
+  });
+  return grouped({ items }, parts, weightsOf(scheme));
+};
+
+// A public level, and the block of the value with the sign of the value's half.
+const haar = (scheme) => {
+  const [items, oracles] = [scheme.size, scheme.oracles("oracles")];
+  if (oracles.length !== bitLength(items - 1n)) refuse("oracles: expected one for each level of halves");
+  const parts = oracles.map((oracle, level) => {
+    const [half, blocks] = [1n << BigInt(level), 1n << BigInt(oracles.length - 1 - level)];
+    const size = blocks < 2n ? 2n : blocks;
+    const { signed } = oracle.randomizer;
+    if (!signed || oracle.size !== size) refuse("oracles: expected HM over the blocks of each level");
+    return [{ ...signed, oracle: oracle.name, item: (value) => value / (2n * half) + ((value / half) % 2n) * size }];
+  });
+  return grouped({ items }, parts, weightsOf(scheme));
+};
+
+// --- strings ---------------------------------------------------------------------------------------------
+
 const lengthsOf = (scheme) => {
   const { length } = scheme.strings;
   const [lengths, step] = [[], scheme.whole("step", 1n, length)];
@@ -863,6 +1049,9 @@ const RANDOMIZERS = new Map([
   ["CM", rowSketch],
   ["CS", rowSketch],
   ["BLOOM", bloom],
+  ["SLIDE", slide],
+  ["HH", hierarchy],
+  ["HAAR", haar],
   ["TRELLIS", trellis],
   ["ROUND", searchRound],
   ["PEM", prefixExtending],

@@ -1,7 +1,8 @@
 // Run by node: one question a line, one answer a line.
 //
 // {"scheme": text, "value": ..., "tape": ["...", ...]}: the record in hex, or "refused: why". A key that JSON has no form
-// for is written {"bytes": hex} or {"int": decimal}. {"scheme": text, "values": [...], "limits": {...}}: the worst
+// for is written {"bytes": hex} or {"int": decimal}, a double {"double": its 8 bytes in hex}, a time {"time": milliseconds
+// since 1970 in UTC}. {"scheme": text, "values": [...], "limits": {...}}: the worst
 // ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"steps": [...],
 // "texts": [...]}: the texts, normalized. {"scheme": text, "policy": {...}}: the epsilon of a scheme that the client
 // loads with this policy.
@@ -19,6 +20,8 @@ const refuse = (why) => {
 
 const native = (value) => {
   if (typeof value?.int === "string") return BigInt(value.int);
+  if (typeof value?.double === "string") return Buffer.from(value.double, "hex").readDoubleBE();
+  if (typeof value?.time === "number") return new Date(value.time);
   if (typeof value?.bytes === "string") return Uint8Array.from(Buffer.from(value.bytes, "hex"));
   return value;
 };

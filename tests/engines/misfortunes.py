@@ -110,6 +110,31 @@ class ExecutorKilled(Misfortune):
             os.kill(executor, signal.SIGKILL)
 
 
+class DoneTwice(Misfortune):
+    """The first task is not over before another attempt has done the same work, for at most a minute."""
+
+    def __call__(self, task: Any) -> Any:
+        state = self.work(task)
+        if getattr(task[0], "first", task[0]) == 0:  # of a file, or of the partitions of a table
+            self.keep(state)
+            self.note(f"done {os.getpid()}")
+            for _ in range(600):
+                if len(list(self.folder.glob("done *"))) == 2:
+                    break
+                time.sleep(0.1)
+        return state
+
+    def keep(self, state: Any) -> None:
+        """What is kept among the notes of an attempt: nothing."""
+
+
+class GatewayDoneTwice(DoneTwice):
+    """The same for a gateway: the file of each attempt is kept among the notes."""
+
+    def keep(self, state: Any) -> None:
+        shutil.copy(Path(cast(Any, self.work).folder, state[0].file), self.folder / f"{os.getpid()}.parquet")
+
+
 class Slow(Misfortune):
     """Every task takes a while, and says so."""
 

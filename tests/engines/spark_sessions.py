@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ SETTINGS = {
 }
 
 
-def classic(master: str, folder: Path) -> Any:
+def classic(master: str, folder: Path, settings: Mapping[str, str] = {}) -> Any:
     """A session in a Java process that serves Spark Connect as well. It writes to this folder only."""
     from pyspark.sql import SparkSession
 
@@ -34,7 +36,7 @@ def classic(master: str, folder: Path) -> Any:
     # Workers import the faults that tests produce.
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
     own = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
-    return SparkSession.builder.master(master).config(map={**SETTINGS, **own}).getOrCreate()
+    return SparkSession.builder.master(master).config(map={**SETTINGS, **own, **settings}).getOrCreate()
 
 
 def remote(session: Any) -> Any:
@@ -48,3 +50,23 @@ def port_of(session: Any) -> int:
     """The port at which the session's Java process serves Spark Connect."""
     service = getattr(session._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
     return int(getattr(service, "MODULE$").localPort())
+
+
+def add_host(session: Any, host: str, folder: Path) -> None:
+    """Add a worker with one executor to a local cluster, at another address of this machine."""
+    context = session.sparkContext
+    java, state = context._jvm, context._jsc.sc()
+    cluster = getattr(getattr(java, "org.apache.spark.deploy.LocalSparkCluster$"), "MODULE$").get().get()
+    masters = cluster.getClass().getDeclaredField("masterRpcEnvs")  # the only place that knows the port
+    masters.setAccessible(True)
+    address = masters.get(cluster).apply(0).address()
+    urls = context._gateway.new_array(java.java.lang.String, 1)
+    urls[0] = f"spark://{address.host()}:{address.port()}"
+    some = java.scala.Option.apply
+    worker = getattr(getattr(java, "org.apache.spark.deploy.worker.Worker$"), "MODULE$")
+    worker.startRpcEnvAndEndpoint(host, 0, 0, 1, 1024, urls, str(folder), some(9), state.conf(), some(None))
+    for _ in range(600):
+        if state.getExecutorMemoryStatus().size() == 3:  # of the driver, too
+            return
+        time.sleep(0.1)
+    raise AssertionError("no executor at the other address within a minute")

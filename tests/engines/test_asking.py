@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from copy import copy
+from dataclasses import dataclass
 from functools import reduce
 from multiprocessing import get_context
 from pathlib import Path
@@ -177,3 +178,62 @@ def test_progress_counts_reports_and_tasks_are_short(
     monkeypatch.setenv("PLAUSIBLY_THREADS", "1")
     ask([folder], ITEMS, progress=lambda *step: seen.append(step))
     assert seen == [(20, 78), (35, 78), (51, 78), (71, 78), (78, 78)]
+
+
+@pytest.mark.parametrize("engine", [Threads(), Whole()], ids=lambda engine: type(engine).__name__)
+def test_many_candidates_are_compared_in_blocks(
+    engine: Any, keys: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = report_files(tmp_path / "reports", keys)
+    damage_group(folder / "1.parquet", 2)
+    wanted = collect([folder], tmp_path / "out", skip_bad=True).tally.estimate(ITEMS)
+    monkeypatch.setattr(asking, "_TASK_PAIRS", 13 * 10)  # blocks of 13 items for row groups of 10 reports
+    seen: list[tuple[int, int]] = []
+    sent: list[Any] = []
+
+    class Noting:
+        def reduce(self, work: Any, merge: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+            sent.extend(tasks)
+            return engine.reduce(work, merge, tasks)
+
+    with pytest.warns(UserWarning, match="left out: 1 row group with 6 reports"):
+        found = ask([folder], ITEMS, engine=Noting(), skip_bad=True, progress=lambda *step: seen.append(step))
+    assert same_answer(found, wanted)
+    assert {block for block, _ in sent} == {(0, 13), (13, 26), (26, 39), (39, 40)}
+    assert all(len(segments) <= 2 for _, segments in sent)
+    assert (seen[-1], seen == sorted(seen)) == ((78, 78), True)
+
+
+def test_a_block_that_comes_twice_or_never_is_refused(
+    keys: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = report_files(tmp_path / "reports", keys)
+    monkeypatch.setattr(asking, "_TASK_PAIRS", 13 * 10)
+
+    @dataclass(frozen=True)
+    class Erring:
+        change: Callable[[Sequence[Any]], Sequence[Any]]
+
+        def reduce(self, work: Any, merge: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+            yield reduce(merge, map(work, self.change(tasks)))
+
+    with pytest.raises(StateError, match="would be counted twice"):
+        ask([folder], ITEMS, engine=Erring(lambda tasks: [*tasks, tasks[-1]]))
+    with pytest.raises(StateError, match=r"2\.parquet, row group \d: the engine did not return its reports"):
+        ask([folder], ITEMS, engine=Erring(lambda tasks: tasks[:-1]))
+
+
+def test_a_file_that_is_damaged_between_two_blocks_is_noticed(
+    keys: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = report_files(tmp_path / "reports", keys)
+    monkeypatch.setattr(asking, "_TASK_PAIRS", 13 * 10)
+
+    class Damaging:
+        def reduce(self, work: Any, merge: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+            yield work(tasks[0])
+            damage_group(folder / "0.parquet", 0)
+            yield from map(work, tasks[1:])
+
+    with pytest.raises(StateError, match="damaged or repaired while they were read; repeat the call"):
+        ask([folder], ITEMS, engine=Damaging(), skip_bad=True)

@@ -21,7 +21,7 @@ from files.making import SMALL, damage_group, flip, small_file
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError, engines
 from plausibly.core import parallel
 from plausibly.core.atomic import locked
-from plausibly.engines import collect, fold, local
+from plausibly.engines import Processes, ask, collect, fold, local, merge_files
 from plausibly.files import (
     Collected,
     DamagedError,
@@ -113,6 +113,25 @@ def test_without_files_the_message_says_so(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="got a folder"):
         collect([tmp_path], tmp_path)
     assert names(tmp_path) == []
+
+
+def test_inputs_that_are_no_list_of_files_are_told_so(folder: Path, tmp_path: Path) -> None:
+    for alone in (str(folder), folder, b"reports"):
+        with pytest.raises(ParameterError, match=r"inputs: expected a list of .*, got one \w+; put it in brackets"):
+            collect(alone, tmp_path / "out")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="inputs: expected a list"):
+        merge_files(str(folder), tmp_path / "out")
+    for wrong in (3, None, b"reports"):
+        with pytest.raises(ParameterError, match="inputs: expected paths, addresses or openers, got "):
+            collect([wrong], tmp_path / "out")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("engine", ["processes", Processes, None])
+def test_an_engine_that_cannot_run_tasks_is_told_so(engine: Any, folder: Path, tmp_path: Path) -> None:
+    for call in (lambda: collect([folder], tmp_path / "out", engine=engine), lambda: ask([folder], [1], engine=engine)):
+        with pytest.raises(ParameterError, match="engine: expected an engine, which has a method reduce, got "):
+            call()
+    assert names(tmp_path) == ["reports"]
 
 
 # --- other schemes, simulations --------------------------------------------------------------------------------------

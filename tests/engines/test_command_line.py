@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,12 +18,13 @@ from typer.testing import CliRunner
 import plausibly
 from engines.making import names
 from engines.spark_sessions import LOOPBACK, port_of
-from files.making import group_size
+from files.making import group_size, small_file
 from plausibly import Keys
 from plausibly.cli import app
 from plausibly.cli.collect import _KEPT
 from plausibly.engines import collect
-from plausibly.files import read_tally, write_reports
+from plausibly.engines.spark.java import pass_on
+from plausibly.files import Collected, read_tally, write_reports
 
 
 def run(*words: object, **variables: str) -> tuple[int, str, str]:
@@ -50,6 +53,30 @@ def test_collect_on_spark_connect_gives_the_bytes_of_threads(spark: Any, folder:
 
 
 @pytest.mark.full
+@pytest.mark.xdist_group("spark here")
+def test_spark_on_this_machine_prints_no_notices(folder: Path, tmp_path: Path) -> None:
+    collect([folder], tmp_path / "threads.tally")
+    out = tmp_path / "spark.tally"
+    code, shown, told = run("collect", folder, "--out", out, "--engine", "spark", "--master", "local[2]")
+    assert (code, told) == (0, "")
+    assert "added   68 reports" in shown
+    assert out.read_bytes() == (tmp_path / "threads.tally").read_bytes()
+
+
+def test_errors_of_java_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    notices = [
+        "WARNING: Using incubator modules: jdk.incubator.vector",
+        "26/11/18 01:00:03 WARN NativeCodeLoader: Unable",
+    ]
+    errors = ["26/11/18 01:00:03 ERROR SparkContext: Failed", "# There is insufficient memory for Java to continue."]
+    reader, writer = os.pipe()
+    with open(writer, "w") as pipe:
+        pipe.write("".join(f"{line}\n" for line in (*notices, *errors)))
+    pass_on(reader)
+    assert capsys.readouterr().err.splitlines() == errors
+
+
+@pytest.mark.full
 @pytest.mark.xdist_group("spark")
 def test_estimate_asks_reports_on_spark_connect(spark: Any, tmp_path: Path) -> None:
     scheme = plausibly.make("OLH", epsilon=1, domain=Keys())
@@ -57,6 +84,69 @@ def test_estimate_asks_reports_on_spark_connect(spark: Any, tmp_path: Path) -> N
     words = ["estimate", str(tmp_path / "keys.parquet"), "--items", "cat,dog", "--json"]
     there = run(*words, "--engine", "spark", "--master", f"sc://{LOOPBACK}:{port_of(spark)}")
     assert there == (0, CliRunner().invoke(app, words).stdout, "")
+
+
+# The command, which saves after each wave, and whose waves are small.
+STEP_BY_STEP = """
+from plausibly.cli import app
+from plausibly.engines import collecting, masters, pacing, survey
+collecting.collect.__kwdefaults__["save_every"] = 0
+survey._TASKS_EACH, survey._REPORTS_PER_CELL = 10**6, 0
+pacing._SHORT = 0
+masters._ANSWERED = 1
+app()
+"""
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(
+    ("sign", "code", "said"), [(signal.SIGINT, 130, f"{_KEPT}\n"), (signal.SIGKILL, -9, "")], ids=["Ctrl-C", "kill"]
+)
+def test_a_command_on_spark_that_is_stopped_goes_on_where_it_was(
+    sign: int, code: int, said: str, spark: Any, tmp_path: Path
+) -> None:
+    folder, out, unfinished = tmp_path / "reports", tmp_path / "x.tally", tmp_path / "x.tally.unfinished"
+    folder.mkdir()
+    small_file(folder / "0.parquet", 600)
+    words = ["collect", str(folder), "--out", str(out)]
+    master = ["--engine", "spark", "--master", f"sc://{LOOPBACK}:{port_of(spark)}"]
+    line = [sys.executable, "-c", STEP_BY_STEP, *words, *master]
+    command = subprocess.Popen(line, stderr=subprocess.PIPE, start_new_session=True, text=True)
+    for _ in range(6000):
+        if unfinished.exists() or command.poll() is not None:
+            break
+        time.sleep(0.01)
+    os.killpg(command.pid, sign)
+    told = command.communicate(timeout=60)[1]
+    assert (command.returncode, told) == (code, said)
+    assert not out.exists()
+    saved = len(Collected.read(unfinished, complete=False))
+    assert 0 < saved < 600
+    again = CliRunner().invoke(app, [*words, "--json"])
+    assert again.exit_code == 0, again.stderr
+    assert {"resumed": saved, "added": 600 - saved}.items() <= json.loads(again.stdout).items()
+    collect([folder], tmp_path / "threads.tally")
+    assert out.read_bytes() == (tmp_path / "threads.tally").read_bytes()
+    assert names(tmp_path) == ["reports", "threads.tally", "x.tally"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("engine", "kind"), [("spark", "sc"), ("dask", "tcp")])
+def test_a_master_that_says_nothing_ends_the_command_soon(engine: str, kind: str, folder: Path, tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as silent:
+        master = f"{kind}://{LOOPBACK}:{silent.getsockname()[1]}"
+        words = ["collect", str(folder), "--out", str(tmp_path / "x.tally"), "--engine", engine, "--master", master]
+        start = time.monotonic()
+        ended = subprocess.run(
+            [sys.executable, "-c", STEP_BY_STEP, *words], capture_output=True, text=True, timeout=100, check=False
+        )
+        assert time.monotonic() - start < 20
+        silent.accept()[0].close()  # somebody has asked
+    assert (ended.returncode, ended.stdout) == (1, "")
+    told = " ".join(ended.stderr.split())
+    assert f"{master}: no answer within 1 seconds; check that a cluster is running there" in told
+    assert names(tmp_path) == ["reports"]
 
 
 def in_dask(*words: object, client: Any) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 
 import plausibly
 from contract.entries import tally_of
-from engines.making import names, one_task_each, same_answer, segment
+from engines.making import ITEMS, KEYED, ON_ENGINES, large_files, names, one_task_each, same_answer, segment
 from engines.misfortunes import (
     AlwaysKilled,
     FailsTwice,
@@ -29,23 +29,17 @@ from engines.misfortunes import (
     process_is_gone,
 )
 from files.making import SMALL, group_size, small_file, users_reports
-from plausibly import Keys, ParameterError, ReportError, Scheme, StateError
+from plausibly import ParameterError, ReportError, Scheme, StateError
 from plausibly.core.errors import PlausiblyError
 from plausibly.engines import Executors, ask, collect, fold, masters, merge
 from plausibly.engines import dask as engine
-from plausibly.engines.dask import Dask
+from plausibly.engines.dask import Dask, connecting
+from plausibly.engines.dask import engine as running
+from plausibly.engines.dask import tables as dask_tables
 from plausibly.engines.gateway import Discreet
 from plausibly.files import Collected, ReportFile, ValuesError, write_reports
 
 pytestmark = pytest.mark.xdist_group("dask")
-
-SCHEMES = {
-    "TLH": plausibly.make("TLH", epsilon=1, domain_size=1000),
-    "TRELLIS": plausibly.TRELLIS(2, domain=plausibly.Strings("ab", 6), users=1000),
-    "OUE": plausibly.make("OUE", epsilon=1, domain_size=40),
-    "CM": plausibly.make("CM", oracle=plausibly.make("OLH", epsilon=1, domain_size=16), rows=4, domain=Keys()),
-    "keys": plausibly.make("TLH", epsilon=1, domain=Keys()),
-}
 
 
 @pytest.fixture
@@ -56,7 +50,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+@pytest.mark.parametrize("scheme", [*ON_ENGINES.values(), KEYED], ids=[*ON_ENGINES, "keys"])
 def test_dask_gives_the_bytes_of_threads(
     scheme: Scheme, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,17 +66,26 @@ def test_dask_gives_the_bytes_of_threads(
     assert done[-1] == (65 + 66 + 67, 65 + 66 + 67)
 
 
+@pytest.mark.slow
+def test_states_of_100_megabytes_have_the_bytes_of_threads(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large_files(tmp_path, monkeypatch)
+    collect([tmp_path], tmp_path / "threads")
+    collect([tmp_path], tmp_path / "dask", engine=Dask(client))
+    assert (tmp_path / "dask").read_bytes() == (tmp_path / "threads").read_bytes()
+
+
 @pytest.mark.full
 def test_dask_and_its_executor_answer_as_threads_do(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
     for number in range(3):
-        write_reports(tmp_path / f"{number}.parquet", SCHEMES["keys"], users_reports(SCHEMES["keys"], 65 + number))
-    items = [f"item {number}" for number in range(100)]
-    wanted = ask([tmp_path], items)
+        write_reports(tmp_path / f"{number}.parquet", KEYED, users_reports(KEYED, 65 + number))
+    wanted = ask([tmp_path], ITEMS)
     for each in (Dask(client), Executors(client.get_executor(), 3)):
-        assert same_answer(ask([tmp_path], items, engine=each), wanted)
+        assert same_answer(ask([tmp_path], ITEMS, engine=each), wanted)
 
 
 @pytest.mark.full
@@ -98,7 +101,7 @@ def test_a_task_that_kills_every_worker_is_refused_and_the_next_call_goes_on(
     client: Any, folder: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
-    monkeypatch.setattr(engine, "_AHEAD", 1)
+    monkeypatch.setattr(running, "_AHEAD", 1)
     collect([folder], tmp_path / "threads")
     unlucky = Unlucky(Dask(client), AlwaysKilled, notes)
     with pytest.raises(StateError, match=r"Dask gave up: .* all those workers died"):
@@ -145,9 +148,9 @@ DRIVER = """
 import sys
 from pathlib import Path
 from engines.misfortunes import Slow, Unlucky
-from plausibly.engines import collect, dask, survey
+from plausibly.engines import collect, dask, pacing, survey
 survey._TASKS_EACH, survey._REPORTS_PER_CELL = 10**6, 0
-dask._SHORT = 0
+pacing._SHORT = 0
 address, folder, output, notes = sys.argv[1:]
 collect([folder], output, engine=Unlucky(dask.Dask(dask.connect(address)), Slow, Path(notes)), save_every=0)
 """
@@ -209,7 +212,7 @@ def tables(content: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.full
 def test_reports_in_a_table_are_counted_where_they_are(client: Any) -> None:
-    for scheme in (SMALL, SCHEMES["keys"]):
+    for scheme in (SMALL, KEYED):
         reports = users_reports(scheme, 55)
         records = [report.tobytes() for report in reports]
         with client.as_current():
@@ -247,7 +250,7 @@ def test_a_gateway_that_is_killed_publishes_one_report_for_each_value(
 ) -> None:
     import dask
 
-    monkeypatch.setattr(engine, "Discreet", partial(KilledGateway, folder=notes))
+    monkeypatch.setattr(dask_tables, "Discreet", partial(KilledGateway, folder=notes))
     parts = [dask.delayed(pa_table)(["cat"] * 10) for _ in range(64)]
     with client.as_current():
         done = engine.privatize(parts, "pet", VALUES, tmp_path / "out")
@@ -302,6 +305,29 @@ def test_errors_of_a_gateway_show_no_value() -> None:
         assert refused.value.__suppress_context__ or refused.value is error
 
 
+def test_tables_and_schemes_of_other_kinds_are_refused(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("dask")
+    with pytest.raises(ParameterError, match=r"table: expected a Dask DataFrame, such as .*, got DataFrame"):
+        engine.tally(pandas.DataFrame({"report": [b""]}), SMALL)
+    for wrong in (engine.tally, partial(engine.privatize, out=tmp_path / "out")):
+        with pytest.raises(ParameterError, match="scheme: expected a Scheme, got None"):
+            wrong([], column="report", scheme=None)  # type: ignore[operator]
+    assert not (tmp_path / "out").exists()
+
+
+def test_addresses_of_clusters_are_shown_without_their_passwords() -> None:
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(StateError, match="expected Dask's settings for TLS"):
+            engine.connect(f"tls://127.0.0.1:{port}")
+        with pytest.raises(StateError, match=f"tls://127.0.0.1:{port}: expected a Dask scheduler there") as refused:
+            engine.connect(f"tls://me:hunter2@127.0.0.1:{port}")
+    assert "hunter2" not in str(refused.value)
+    assert refused.value.__suppress_context__
+
+
 def test_a_master_that_does_not_answer_is_refused_soon() -> None:
     pytest.importorskip("distributed")  # the oldest-dependencies test does without it
     with socket.socket() as silent:
@@ -326,7 +352,7 @@ def test_a_server_that_says_nothing_is_refused_soon(monkeypatch: pytest.MonkeyPa
 def test_a_cluster_without_workers_is_refused_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr(engine, "_ANSWER", 1)
+    monkeypatch.setattr(connecting, "_ANSWER", 1)
     with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(

@@ -70,9 +70,12 @@ def test_missing_values_are_refused_or_skipped_by_position(tmp_path: Path) -> No
 
 
 def test_a_table_without_values_is_refused(tmp_path: Path) -> None:
-    expected = pytest.raises(ParameterError, match="expected values, got none; 1 is missing")
+    expected = pytest.raises(ParameterError, match=r"expected values, got none; every value is missing \(1\)")
     with expected, attempts_in(tmp_path / "out") as folder:
         publish(folder, [attempted(folder, 0), attempted(folder, 1, None, missing="skip")])
+    expected = pytest.raises(ParameterError, match="expected values, got none; the table is empty")
+    with expected, attempts_in(tmp_path / "out") as folder:
+        publish(folder, [attempted(folder, 0)])
     assert names(tmp_path) == []
 
 
@@ -141,9 +144,31 @@ def test_two_calls_cannot_write_to_one_folder_at_a_time(tmp_path: Path) -> None:
         raise AssertionError
 
 
-def test_an_object_store_is_refused_as_a_folder() -> None:
-    with (
-        pytest.raises(ParameterError, match="s3://bucket/reports: expected a folder"),
-        attempts_in("s3://bucket/reports"),
-    ):
+@pytest.mark.parametrize("out", ["s3://bucket/reports", Path("s3://bucket/reports"), "s3://key:hush@bucket/reports"])
+def test_an_object_store_is_refused_as_a_folder(
+    out: str | Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="expected a folder that all machines share") as raised, attempts_in(out):
+        raise AssertionError
+    assert "hush" not in str(raised.value)
+    assert names(tmp_path) == []
+
+
+def test_a_folder_on_this_machine_may_have_an_address(tmp_path: Path) -> None:
+    with attempts_in(f"file://{tmp_path}/a%20b") as folder:
+        publish(folder, [attempted(folder, 0, 1)])
+    assert names(tmp_path / "a b") == ["part-00000.parquet"]
+
+
+def test_a_failed_call_leaves_none_of_the_folders_that_it_made(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    with pytest.raises(ZeroDivisionError), attempts_in(tmp_path / "kept" / "one" / "two"):
+        raise ZeroDivisionError
+    assert names(tmp_path / "kept") == []
+
+
+def test_a_file_is_refused_as_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    with pytest.raises(ParameterError, match="plain: expected a folder, got a file"), attempts_in(tmp_path / "plain"):
         raise AssertionError

@@ -11,7 +11,7 @@ import pytest
 
 from plausibly.core.errors import StateError
 from plausibly.engines import masters
-from plausibly.engines.masters import answer_of, expect_java, expect_reachable, gave_up
+from plausibly.engines.masters import answer_of, expect_java, expect_reachable, gave_up, without_secrets
 from plausibly.engines.spark import connect
 
 
@@ -49,6 +49,33 @@ def test_an_address_without_a_machine_is_refused(address: str) -> None:
         expect_reachable(address, 15002)
 
 
+@pytest.mark.parametrize(
+    ("master", "shown"),
+    [
+        ("sc://host:15002/;token=hush", "sc://host:15002"),
+        ("sc://host/;user_id=a;token=hush", "sc://host"),
+        ("tcp://user:hu/sh@host:8786", "tcp://host:8786"),
+        ("https://host/?token=hush", "https://host"),
+        ("k8s://https://host:443", "k8s://https://host:443"),
+        ("local[2]", "local[2]"),
+    ],
+)
+def test_the_token_of_a_master_is_not_shown(master: str, shown: str) -> None:
+    assert without_secrets(master) == shown
+
+
+def test_no_refusal_of_a_master_shows_its_token(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masters, "_ANSWERED", 0.01)
+    for address, call in [
+        (f"127.0.0.1:{closed_port()}", lambda master: expect_reachable(master, 1)),
+        ("127.0.0.1:port", lambda master: expect_reachable(master, 1)),
+        (f"127.0.0.1:{silent}", lambda master: answer_of(lambda: time.sleep(0.1), master)),
+    ]:
+        with pytest.raises(StateError) as raised:
+            call(f"sc://user:hush@{address}/;token=hush")
+        assert "hush" not in str(raised.value)
+
+
 def test_answers_and_errors_in_time_are_passed_on() -> None:
     assert answer_of(lambda: 7, "sc://host") == 7
     with pytest.raises(ZeroDivisionError):
@@ -80,6 +107,10 @@ def test_without_pyspark_the_message_says_how_to_get_it(monkeypatch: pytest.Monk
         (
             "A worker:\nTraceback …\nbuiltins.OSError: the disk is full\n at java",
             "Engine gave up: OSError: the disk is",
+        ),
+        (
+            "Error during deserialization of the task graph. This frequently\noccurs if the Scheduler",
+            "the scheduler of Engine cannot load the tasks; install plausibly ",
         ),
         ("Job aborted.\nDriver stacktrace:", "Engine gave up: Job aborted."),
         ("", "Engine gave up: RuntimeError"),

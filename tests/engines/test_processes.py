@@ -17,22 +17,13 @@ from threading import Thread
 
 import pytest
 
-import plausibly
-from engines.making import one_task_each
+from engines.making import KEYED, ON_ENGINES, large_files, one_task_each
 from files.making import SMALL, group_size, users_reports
-from plausibly import Keys, Scheme, StateError
+from plausibly import Scheme, StateError
 from plausibly.engines import Executors, Processes, collect
 from plausibly.files import write_reports
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("processes")]
-
-SCHEMES = {
-    "TLH": plausibly.make("TLH", epsilon=1, domain_size=1000),
-    "TRELLIS": plausibly.TRELLIS(2, domain=plausibly.Strings("ab", 6), users=1000),
-    "OUE": plausibly.make("OUE", epsilon=1, domain_size=40),
-    "CM": plausibly.make("CM", oracle=plausibly.make("OLH", epsilon=1, domain_size=16), rows=4, domain=Keys()),
-    "keys": plausibly.make("TLH", epsilon=1, domain=Keys()),
-}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +32,7 @@ def pool() -> Iterator[Executor]:
         yield made
 
 
-@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+@pytest.mark.parametrize("scheme", [*ON_ENGINES.values(), KEYED], ids=[*ON_ENGINES, "keys"])
 def test_processes_give_the_bytes_of_threads(
     scheme: Scheme, pool: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,6 +40,16 @@ def test_processes_give_the_bytes_of_threads(
     group_size(monkeypatch, 10)
     for number in range(3):
         write_reports(tmp_path / f"{number}.parquet", scheme, users_reports(scheme, 25 + number))
+    collect([tmp_path], tmp_path / "threads")
+    collect([tmp_path], tmp_path / "processes", engine=Executors(pool, 4))
+    assert (tmp_path / "processes").read_bytes() == (tmp_path / "threads").read_bytes()
+
+
+@pytest.mark.slow
+def test_states_of_100_megabytes_have_the_bytes_of_threads(
+    pool: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large_files(tmp_path, monkeypatch)
     collect([tmp_path], tmp_path / "threads")
     collect([tmp_path], tmp_path / "processes", engine=Executors(pool, 4))
     assert (tmp_path / "processes").read_bytes() == (tmp_path / "threads").read_bytes()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 
 import plausibly
 from contract.entries import tally_of
-from engines.making import names, one_task_each, same_answer, whole
+from engines.making import KEYED, ON_ENGINES, large_files, names, one_task_each, same_answer, whole
 from engines.misfortunes import (
     Absent,
     AlwaysFails,
@@ -30,22 +32,14 @@ from engines.misfortunes import (
 )
 from engines.spark_sessions import LOOPBACK, port_of
 from files.making import SMALL, group_size, small_file, users_reports
-from plausibly import Keys, Scheme
+from plausibly import Scheme
 from plausibly.core.errors import ParameterError, ReportError, StateError
-from plausibly.engines import ask, collect, workers
-from plausibly.engines import spark as engine
-from plausibly.engines.spark import Spark, privatize, tally
+from plausibly.engines import ask, collect, pacing, workers
+from plausibly.engines.spark import Spark, privatize, tables, tally
+from plausibly.engines.spark.replies import _one_row
 from plausibly.files import Collected, ReportFile, UnreachableError, ValuesError, write_reports
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("spark")]
-
-SCHEMES = {
-    "TLH": plausibly.make("TLH", epsilon=1, domain_size=1000),
-    "TRELLIS": plausibly.TRELLIS(2, domain=plausibly.Strings("ab", 6), users=1000),
-    "OUE": plausibly.make("OUE", epsilon=1, domain_size=40),
-    "CM": plausibly.make("CM", oracle=plausibly.make("OLH", epsilon=1, domain_size=16), rows=4, domain=Keys()),
-}
-KEYED = plausibly.make("TLH", epsilon=1, domain=Keys())
 
 
 @pytest.fixture(params=["classic", "connect"])
@@ -68,12 +62,12 @@ def both(engine: Any, folder: Path) -> tuple[bytes, bytes]:
     return (folder / "threads").read_bytes(), (folder / "spark").read_bytes()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+@pytest.mark.parametrize("scheme", ON_ENGINES.values(), ids=ON_ENGINES)
 def test_spark_gives_the_bytes_of_threads(
     session: Any, scheme: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_task_each(monkeypatch)
-    monkeypatch.setattr(engine, "_SHORT", 0)
+    monkeypatch.setattr(pacing, "_SHORT", 0)
     for number in range(2):
         write_reports(tmp_path / f"{number}.parquet", scheme, users_reports(scheme, 25 + number))
     threads, spark = both(Spark(session), tmp_path)
@@ -82,7 +76,7 @@ def test_spark_gives_the_bytes_of_threads(
 
 def test_many_states_are_merged_on_the_cluster(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one_task_each(monkeypatch)
-    monkeypatch.setattr(engine, "_EACH", 1)
+    monkeypatch.setattr(pacing, "_EACH", 1)
     small_file(tmp_path / "a.parquet", 180)
     done: list[int] = []
     collect([tmp_path], tmp_path / "spark", engine=Spark(session, wave=17), progress=lambda now, _: done.append(now))
@@ -94,12 +88,7 @@ def test_many_states_are_merged_on_the_cluster(session: Any, tmp_path: Path, mon
 def test_states_of_100_megabytes_need_no_large_java_process(
     session: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    group_size(monkeypatch, 1 << 20)
-    one_task_each(monkeypatch)
-    scheme = plausibly.TRELLIS(4, domain=plausibly.Strings("abcdefghijklmnopqrstuvwxyz.-", 42), users=10**6)
-    assert scheme.accumulator().cells * 8 > 100e6
-    for number in range(4):
-        write_reports(tmp_path / f"{number}.parquet", scheme, users_reports(scheme, 250_000, number))
+    large_files(tmp_path, monkeypatch)
     threads, other = both(Spark(session, wave=4), tmp_path)
     assert other == threads
     status = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/status").read_text()
@@ -111,6 +100,12 @@ def test_scores_of_candidates_are_those_of_threads(session: Any, tmp_path: Path)
     write_reports(tmp_path / "a.parquet", KEYED, users_reports(KEYED, 65))
     items = ["a", "b", "c"]
     assert same_answer(ask([tmp_path], items, engine=Spark(session)), ask([tmp_path], items))
+
+
+@pytest.mark.parametrize("wave", [0, -1, 2.5])
+def test_waves_have_tasks(wave: Any) -> None:
+    with pytest.raises(ParameterError, match=r"wave: expected (1 to|an integer)"):
+        Spark(None, wave)
 
 
 def test_nothing_new_needs_no_spark(folder: Path, tmp_path: Path) -> None:
@@ -128,6 +123,29 @@ def test_misfortunes_of_tasks_lose_nothing(
     assert names(notes) == (["killed"] if kind is Killed else ["failed 1", "failed 2"])
     if kind is Killed:
         assert process_is_gone(int((notes / "killed").read_text()))
+
+
+def in_workers(session: Any, work: Callable[[Iterable[Any]], Iterator[Any]]) -> set[int]:
+    """The processes that run two tasks at the same time. Their results are what the work makes of some batches."""
+
+    def processes(batches: Iterable[Any]) -> Iterator[Any]:
+        time.sleep(0.3)  # so that neither process has time for both
+        for _ in work(batches):
+            pass
+        yield pyarrow.record_batch({"pid": pyarrow.array([os.getpid()], "int64")})
+
+    found = session.range(0, 1 << 16, 1, 2).mapInArrow(processes, "pid long").toArrow()
+    return set(found["pid"].to_pylist())
+
+
+def test_workers_are_kept_between_jobs(spark: Any, folder: Path, tmp_path: Path) -> None:
+    before = in_workers(spark, _one_row)
+    assert len(before) == 2
+    collect([folder], tmp_path / "out", engine=Spark(spark))
+    assert in_workers(spark, _one_row) == before, "each new one would import everything again"
+    # A job that leaves batches is what costs the workers.
+    in_workers(spark, lambda batches: iter([next(iter(batches))]))
+    assert not in_workers(spark, _one_row) & before
 
 
 class Twice:
@@ -183,15 +201,21 @@ def table(session: Any, column: list[Any], parts: int, kind: Any = None) -> Any:
 
 
 def test_reports_in_a_table_are_tallied(session: Any) -> None:
-    scheme = SCHEMES["TLH"]
+    scheme = ON_ENGINES["TLH"]
     reports = users_reports(scheme, 100)
     rows = table(session, [report.tobytes() for report in reports], 13, "binary")
     assert tally(rows, scheme, "value").to_bytes() == tally_of(scheme, reports).to_bytes()
+    dotted = rows.withColumnRenamed("value", "a.b")
+    assert tally(dotted, scheme, "a.b").to_bytes() == tally_of(scheme, reports).to_bytes()
 
 
 def test_tables_of_something_else_are_refused(spark: Any) -> None:
     with pytest.raises(ParameterError, match="column: unknown 'report'; valid: value"):
         tally(table(spark, [1], 1), SMALL)
+    with pytest.raises(ParameterError, match=r"table: expected a Spark DataFrame, such as .*, got dict"):
+        tally({"value": [1]}, SMALL, "value")
+    with pytest.raises(ParameterError, match="scheme: expected a Scheme, got None"):
+        tally(table(spark, [1], 1), None, "value")  # type: ignore[arg-type]
     with pytest.raises(ReportError):
         tally(table(spark, [None, bytes(SMALL.report_dtype.itemsize)], 1), SMALL, "value")
 
@@ -229,8 +253,8 @@ def test_texts_are_parsed_as_in_a_file(spark: Any, tmp_path: Path) -> None:
 def test_only_one_of_several_attempts_is_published(
     spark: Any, tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = engine.Gateway
-    monkeypatch.setattr(engine, "Gateway", lambda *given: KilledGateway(made(*given), notes))
+    made = tables.Gateway
+    monkeypatch.setattr(tables, "Gateway", lambda *given: KilledGateway(made(*given), notes))
     done = privatize(table(spark, [1, 2, 3], 1), "value", SMALL, tmp_path / "out")
     assert done.reports == 3
     assert names(tmp_path / "out") == ["part-00000.parquet"]

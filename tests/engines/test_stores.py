@@ -412,9 +412,41 @@ def test_a_damaged_stored_tally_is_named(store: Store, day: str, local: bytes) -
         Collected.read(address)
 
 
-def test_a_path_that_was_an_address_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(StateError, match="give an address as a text, not as a path"):
-        collect([Path("s3://bucket/day")], tmp_path / "out.tally")
+ODD = ["a b%20c+d", "ü✓", "x?y", "x#y:z@w", "it's \"<&>", "back\\slash"]
+"""Names that a store allows, and that lose something where they are taken for a URL."""
+
+
+def test_objects_with_odd_names_are_read_and_written(store: Store, folder: Path, tmp_path: Path) -> None:
+    content = (folder / "0.parquet").read_bytes()
+    for number, name in enumerate(ODD):
+        store.put(f"{number}/{name}/{name}.parquet", content)
+        address = f"s3://{BUCKET}/{number}/{name}"
+        assert collect([f"s3://{BUCKET}/{number}"], tmp_path / f"{number}.tally").added == 25
+        assert collect([f"{address}/{name}.parquet"], f"{address}.tally").added == 25
+        assert f"{number}/{name}.tally" in store.names()
+
+
+def test_an_object_with_an_empty_part_in_its_name_is_refused_by_name(
+    store: Store, day: str, folder: Path, tmp_path: Path
+) -> None:
+    store.put("day//0.parquet", (folder / "0.parquet").read_bytes())
+    for address in (day, f"{day}/0.parquet"):
+        with pytest.raises(
+            UnreachableError, match=r"s3://bucket/day//0\.parquet: pyarrow cannot read .* rename the object"
+        ):
+            collect([address], tmp_path / "out.tally", skip_bad=True)
+
+
+def test_a_tally_may_have_a_longer_name_in_a_store_than_on_a_disk(store: Store, day: str, local: bytes) -> None:
+    name = f"{'ü' * 300}.tally"
+    assert collect([day], f"s3://{BUCKET}/{name}").added == 68
+    assert store.get(name) == local
+
+
+def test_a_merged_tally_does_not_replace_an_input_that_is_spelled_otherwise(store: Store, day: str) -> None:
+    collect([day], f"s3://{BUCKET}/one.tally")
+    with pytest.raises(ParameterError, match="the result would overwrite an input file"):
+        merge_files([f"s3://{BUCKET}/one.tally"], f"S3://{BUCKET}//one.tally", overwrite=True)
 
 
 # --- the command line ---------------------------------------------------------------------------------------------
@@ -470,6 +502,27 @@ def nowhere() -> str:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+
+def test_without_any_credentials_the_message_names_those_that_s3_needs(
+    store: Store, day: str, local: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.signed_only = True
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as without:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+            without.delenv(name, raising=False)
+        for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+            without.setenv(name, str(tmp_path / "absent"))
+        code, result, message = run(f"collect {day} --out out.tally --skip-bad")
+    assert store.unsigned > 0
+    assert (code, result) == (1, "")
+    assert "access denied; check the credentials" in message
+    assert "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE" in message
+    assert not list(tmp_path.glob("*out*"))
+    stores._s3.cache_clear()
+    assert run(f"collect {day} --out out.tally")[0] == 0
+    assert (tmp_path / "out.tally").read_bytes() == local
 
 
 @pytest.mark.full

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -53,6 +55,25 @@ def test_states_survive_the_journey(scheme: Scheme, tmp_path: Path) -> None:
     wanted = merge(fold(scheme, [segment(path, 0, 2)], skip_bad=True), fold(scheme, [segment(path, 2, 4)]))
     assert state.to_bytes() == wanted.to_bytes()
     assert [each.group for each in state.skipped] == [1]
+
+
+def test_a_class_that_a_worker_does_not_have_is_told_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("a_module_of_yours")
+    exec("class Yours:\n    def __call__(self, task): return task", module.__dict__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    yours = module.__dict__["Yours"]()
+    job, own = pack_job(yours, merge), pack_job(len, merge)
+    task, plain = pack_task(0, yours), pack_task(0, "plain")
+    advice = "put the class in a module, .* and install the module on all workers"
+    for name, forget in [
+        ("Yours", lambda: monkeypatch.delattr(module, "Yours")),
+        ("a_module_of_yours", lambda: monkeypatch.delitem(sys.modules, module.__name__)),
+    ]:
+        forget()
+        workers._job.cache_clear()
+        for reply in (run(job, [plain]), run(own, [task]), combine(job, [run(own, [plain]), run(own, [plain])])):
+            with pytest.raises(StateError, match=f"a worker cannot load a class of yours .*{name}.*; {advice}"):
+                Wave().state(reply)
 
 
 def test_large_states_travel_compressed(tmp_path: Path) -> None:

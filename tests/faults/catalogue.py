@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
-from faults import searches, special
+from faults import answers, searches, slides, special, trees
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -2034,4 +2034,7 @@ FAULTS: list[Fault] = [
     *SKETCH,
     *(Fault(*plan) for plan in searches.PLANS),
     *(Fault(*plan) for plan in special.SPECIAL),
+    *(Fault(*plan) for plan in slides.PLANS),
+    *(Fault(*plan) for plan in answers.PLANS),
+    *(Fault(*plan) for plan in trees.PLANS),
 ]

@@ -316,7 +316,7 @@ def sketch_crowd(name: str) -> Detector:
 
 def _sketches_as_defined() -> Iterator[str]:
     # Rows with many users, with few, and with none.
-    for name in sorted(naive.SERVERS.keys() - set(ORACLES)):
+    for name in ("CM", "CS"):
         for rows, count in ((3, 90), (7, 5)):
             scheme = sketch(name, rows=rows)
             reports = scheme.privatize([i * i % 20 for i in range(count)], SeededRandom(1))

@@ -258,7 +258,7 @@ PLANS: list[Plan] = [
     (
         "group-of-the-next-ticket-in-bulk",
         "the same in bulk",
-        (Edit("core.grouped:Grouped.respond", 'side="right"', 'side="left"'),),
+        (Edit("core.grouped:Grouped._groups_of", "tickets >= end", "tickets > end"),),
         PEM,
         BULK,
     ),
@@ -329,8 +329,8 @@ PLANS: list[Plan] = [
         (
             Edit(
                 "core.grouped:Grouped.respond",
-                "draws.part(slice(first, last), place.columns,",
-                "draws.part(slice(first, last), places[0].columns,",
+                "draws.part(order[first:last], place.columns,",
+                "draws.part(order[first:last], places[0].columns,",
             ),
         ),
         TH,

@@ -35,7 +35,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": "a lot"}, "epsilon: expected a finite positive number"),
     ({"epsilon": 11}, "epsilon: expected at most the limit 10, got 11"),
     ({"epsilon": 3, "limits": Limits(epsilon="2.5")}, "epsilon: expected at most the limit 5/2"),
-    ({"epsilon": None, "target": 0.01}, r"target: expected a plausibly.Within or plausibly.Above, got float"),
+    (
+        {"epsilon": None, "target": 0.01},
+        r"target: expected a plausibly.Within, plausibly.Above or plausibly.QuantileWithin, got float",
+    ),
     ({"limits": {"memory": 5}}, r"limits: expected plausibly.Limits, got dict"),
     ({"skew": -1}, "skew: expected the exponent"),
     ({"skew": "even"}, "skew: expected .* or worst"),

@@ -20,6 +20,7 @@ import plausibly
 from drawn import drawn
 from plausibly import Estimates, ParameterError, SeededRandom, StateError, make
 from plausibly.core.history import Applied, Kind
+from plausibly.core.ordered_estimates import in_order
 from plausibly.core.steps import STEPS, Floats, apply, register
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,9 +35,14 @@ def some() -> Estimates:
     )
 
 
+def some_for(name: str) -> Estimates:
+    """Estimates to which a step applies: of items in order if it needs an order."""
+    return in_order(some(), plausibly.Integers(4), None) if STEPS[name].needs_order else some()
+
+
 @every_step
 def test_a_step_changes_the_values_and_nothing_else_but_the_variance(name: str) -> None:
-    before, after = some(), some().postprocess(name)
+    before, after = some(), some_for(name).postprocess(name)
     np.testing.assert_array_equal(after.values, apply(name, before.values, 12, before.variance)[0])
     assert after.items.tolist() == before.items.tolist()
     assert (after.n, after.complete, after.history) == (12, True, (Applied(name),))
@@ -45,7 +51,7 @@ def test_a_step_changes_the_values_and_nothing_else_but_the_variance(name: str) 
 
 @every_step
 def test_only_a_linear_step_keeps_the_variance(name: str) -> None:
-    after = some().postprocess(name)
+    after = some_for(name).postprocess(name)
     if name == "base":
         np.testing.assert_array_equal(after.variance, some().variance)
         after.interval()

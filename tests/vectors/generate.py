@@ -26,14 +26,17 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields, N, Tape
-from vectors import searches
+from vectors import searches, slides, trees
 
 FIRST = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 """The oracles that the files of the sketches have, in this order: vectors are never changed."""
 ORACLES = (*FIRST, "THE")
 SKETCHES = (*naive.SKETCHES, "BLOOM")
 SEARCHES = naive.SEARCHES
-NAMES = (*ORACLES, *SKETCHES, *SEARCHES)
+GROUPED = naive.GROUPED
+TREES = ("HH", "HAAR")
+IN_ORDER = ("SLIDE", *TREES)
+NAMES = (*ORACLES, *SKETCHES, *GROUPED)
 SPLITS = ("SFP-none", "SFP-users", "TH-users")
 """Searches that do not split the budget, in files of their own: the name of the scheme, and its split."""
 UNARY = ("SUE", "OUE", "THE")
@@ -145,6 +148,12 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     if name in (*SEARCHES, *SPLITS):
         yield from searches.settings(*name.split("-"))
         return
+    if name == "SLIDE":
+        yield from slides.settings()
+        return
+    if name in TREES:
+        yield from trees.settings(name)
+        return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
         yield epsilon, integers(d), {}
@@ -194,6 +203,8 @@ def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
     private = {"epsilon": epsilon}
     if domain["type"] in ("strings", "byte strings"):
         return {"strings": domain, **own}
+    if domain["type"] in naive.ORDERED:
+        return {**private, "ordered": domain, **own}
     if "oracle" in own:
         private, own = {}, {**own, "oracle": {**private, **own["oracle"]}}
     if domain["type"] == "integers":
@@ -287,6 +298,8 @@ def values_of(domain: Fields) -> list[naive.Value]:
         return list(KEYS)
     if domain["type"] in ("strings", "byte strings"):
         return list(searches.VALUES[str(domain)])
+    if domain["type"] in naive.ORDERED:
+        return slides.values_of(domain)
     d = domain["size"]
     return sorted({0, 1, 2 % d, d // 3, d // 2, d - 2, d - 1})
 
@@ -295,6 +308,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
     """Values and crafted tapes for one scheme: every edge of every draw for some, a sample for others."""
     fill = words(f"{scheme['scheme']}/{number}")
     private = scheme.get("oracle", scheme.get("letters", scheme))
+    private = private.get("oracles", [private])[0]
     private = private.get("oracle", private)  # a search may have a sketch
     if private["scheme"] in (*UNARY, "BLOOM"):
         d = words_of(scheme)
@@ -317,19 +331,19 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         yield next(values), Crafted(fill, {draw: place}, lie_at=coin if draw > coin else None)
     for _ in range(2):
         yield next(values), Crafted(fill, {})
-    if scheme["domain"]["type"] != "integers":
+    if scheme["domain"]["type"] != "integers" and scheme["scheme"] not in IN_ORDER:
         # A kept coin for each, because only the truth shows how a label or key was encoded.
         kept = bernoulli_edges(int(private["keep"])).index(0)
         for value in values_of(scheme["domain"]):
             yield value, Crafted(fill, {coin: kept})
-    if scheme["scheme"] in SEARCHES:
+    if scheme["scheme"] in GROUPED:
         # The same in every group: the first ticket of each, and its neighbours.
         weights = naive.weights_of(scheme)
         ends = [sum(weights[:i]) for i in range(len(weights) + 1)]
         for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
             yield next(values), Crafted(fill, {}, first=ticket)
-    if scheme["scheme"] in searches.OF_THEIR_OWN:
-        # The truth from every group, because only it shows the cell or the extension.
+    if scheme["scheme"] in (*searches.OF_THEIR_OWN, *IN_ORDER):
+        # The truth from every group, because only it shows the cell, the extension or the block.
         for start in ends[:-1]:
             for value in values_of(scheme["domain"]):
                 yield value, Crafted(fill, {}, first=start, honest=True)
@@ -350,7 +364,7 @@ def envelope(magic: bytes, scheme: Fields, count: int, payload: bytes) -> bytes:
 
 def payload_of(scheme: Fields, records: list[bytes]) -> bytes:
     """What an accumulator writes of its reports."""
-    if scheme["scheme"] in SEARCHES:
+    if scheme["scheme"] in GROUPED:
         users, parts = searches.by_part(scheme, records)
         return packed(users) + b"".join(payload_of(oracle, own) for oracle, own in parts)
     if keeps_records(scheme):
@@ -366,7 +380,11 @@ def keeps_records(scheme: Fields) -> bool:
 def fold(scheme: Fields, records: list[bytes]) -> list[int]:
     """The cells of an accumulator, by the definition of each scheme; those of a sketch row by row."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
-    if name in SKETCHES:
+    if name in ("products", "halves"):
+        # Only the products of the rows: sums of blocks are estimated from all of them.
+        cells = hadamard_cells(scheme, records, range(1, 2 ** scheme["coefficients"]))
+        return cells[: len(cells) // 2]
+    if name in (*SKETCHES, "blocks"):
         return [cell for own in by_row(scheme, records) for cell in fold_row(scheme, own)]
     if name == "DE":
         return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(d)]
@@ -419,6 +437,8 @@ def hadamard_cells(scheme: Fields, records: list[bytes], subsets: Iterable[int])
 
 def rows_of(scheme: Fields) -> int:
     """Among how many rows the users of a sketch are shared out; of Bloom filters cohorts, or all their functions."""
+    if scheme["scheme"] == "blocks":
+        return len(naive.offsets_of(scheme["width"]))
     if scheme["scheme"] == "BLOOM":
         return scheme["cohorts"] * (scheme["hashes"] if "oracle" in scheme else 1)
     return scheme["rows"]
@@ -428,6 +448,10 @@ def fold_row(scheme: Fields, own: list[bytes]) -> list[int]:
     """The cells of one row: the oracle's, or the sums of the bits of whole filters."""
     if "signs" in scheme:
         return fold_signs(scheme["oracle"], own)
+    if scheme["scheme"] == "blocks" and scheme["oracle"]["scheme"] == "HM":
+        # Only the products of the rows: sums of blocks are estimated from all of them.
+        cells = fold(scheme["oracle"], own)
+        return cells[: len(cells) // 2]
     if "oracle" in scheme:
         return fold(scheme["oracle"], own)
     return [sum(int.from_bytes(r, "little") >> i & 1 for r in own) for i in range(scheme["bits"])]
@@ -444,7 +468,7 @@ def by_row(scheme: Fields, records: list[bytes]) -> list[list[bytes]]:
 
 def numbers(scheme: Fields, records: list[bytes]) -> list[int]:
     """What a state says of its channels before their cells: how many users each has. Nothing if there is but one."""
-    return [len(own) for own in by_row(scheme, records)] if scheme["scheme"] in SKETCHES else []
+    return [len(own) for own in by_row(scheme, records)] if scheme["scheme"] in (*SKETCHES, "blocks") else []
 
 
 def packed(whole: list[int]) -> bytes:
@@ -484,7 +508,7 @@ def state(scheme: Fields, number: int, records: list[bytes]) -> Fields:
     """What a server makes of records: their batch, its cells or the records it keeps, its bytes."""
     entry: Fields = {"scheme": number, "records": [r.hex() for r in records]}
     entry["batch"] = envelope(BATCH_MAGIC, scheme, len(records), b"".join(records)).hex()
-    if scheme["scheme"] in SEARCHES:
+    if scheme["scheme"] in GROUPED:
         users, parts = searches.by_part(scheme, records)
         entry |= {"numbers": users, "parts": [payload_of(*part).hex() for part in parts]}
     elif keeps_records(scheme):
@@ -504,6 +528,8 @@ def broken_values(schemes: list[Fields]) -> Iterator[Fields]:
     kinds = {"integers": [-1, 1.5, True, None, "0", [0], {}, 2**53, -(2**31)], "labels": [0, None, True, ["yes"], 1.5]}
     kinds["keys"] = [None, 1.5, True, ["a"], {}, "\ud800", "a\udfff"]
     for number, scheme in enumerate(schemes):
+        if scheme["domain"]["type"] in naive.ORDERED:
+            yield from ({"scheme": number, "value": value} for value in slides.broken_values(scheme["domain"]))
         if scheme["scheme"] in SEARCHES:
             yield from ({"scheme": number, "value": value} for value in searches.broken_values(scheme["domain"]))
     for kind, wrong in kinds.items():
@@ -530,7 +556,7 @@ def broken_tapes(vectors: list[Fields], schemes: list[Fields]) -> Iterator[Field
 
 def words_of(scheme: Fields) -> int:
     """Words of one report, repeats aside."""
-    if scheme["scheme"] in SEARCHES:
+    if scheme["scheme"] in GROUPED:
         return searches.words_of(scheme)
     if scheme["scheme"] in SKETCHES:
         return 1 + (words_of(scheme["oracle"]) if "oracle" in scheme else scheme["bits"])
@@ -557,6 +583,12 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
 
     if name in SEARCHES:
         for why, client, fields in searches.broken_schemes(scheme):
+            yield {"why": why, "client": client, "fields": fields}
+    elif name == "SLIDE":
+        for why, client, fields in slides.broken_schemes(scheme):
+            yield {"why": why, "client": client, "fields": fields}
+    elif name in TREES:
+        for why, client, fields in trees.broken_schemes(scheme):
             yield {"why": why, "client": client, "fields": fields}
     elif "oracle" in scheme:
         yield from broken_sketches(scheme)
@@ -757,7 +789,7 @@ def broken_states(scheme: Fields, other: Fields, records: list[bytes]) -> Iterat
         flipped[place] ^= 1
         yield f"a bit of the {region} flipped", bytes(flipped)
     yield "a byte left over", whole + b"\0"
-    if scheme["scheme"] in SEARCHES:
+    if scheme["scheme"] in GROUPED:
         rest = payload[8 * len(naive.groups_of(scheme)) :]
         for why, count, forged in searches.broken_states(scheme, records, rest):
             yield why, envelope(STATE_MAGIC, scheme, count, forged)
@@ -812,7 +844,8 @@ def broken_channels(
 def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     """Records of the right size that no client of the scheme can have sent."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
-    if name in SEARCHES:
+    name = "HM" if name in ("products", "halves") else name
+    if name in GROUPED:
         for why, record in searches.broken_records(scheme, good):
             yield why, record
         first = naive.groups_of(scheme)[good[0]][0]["oracle"]
@@ -820,10 +853,11 @@ def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
         for why, record in broken_records(first, good[1:end]):
             yield why, good[:1] + record + good[end:]
         return
-    if name in SKETCHES:
+    if name in (*SKETCHES, "blocks"):
         head = naive.field_size(rows_of(scheme))
-        yield "a row too many", rows_of(scheme).to_bytes(head, "little") + good[head:]
-        yield "a row far outside", b"\xff" * head + good[head:]
+        what = "an offset" if name == "blocks" else "a row"
+        yield f"{what} too many", rows_of(scheme).to_bytes(head, "little") + good[head:]
+        yield f"{what} far outside", b"\xff" * head + good[head:]
         if "oracle" not in scheme:
             for bit in range(scheme["bits"], 8 * len(good[head:])):
                 yield "a spare bit set", good[:head] + (1 << bit).to_bytes(len(good) - head, "little")
@@ -935,6 +969,8 @@ def is_small(scheme: Fields) -> bool:
     domain = scheme["domain"]
     if scheme["scheme"] in SEARCHES:
         return all(is_small(scheme[field]) for field in naive.PARTS if field in scheme)
+    if scheme["scheme"] in IN_ORDER:
+        return naive.size_of(scheme["domain"]) <= 101
     if scheme["scheme"] in SKETCHES:
         return rows_of(scheme) <= 6 and ("oracle" not in scheme or is_small(scheme["oracle"]))
     if scheme["scheme"] == "FLH":

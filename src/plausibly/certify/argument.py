@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "cca0c026f66d55a4cac81efcbf2ddc44072bd8d514bdb05deed0d2f0413bb3d5"
+PROVED = "00a2500f47871dfe702b23ab01a0b1daea1b8d1693c56d412389981ec2e88e1b"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
@@ -230,6 +230,14 @@ def _rows(client: Any, items: int) -> bool:
     return client.rows >= 1 and client.split >= 1 and _within_conditions(client.oracle, client.size)
 
 
+def _blocks(client: Any, items: int) -> bool:
+    # Every value has a block of the oracle, at every offset.
+    sound = client.step >= 1 and client.offsets >= 1 and client.offsets * client.step == client.width
+    sound = sound and 1 <= client.length <= client.items
+    enough = client.blocks == (client.length - 1 + client.width - client.step) // client.width + 1
+    return sound and enough and _within_conditions(client.oracle, client.blocks + client.items - client.length)
+
+
 def _groups(client: Any, items: int) -> bool:
     parts = [part for group in client.groups for part in group]
     # No nested groups: their number of public draws would depend on the group.
@@ -259,6 +267,12 @@ def _extension(part: Any) -> bool:
     return _symbols(part) and fits and all(0 <= number < len(numbers) for number in numbers)
 
 
+def _half(part: Any) -> bool:
+    # Every value has a block of the oracle, and its sign is the bit above all blocks.
+    fits = part.width >= 2 and part.items <= part.order * part.width
+    return fits and type(part.randomizer) is device.HadamardMechanism and part.order == part.randomizer.order
+
+
 def _items_of(part: Any) -> int:
     # Upper bound of the items that a part gives to its oracle.
     if type(part) is device.Fold:
@@ -271,6 +285,8 @@ _PART_CONDITIONS: dict[type, Callable[[Any], bool]] = {
     device.Symbols: _symbols,
     device.Fold: lambda part: _symbols(part) and part.block >= 1 and part.blocks >= 1,
     device.Extension: _extension,
+    device.Width: lambda part: part.items >= 1,
+    device.Half: _half,
 }
 
 
@@ -293,5 +309,9 @@ _CONDITIONS: dict[type, Callable[[Any, int], bool]] = {
     device.RowSketch: _rows,
     device.SampledBloom: _rows,
     device.Bloom: lambda c, items: c.size >= 2 and c.hashes >= 1 and c.split >= 1,
+    device.Blocks: _blocks,
+    device.SquareWave: lambda c, items: (
+        items <= c.size and c.size >= 2 and c.near >= 1 and c.places == c.size + c.near - 1
+    ),
     device.Grouped: _groups,
 }

@@ -33,17 +33,10 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
     """Print an answer on the terminal: its table, then the number of reports, the privacy and any remarks."""
     if answer.source.simulated:
         console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
-    first, *others = answer.header()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    for (item, *texts), apart in zip(answer.lines(), answer.shown.apart, strict=True):
-        if apart and len(answer.shown) > 1:
-            table.add_row()
-        table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
-    if len(answer.estimates):
-        print_table(console, table)
+    if answer.panels:
+        _show_panels(console, answer)
+    elif len(answer.estimates):
+        print_table(console, _items_table(answer))
     else:
         console.print("Nothing found.", highlight=False)
     scheme, made = answer.source.scheme, answer.estimates
@@ -53,3 +46,32 @@ def show_answer(console: Console, answer: Answer, written: Sequence[Path] = ()) 
     console.print(f"\n{escape(' '.join([of, *after, *answer.notes(), *answer.needed()]))}", highlight=False)
     for path in written:
         console.print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)
+
+
+def _show_panels(console: Console, answer: Answer) -> None:
+    for place, asked in enumerate(answer.panels):
+        if place:
+            console.print()
+        shown = asked.short
+        names = shown.texts(answer.level)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column, name in enumerate(names):
+            table.add_column(escape(name), justify="right" if column else "left", no_wrap=True)
+        for texts in zip(*names.values(), strict=True):
+            table.add_row(*map(escape, texts))
+        print_table(console, table)
+        if len(shown) < len(asked):
+            console.print(f"… {len(shown):,} of {len(asked):,} items; --out FILE.csv has all", highlight=False)
+
+
+def _items_table(answer: Answer) -> Table:
+    first, *others = answer.header()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    for (item, *texts), apart in zip(answer.lines(), answer.shown.apart, strict=True):
+        if apart and len(answer.shown) > 1:
+            table.add_row()
+        table.add_row(escape(label_of(item)) or "[italic](empty)[/]", *map(escape, texts))
+    return table

@@ -11,6 +11,7 @@ from typing import Any
 from ..core.errors import ParameterError
 from ..core.wording import nearest, shown
 from ..engines import dask, spark
+from ..engines.masters import without_secrets
 from ..engines.processes import Processes
 from ..engines.running import Engine, State, Task, Threads
 
@@ -33,7 +34,7 @@ class Cluster:
 class Elsewhere:
     """The engine on the cluster at an address.
 
-    It connects when there are tasks: mistakes in the files are told first, and need no cluster.
+    It connects when there are tasks: mistakes in the files are reported first, and need no cluster.
     """
 
     cluster: Cluster
@@ -45,7 +46,7 @@ class Elsewhere:
         """Run the tasks of a command on the cluster; the connection ends with the iteration."""
         if not tasks:
             return
-        # Of no use here: about pandas, which the engine does not need.
+        # pyspark warns about the version of pandas, which the engine does not need.
         warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
         connection = self.cluster.connect(self.master)
         try:
@@ -78,7 +79,8 @@ def engine_of(name: str, master: str | None) -> Engine:
         if not master:
             raise ParameterError(f"--engine {name} needs --master, such as --master {CLUSTERS[name].example}")
         if not re.fullmatch(CLUSTERS[name].addresses, master):
-            raise ParameterError(f"--master: expected an address such as {CLUSTERS[name].example}, got {shown(master)}")
+            given = shown(without_secrets(master))
+            raise ParameterError(f"--master: expected an address such as {CLUSTERS[name].example}, got {given}")
         return Elsewhere(CLUSTERS[name], master)
     if name not in HERE:
         raise ParameterError(f"--engine: unknown {shown(name)}; {nearest(name, [*HERE, *CLUSTERS])}")

@@ -25,6 +25,7 @@ from .common import echo_json, exit_on_error, key_of, messages, progress, result
 from .engines import engine_of
 from .inputs import inputs_of
 from .options.estimate import EstimateOptions
+from .questions import ordered_answers
 
 
 def estimate(request: EstimateOptions) -> None:
@@ -40,9 +41,10 @@ def estimate(request: EstimateOptions) -> None:
             made = source.tally.estimate(asked, **({} if request.combine is None else {"combine": request.combine}))
             for step in request.postprocess or ():
                 made = _processed(made, step)
+            answers = ordered_answers(made, request)
             made = made if request.top is None else made.top(request.top)
             largest = max(1, len(made)) if request.show_all or request.top is not None else made.usual_number
-            answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit)
+            answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit, asked=answers)
             write_answer(console, answer, request.out or ())
     if request.as_json:
         echo_json(answer.to_dict())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,6 +16,7 @@ from ..core.words import Words
 from ..files.contents import SUFFIXES, Contents, contents_of
 from ..making import make
 from .common import key_of
+from .domains import ORDERED
 
 
 def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Contents | None]:
@@ -44,13 +46,23 @@ def scheme_of(named: str) -> Scheme:
             f"{shown(named)}: expected a scheme: a file (plausibly plan … --save scheme.json), "
             "or a text such as OLH:epsilon=1,domain_size=1000"
         )
-    parameters: dict[str, int | str] = {}
+    parameters: dict[str, Any] = {}
     for part in rest.split(","):
         key, equals, value = part.partition("=")
         if not (key and equals and value) or key in parameters:
             raise ParameterError(f"{shown(named)}: expected name=value once for each name, got {shown(part)}")
         parameters[key] = int(value) if value.isdecimal() else value
-    return make(name, **parameters)
+    return make(name, **_with_domain(parameters))
+
+
+def _with_domain(parameters: dict[str, Any]) -> dict[str, Any]:
+    # range=0..120 and the like stand for an ordered domain; commas separate parameters, so that bins need a file.
+    kinds = [kind for kind in parameters if kind in ORDERED and kind != "bins"]
+    if len(kinds) != 1:
+        return parameters
+    rest = {key: value for key, value in parameters.items() if key not in (*kinds, "other")}
+    other = {"true": True, "false": False}.get(given := str(parameters.get("other", "false")), given)
+    return rest | {"domain": ORDERED[kinds[0]](str(parameters[kinds[0]]), other=other)}
 
 
 def _read_scheme(path: Path) -> Scheme:

@@ -10,13 +10,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_suffix, folder_of, replacing
-from ..core.domain import Domain, Keys, Labels, Strings, steps_of
+from ..core.domain import Domain, Keys, Labels, Ordered, Strings, steps_of
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_changing, refuse_replacing
-from ..planner import Above, Limits, Plan, Within
+from ..planner import Above, Limits, Plan, QuantileWithin, Within
 from ..planner import plan as planned
 from ..planner.recommendation import short_text
+from ..planner.targets import Target
 from .common import echo_json, exit_on_error, messages, results
+from .domains import ORDERED
 from .inputs import inputs_of
 from .options.plan import PlanOptions
 from .spelling import spelled
@@ -57,19 +59,28 @@ def plan(request: PlanOptions) -> None:
 def _expect_sense(request: PlanOptions) -> None:
     # Refuse options without those that they belong to.
     named, lists = request.label or request.labels, "--label, --labels"
-    if request.within is not None and request.find is not None:
-        raise ParameterError("expected one target, got --within and --find")
+    targets = {"--within": request.within, "--find": request.find, "--quantile-within": request.quantile_within}
+    given = [name for name, value in targets.items() if value is not None]
+    if len(given) > 1:
+        raise ParameterError(f"expected one target, got {' and '.join(given)}")
     if request.within is None and (request.every or request.frequency != "0"):
         raise ParameterError("--frequency and --every need --within")
-    if request.within is None and request.find is None and request.confidence != "95%":
-        raise ParameterError("--confidence needs --within or --find")
-    if request.other and not (named or request.alphabet):
-        raise ParameterError(f"--other needs {lists} or --alphabet")
+    if not given and request.confidence != "95%":
+        raise ParameterError("--confidence needs --within, --find or --quantile-within")
+    if request.quantile_within is None and request.quantile != "0.5":
+        raise ParameterError("--quantile needs --quantile-within")
+    ordered = [name for name in ORDERED if getattr(request, name) is not None]
+    if request.other and not (named or request.alphabet or ordered):
+        raise ParameterError(f"--other needs {lists}, --alphabet, --range, --bins, --dates or --durations")
+    if request.infinite is not None and (not ordered or ordered == ["dates"]):
+        raise ParameterError("--infinite needs --range, --bins or --durations")
     if request.normalize is not None and not (named or request.keys or request.alphabet):
         raise ParameterError(f"--normalize needs {lists}, --keys or --alphabet")
 
 
-def _target(request: PlanOptions) -> Within | Above | None:
+def _target(request: PlanOptions) -> Target | None:
+    if request.quantile_within is not None:
+        return QuantileWithin(request.quantile, request.quantile_within, request.confidence)
     if request.within is not None:
         return Within(request.within, request.confidence, request.frequency, request.every)
     return None if request.find is None else Above(request.find, request.confidence)
@@ -82,13 +93,21 @@ def _domain(request: PlanOptions) -> Domain | int:
         "--label" if request.label else "--labels": _named(request.label, request.labels, request.other, steps),
         "--keys": Keys(normalize=steps) if request.keys else None,
         "--alphabet": _texts(request.alphabet, request.length, request.other, steps),
+        **{f"--{name}": _ordered(name, request) for name in ORDERED},
     }
     chosen = {name: domain for name, domain in given.items() if domain is not None}
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none"
-        raise ParameterError(f"expected one of --items, --label, --labels, --keys, --alphabet, got {got}")
+        kinds = ", ".join(f"--{name}" for name in ("items", "label", "labels", "keys", "alphabet", *ORDERED))
+        raise ParameterError(f"expected one of {kinds}, got {got}")
     [domain] = chosen.values()
     return domain
+
+
+def _ordered(name: str, request: PlanOptions) -> Ordered | None:
+    text = getattr(request, name)
+    options = {"infinite": request.infinite} if request.infinite is not None else {}
+    return None if text is None else ORDERED[name](text, other=request.other, **options)
 
 
 def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:

@@ -34,7 +34,7 @@ def _part(part: Part, request: Any) -> str:
 def _setting(setting: Setting, request: Any) -> str:
     name, value = _OPTIONS.get(setting.name, setting.name), setting.value
     if name == "target":
-        return "a target (--within or --find)"
+        return "a target (--within, --find or --quantile-within)"
     if name == "share":
         name = next((target for target in _TARGETS if getattr(request, target, None) is not None), name)
     if setting.of and type(request).__name__ != f"{setting.of.capitalize()}Options":

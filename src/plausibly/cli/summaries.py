@@ -11,7 +11,9 @@ SUMMARIES = {
         "sample": 'Write made-up visits for trying things out: a CSV file with a column "site" and one line per user.',
     },
     "Prepare a collection": {
-        "plan": "Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).",
+        "plan": (
+            "Recommend a scheme, from two of --users, --epsilon and a target (--within, --find or --quantile-within)."
+        ),
         "show": "Describe in words what a scheme protects, reveals and costs, for those who must sign it off.",
         "audit": (
             "Certify the ε of a scheme: run the client on every outcome of its private coins. "

@@ -16,10 +16,14 @@ import numpy.typing as npt
 
 from .arguments import as_bytes
 from .basis import Basis
+from .domain import InOrder
 from .errors import ReportError, StateError
 from .estimates import Estimates
+from .group_numbers import Misfit
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
+from .linear import linear_of
 from .memory import copied, unshared
+from .ordered_estimates import in_order
 from .parallel import in_chunks
 from .words import Words, kind_of
 
@@ -84,6 +88,15 @@ class Accumulator(ABC):
     def cells(self) -> int:
         """Number of counters of the accumulator; 0 if it keeps the reports themselves."""
         return 0
+
+    def lost_groups(self) -> list[Misfit]:
+        """The groups with far fewer or far more reports than their share, if the scheme has groups."""
+        return []
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences about reports of the accumulator that do not fit the scheme, such as a group that was lost."""
+        return ()
 
     # --- for accumulators made of others, and for decoders ------------------------------------------------------
     #
@@ -189,7 +202,7 @@ class Accumulator(ABC):
         values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
-        return Estimates(
+        found = Estimates(
             names,
             values,
             variance,
@@ -200,7 +213,12 @@ class Accumulator(ABC):
             ends=self.scheme.ends() if not options or self._usual(estimator) else None,
             collisions=unheld,
             basis=self._basis(estimator),
+            cautions=self.cautions,
         )
+        order = self.scheme.answers
+        if not (complete and isinstance(order, InOrder)):
+            return found
+        return in_order(found, order, linear_of(estimator, self.evidence, self.numbers, values))
 
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.

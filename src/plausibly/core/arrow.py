@@ -17,9 +17,9 @@ _OFFERS = ("to_arrow", "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__
 
 
 def arrow_chunks(given: Any, what: str, error: type[Exception]) -> list[Any] | None:
-    """The Arrow arrays of one type, at least one, of a column; None if it is no Arrow column.
+    """The Arrow arrays of a column, at least one and all of one type; None if this is not an Arrow column.
 
-    A table must have one column. Raise ``error`` for others; ``what`` names the argument in its message.
+    Raise ``error`` for a table of several columns; ``what`` names the argument in its message.
     """
     if _holds_objects(getattr(given, "dtype", None)) or not any(hasattr(given, offer) for offer in _OFFERS):
         return None
@@ -29,7 +29,7 @@ def arrow_chunks(given: Any, what: str, error: type[Exception]) -> list[Any] | N
     column = _taken(given, what, error)
     if column is None:
         return None
-    # Without chunks there is still a type.
+    # A column without chunks still has a type.
     chunks = (column.chunks or [column.combine_chunks()]) if hasattr(column, "chunks") else [column]
     if not str(column.type).startswith("struct<"):
         return list(chunks)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-_INK, _BARS, _APART, _FAINT, _GRID = "#222222", "#4477aa", "#999999", "#666666", "#dddddd"
+INK, BARS, APART, FAINT, GRID = "#222222", "#4477aa", "#999999", "#666666", "#dddddd"
+"""Colours of all charts: text and intervals, bars, the item for all other values, remarks, and lines behind."""
 _GAP = 0.6
 """Space, in rows, between the listed items and the item that stands apart."""
 
@@ -43,6 +44,11 @@ class BarChart:
     title: str | None
 
     @property
+    def height(self) -> float:
+        """Height of the bars in inches."""
+        return chart_size(len(self.labels))[1]
+
+    @property
     def hollow(self) -> Mask:
         """Mask of the bars that are hollow: their intervals contain 0, from the start or as an upper bound only."""
         return ~self.told if self.ends is None else ~self.told | ((self.ends[0] <= 0) & (self.ends[1] >= 0))
@@ -50,16 +56,16 @@ class BarChart:
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
         """Draw the bars on axes; if ``narrow``, with every label above its bar, for the width of a telephone."""
         rows = np.arange(len(self.values)) + _GAP * self.apart
-        fills = np.where(self.hollow, "white", np.where(self.apart, _APART, _BARS)).tolist()
-        edges = np.where(self.apart, _APART, _BARS).tolist()
+        fills = np.where(self.hollow, "white", np.where(self.apart, APART, BARS)).tolist()
+        edges = np.where(self.apart, APART, BARS).tolist()
         places, height = (rows + 0.2, 0.34) if narrow else (rows, 0.7)
         ax.set_axisbelow(True)
-        ax.grid(axis="x", color=_GRID, linewidth=0.6)
+        ax.grid(axis="x", color=GRID, linewidth=0.6)
         ax.barh(places, self.values, color=fills, edgecolor=edges, linewidth=0.8, height=height)
-        ax.axvline(0, color=_INK, linewidth=0.8)
+        ax.axvline(0, color=INK, linewidth=0.8)
         if self.ends is not None:
             errors = np.stack([self.values - self.ends[0], self.ends[1] - self.values])
-            ax.errorbar(self.values, places, xerr=errors, fmt="none", ecolor=_INK, elinewidth=1, capsize=2)
+            ax.errorbar(self.values, places, xerr=errors, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
         self._label(ax, rows, narrow)
         ax.set_ylim((rows[-1] if len(rows) else 0) + 0.6, -0.6)
         if self.title is not None:
@@ -99,6 +105,11 @@ def label_above(ax: Axes, rows: Floats, labels: Sequence[str]) -> None:
         text.set_bbox({"pad": 0.5, "facecolor": "white", "edgecolor": "none"})  # hides the line at zero
 
 
+def hide_spines(ax: Axes) -> None:
+    """Hide the lines around the axes at the top and on the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def chart_size(bars: int) -> tuple[float, float]:
     """Width and height in inches of a chart with ``bars`` bars."""
     return 8.0, 0.3 * bars + 1.4
@@ -107,8 +118,8 @@ def chart_size(bars: int) -> tuple[float, float]:
 def _add_shares(ax: Axes, n: int, ticks: int) -> None:
     # A second scale at the top, in percent of the reports.
     top = ax.secondary_xaxis("top", functions=(partial(np.multiply, 100 / n), partial(np.multiply, n / 100)))
-    top.set_xlabel("share of the reports", color=_FAINT)
+    top.set_xlabel("share of the reports", color=FAINT)
     top.xaxis.set_major_formatter("{x:g} %")
     top.locator_params(axis="x", nbins=ticks)
-    top.tick_params(axis="x", colors=_FAINT, length=3)
+    top.tick_params(axis="x", colors=FAINT, length=3)
     top.spines[:].set_visible(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ _PAIRS = 1 << 30
 
 
 class Candidates(Accumulator):
-    """The score of each candidate, of any number of reports. Its estimates are those of a tally that keeps them.
+    """One score for each candidate, from any number of reports. Estimates are those of a tally that keeps the reports.
 
     Made for schemes whose tallies keep their reports because the items cannot be listed. A score takes 8 bytes, however
     many reports it sums up, and scores add up. To other processes the scores travel without the candidates: there they
@@ -31,6 +31,13 @@ class Candidates(Accumulator):
         self._codes: Codes | None = codes
         self._scores: Scores = np.zeros(len(codes), dtype=np.int64)
         self._count = 0
+
+    @classmethod
+    def joined(cls, scheme: Scheme, codes: Codes, parts: Iterable[Accumulator]) -> Candidates:
+        """The scores of all candidates, from those of their parts in order. Each part has the same reports."""
+        whole, given = cls(scheme, codes), list(parts)
+        whole._scores, whole._count = np.concatenate([each.evidence for each in given]), len(given[0])
+        return whole
 
     def __len__(self) -> int:
         return self._count

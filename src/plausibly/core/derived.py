@@ -12,7 +12,7 @@ from .basis import Basis
 from .errors import ParameterError, StateError
 from .laws import Floats, of_ratio, of_sample, of_sum
 from .measured import SHOWN, Measured, expect_level, normal_interval
-from .wording import label_of, plural, shown
+from .wording import label_of, plural, shown, text_table
 
 Kind = TypeVar("Kind", bound=Measured)
 Whose = Literal["crowd", "population"]
@@ -80,10 +80,7 @@ class Derived(Measured):
         if self.variance is not None:
             low, high = ([self.written(end) for end in side.tolist()[:SHOWN]] for side in self.interval())
             columns.append([f"[{a}, {b}]" for a, b in zip(low, high, strict=True)])
-        widths = [max(map(len, column), default=0) for column in columns]
-        for name, *texts in zip(*columns, strict=True):
-            cells = [f"{text:>{width}}" for text, width in zip(texts, widths[1:], strict=True)]
-            lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
+        lines += [f"  {line}" for line in text_table(columns)]
         return "\n".join([*lines, *[f"  ... and {len(self) - SHOWN:,} more"] * (len(self) > SHOWN)])
 
 

@@ -28,6 +28,8 @@ from .words import Setting, Words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .ordered_answers import Distribution, Histogram, Quantiles, RangeCounts
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -49,7 +51,8 @@ class Estimates(Measured):
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
     the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
     ``ends`` has the least and the most that one report adds to an estimate; it tells how skewed the noise is.
-    ``collisions`` is the law of items without holders if all users share public hash functions.
+    ``collisions`` is the law of items without holders if all users share public hash functions. ``cautions`` are
+    sentences about reports that do not fit the scheme, such as a group whose reports were lost.
 
     Estimates of the same items from different crowds are added, subtracted and divided: ``monday + tuesday`` has the
     counts of both crowds together, ``tuesday - monday`` the differences of the counts, ``tuesday / monday`` their
@@ -63,12 +66,14 @@ class Estimates(Measured):
     arrangement: Arrangement = _PLAIN
     ends: tuple[float, float] | None = None
     collisions: Unheld | None = None
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
         steps = "".join(f", {step}" for step in self.history)
+        told = [f"  {each}" for each in self.cautions]
         if len(self) == 0:
-            return f"<estimates of {size}{steps}>"
+            return "\n".join([f"<estimates of {size}{steps}>", *told])
         shown = self.arranged(_SHOWN)
         digits = 0 if self.n >= 1000 else 1
         columns = [
@@ -84,9 +89,9 @@ class Estimates(Measured):
             lines.append("  ".join([f"  {name:<{widths[0]}}", *cells]))
         if len(self) > len(shown):
             choice = "; the intervals allow for this choice, those of to_frame() do not"
-            told = choice * (self.selection is None and shown.selection is not None and self.reported)
-            lines.append(f"  ... and {len(self) - len(shown):,} more{told}")
-        return "\n".join([*lines, *[f"  {_NOTHING}"] * (not self.reported)])
+            plain = choice * (self.selection is None and shown.selection is not None and self.reported)
+            lines.append(f"  ... and {len(self) - len(shown):,} more{plain}")
+        return "\n".join([*lines, *[f"  {_NOTHING}"] * (not self.reported), *told])
 
     @property
     def fractions(self) -> Floats:
@@ -152,6 +157,7 @@ class Estimates(Measured):
             ends=_widest(self.ends, other.ends),
             collisions=collisions_of([self, other], [1.0, 1.0]),
             basis=self.basis | other.basis,
+            cautions=tuple(dict.fromkeys([*self.cautions, *other.cautions])),
         )
 
     def __sub__(self, other: object) -> Derived:
@@ -241,7 +247,16 @@ class Estimates(Measured):
         complete, history = self.complete and len(order) == len(self), (*self.history, *steps)
         collisions = None if self.collisions is None else self.collisions.picked(order)
         return Estimates(
-            *given, self.n, complete, history, selected, self.arrangement, self.ends, collisions, basis=self.basis
+            *given,
+            self.n,
+            complete,
+            history,
+            selected,
+            self.arrangement,
+            self.ends,
+            collisions,
+            self.cautions,
+            basis=self.basis,
         )
 
     def _selection_of(self, order: npt.NDArray[np.intp], spared: int) -> Selection | None:
@@ -256,6 +271,11 @@ class Estimates(Measured):
         """Law of the estimates of items without holders."""
         return self.collisions or Noise.of_reports(self.standard_error, self.n, self.ends)
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the estimates are those of all items of an ordered domain, in their order."""
+        return False
+
     def postprocess(self, name: str, **options: Any) -> Estimates:
         """New estimates after a step of ``plausibly.POSTPROCESS``, by its name: ``postprocess("norm-sub")``.
 
@@ -265,6 +285,8 @@ class Estimates(Measured):
         applied = step.checked(options)
         if step.needs_total and not self.complete:
             raise StateError(f"{name} needs every item of the domain, got a part; estimate the whole domain first")
+        if step.needs_order and not self.in_order:
+            raise StateError(f"{name} needs values that have an order, such as numbers or dates, and all of them")
         if step.needs_variance and self.variance is None:
             gone = f"is gone after {history_text(self.history)}" if self.history else "these estimates do not have"
             raise StateError(f"{name} needs the variance, which {gone}; apply it to estimates that still have one")
@@ -273,6 +295,28 @@ class Estimates(Measured):
             raise StateError(f"{name} changes estimates whose items are already selected; apply it before that")
         history = (*self.history, applied)
         return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
+
+    # --- questions about an order, which only OrderedEstimates answer -----------------------------------------
+
+    def ranges(self, ranges: Iterable[tuple[Any, Any]]) -> RangeCounts:
+        """Numbers of users in ranges, for all items of an ordered domain: see ``OrderedEstimates.ranges``."""
+        raise _without_order()
+
+    def binned(self, bins: Any = "auto") -> Histogram:
+        """Numbers of users in bins, for all items of an ordered domain: see ``OrderedEstimates.binned``."""
+        raise _without_order()
+
+    def cdf(self, *, simultaneous: bool = False) -> Distribution:
+        """The distribution function of all items of an ordered domain: see ``OrderedEstimates.cdf``."""
+        raise _without_order()
+
+    def quantiles(self, shares: Iterable[float] = (0.25, 0.5, 0.75)) -> Quantiles:
+        """Quantiles, for all items of an ordered domain: see ``OrderedEstimates.quantiles``."""
+        raise _without_order()
+
+    def mean(self) -> Row:
+        """The mean, for all items of an ordered domain: see ``OrderedEstimates.mean``."""
+        raise _without_order()
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
@@ -301,10 +345,10 @@ class Estimates(Measured):
         shown = self.shown_rows()
         if not self.reported:
             return [_NOTHING]
+        told = list(self.cautions)
         if self.variance is None:
             steps = without_steps(self.history, Kind.SELECTION, Kind.SEARCH)
-            return [f"No intervals: {history_text(steps)} leaves no variance."] * bool(steps)
-        told = []
+            return told + [f"No intervals: {history_text(steps)} leaves no variance."] * bool(steps)
         if self.selection is not None:
             told.append(_PICKED)
         elif shown.selection is not None:
@@ -360,6 +404,12 @@ class Estimates(Measured):
             unit,
             title,
         )
+
+
+def _without_order() -> StateError:
+    return StateError(
+        "expected estimates of all items of an ordered domain, such as numbers or dates, got others; ask before top()"
+    )
 
 
 def _numbers(values: Floats, digits: int) -> list[str]:

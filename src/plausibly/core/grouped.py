@@ -25,6 +25,8 @@ from .records import RefusedReportsError, refuse_beyond, refuse_reports, unsigne
 from .scheme import Component, Encoded, Reports, Scheme
 from .words import Words, kind_of
 
+_FEW = 16
+"""Number of groups up to which comparing a ticket with each is faster than searching."""
 MOST_SCHEMES = 2**8
 """Maximum number of schemes in a list of them."""
 
@@ -166,30 +168,45 @@ class Grouped(Scheme):
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         tickets, refused, _ = draws.choose(sum(self.group_weights))
-        ends = np.cumsum(np.array(self.group_weights, dtype=np.uint64))
-        group_of = np.searchsorted(ends, tickets, side="right")
+        group_of = self._groups_of(tickets)
         out["group"] = group_of
-        # Group after group, so that each reads and writes a run.
-        order = np.argsort(group_of, kind="stable")
-        bounds = np.searchsorted(group_of[order], np.arange(len(self.groups) + 1))
-        rows, draws = values[order], draws.part(order, (slice(None),), draws.drawn)
+        # Group after group, so that each writes a run.
+        order, bounds = self._by_group(group_of)
         body = np.zeros((len(values), self._body_bytes), dtype=np.uint8)
         redo = [refused]
         for places, first, last in zip(self.places, bounds, bounds[1:], strict=False):
             for place in places if first < last else ():
                 part = self.parts[place.part]
                 reports = np.empty(last - first, dtype=part.scheme.report_dtype)
-                own = draws.part(slice(first, last), place.columns, place.drawn)
-                items = part.scheme.domain.encoded(part.items(rows[first:last]))
+                own = draws.part(order[first:last], place.columns, place.drawn)
+                items = part.scheme.domain.encoded(part.items(values[order[first:last]]))
                 redo.append(order[first + part.scheme.respond(items, own, reports)])
                 body[first:last, place.record] = reports.view(np.uint8).reshape(last - first, -1)
         out["body"][order] = body
         return np.unique(np.concatenate(redo))
 
+    def _groups_of(self, tickets: npt.NDArray[np.uint64]) -> npt.NDArray[np.integer[Any]]:
+        # In few bytes each, which are sorted by counting.
+        kind, ends = np.dtype(unsigned(len(self.groups))), np.cumsum(np.array(self.group_weights, dtype=np.uint64))
+        if len(ends) > _FEW:
+            return np.searchsorted(ends, tickets, side="right").astype(kind)
+        groups = np.zeros(len(tickets), dtype=kind)
+        for end in ends[:-1]:
+            groups += tickets >= end
+        return groups
+
+    def _by_group(self, groups: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.int64], list[int]]:
+        # The positions of the reports, sorted by group, and the boundaries between the groups.
+        numbers = np.bincount(groups, minlength=len(self.groups))
+        return np.argsort(groups, kind="stable"), [0, *np.cumsum(numbers).tolist()]
+
     def check(self, reports: Reports) -> None:
         refuse_beyond(reports["group"], len(self.groups), f"a group below {len(self.groups)}")
+        order, bounds = self._by_group(reports["group"])
         for number, places in enumerate(self.places):
-            chosen = np.flatnonzero(reports["group"] == number)
+            chosen = order[bounds[number] : bounds[number + 1]]
+            if not len(chosen):
+                continue
             body = reports["body"][chosen]
             end = places[-1].record.stop
             if body[:, end:].any():
@@ -210,17 +227,16 @@ class Grouped(Scheme):
 
     def records_by_part(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
         """The records of each part in grouped reports, omitting empty parts, and each group's number of reports."""
-        groups = reports["group"]
-        added = np.bincount(groups, minlength=len(self.groups))
-        order = np.argsort(groups, kind="stable")
-        ends = np.cumsum(added)
+        order, bounds = self._by_group(reports["group"])
         found: dict[int, list[Reports]] = {}
         for number, places in enumerate(self.places):
-            if added[number]:
-                body = reports["body"][order[ends[number] - added[number] : ends[number]]]
+            chosen = order[bounds[number] : bounds[number + 1]]
+            if len(chosen):
+                body = reports["body"][chosen]
                 for place in places:
                     found.setdefault(place.part, []).append(self.records(body, place))
-        return {part: np.concatenate(records) for part, records in found.items()}, added
+        joined = {part: own[0] if len(own) == 1 else np.concatenate(own) for part, own in found.items()}
+        return joined, np.diff(bounds)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         raise TypeError("a grouped scheme has no cells; fold the records of its parts")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .accumulator import Accumulator, expect_bytes
 from .errors import StateError
+from .group_numbers import Misfit, misfit_text, misfits
 from .laws import Codes, Floats
 from .parallel import in_chunks
 from .parts import Part, PartEvidence, part_decoder, scaled_up_with_unheld
@@ -28,6 +29,9 @@ class Groups(Protocol):
 
     @property
     def groups(self) -> Sequence[Sequence[int]]: ...
+
+    @property
+    def group_weights(self) -> Sequence[int]: ...
 
     def share(self, part: int) -> Fraction: ...
 
@@ -62,6 +66,19 @@ class GroupedAccumulator(Accumulator):
     @property
     def cells(self) -> int:
         return sum(part.cells for part in self.parts)
+
+    def lost_groups(self) -> list[Misfit]:
+        """The groups with far fewer or far more reports than their share, because some were lost or added.
+
+        The probability that a complete collection has any is at most one in a million.
+        """
+        return misfits(self.n.tolist(), self._groups.group_weights)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        names = [" and ".join(self._groups.parts[part].label for part in group) for group in self._groups.groups]
+        told = misfit_text(self.lost_groups(), names, len(self))
+        return (told,) if told else ()
 
     def estimate_part(
         self, number: int, items: Codes | None = None, options: Mapping[str, Any] = MappingProxyType({})

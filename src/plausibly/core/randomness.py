@@ -160,7 +160,7 @@ class Draws:
 
         ``drawn`` is the offset of the part's draw numbers within those of the report.
         """
-        heads = self.heads[chosen]
+        heads = self.heads[chosen] if isinstance(chosen, slice) else self.heads.take(chosen, axis=0)
         heads = np.hstack([heads[:, column] for column in columns]) if len(columns) != 1 else heads[:, columns[0]]
         numbers = np.arange(len(self.heads)) if self.chosen is None else self.chosen
         return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, numbers[chosen])

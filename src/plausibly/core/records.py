@@ -40,6 +40,8 @@ def records_in_column(reports: object, record: np.dtype[np.void]) -> object:
     if not hasattr(given, "to_list"):
         return reports
     listed = given.to_list()  # of pandas, with Python objects, or of Polars without pyarrow
+    if None in listed:
+        raise _missing(record.itemsize)
     if any(type(each) is not bytes or len(each) != record.itemsize for each in listed):
         raise _other_values(record.itemsize)
     return np.frombuffer(b"".join(listed), dtype=record)
@@ -55,8 +57,10 @@ def _decoded(array: Any) -> Any:
 
 def _bytes_of(array: Any, size: int) -> npt.NDArray[np.uint8]:
     kind = str(array.type)
-    if array.null_count or kind not in ("binary", "large_binary", f"fixed_size_binary[{size}]"):
+    if kind not in ("binary", "large_binary", f"fixed_size_binary[{size}]"):
         raise _other_values(size)
+    if array.null_count:
+        raise _missing(size)
     if not len(array):
         return np.zeros(0, dtype=np.uint8)
     if kind.startswith("fixed_size"):
@@ -65,6 +69,10 @@ def _bytes_of(array: Any, size: int) -> npt.NDArray[np.uint8]:
     if (np.diff(ends) != size).any():
         raise _other_values(size)
     return np.frombuffer(array.buffers()[2], dtype=np.uint8)[int(ends[0]) : int(ends[-1])]
+
+
+def _missing(size: int) -> ReportError:
+    return ReportError(f"reports: expected a column of records of {size} bytes, got missing values; drop their rows")
 
 
 def _other_values(size: int) -> ReportError:

@@ -434,6 +434,11 @@ class Scheme(ABC):
             yield {}
 
     @classmethod
+    def variants_in_order(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
+        """``variants`` of a scheme for a collection that asks for ranges of ordered items; by default the same."""
+        yield from cls.variants(epsilon, domain, memory)
+
+    @classmethod
     def variants_over(cls, oracle: Scheme, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
         """``variants`` of a scheme that reports through an oracle: keyword arguments besides oracle and domain."""
         yield from ()

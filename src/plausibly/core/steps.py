@@ -25,11 +25,13 @@ class Step:
 
     The function takes ``values`` of shape (..., d), a ``total`` of shape (..., 1) and a ``variance`` like the values,
     which may be None if that is its default. It returns new values and their variance, or new values alone if their
-    variance is unknown, as after every non-linear step. Keyword-only parameters are options.
+    variance is unknown, as after every non-linear step. Keyword-only parameters are options. ``needs_order``: it is for
+    items in order, and leaves the law of their sums.
     """
 
     name: str
     function: Callable[..., Changed]
+    needs_order: bool = False
 
     @property
     def description(self) -> str:
@@ -66,8 +68,10 @@ STEPS: dict[str, Step] = {}
 """Every step by its name, once ``plausibly.postprocess`` is imported."""
 
 
-def register(name: str, function: Callable[..., Changed]) -> None:
+def register(name: str, function: Callable[..., Changed], *, needs_order: bool = False) -> None:
     """Add a post-processing step to the registry of steps under a name, which must not be taken.
+
+    ``needs_order``: the step is for items in order, such as numbers or dates.
 
     Registering the same function again, or its new version from a module that is imported anew, replaces it.
     """
@@ -76,7 +80,7 @@ def register(name: str, function: Callable[..., Changed]) -> None:
     taken = STEPS.get(name)
     if taken is not None and _origin(taken.function) != _origin(function):
         raise ParameterError(f"name: {shown(name)} is already the name of a step; choose another name")
-    STEPS[name] = Step(name, function)
+    STEPS[name] = Step(name, function, needs_order)
 
 
 def _origin(function: Callable[..., object]) -> tuple[str | None, str | None]:

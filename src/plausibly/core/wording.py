@@ -153,6 +153,20 @@ def interval_texts(
     return [f"[{a:>{left}}, {b:>{right}}]" if sure else f"at most {b}" for a, b, sure in zip(*ends, told, strict=True)]
 
 
+def text_table(columns: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table of texts, given by columns: the first column to the left, the others to the right.
+
+    >>> text_table([["item", "ant"], ["estimate", "12"]])
+    ['item  estimate', 'ant         12']
+    """
+    widths = [max(map(len, column), default=0) for column in columns]
+    lines = []
+    for name, *texts in zip(*columns, strict=True):
+        cells = [f"{text:>{width}}" for text, width in zip(texts, widths[1:], strict=True)]
+        lines.append("  ".join([f"{name:<{widths[0]}}", *cells]))
+    return lines
+
+
 def plural(count: int, unit: str) -> str:
     """The wording of a count with its unit.
 

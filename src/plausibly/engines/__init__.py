@@ -1,7 +1,7 @@
 """Collecting files of reports into tallies, on all cores of this machine or on an engine of your own.
 
 ``collect``, ``ask`` and ``merge_files`` work on files. An `Engine` decides where the reports are read; ``fold`` and
-``merge`` are all that it runs. Described in docs/files.md.
+``merge`` are all that it runs. Described in docs/files.md and docs/engines.md.
 """
 
 from .asking import ask

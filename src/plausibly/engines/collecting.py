@@ -20,7 +20,7 @@ from ..files.places import exists, working_path
 from ..files.stores import is_address
 from ..files.tallies import Collected, SimulatedError
 from .folding import fold, merge
-from .running import Engine, Progress, Threads
+from .running import Engine, Progress, Threads, expect_engine
 from .sent import Sent
 from .survey import survey
 
@@ -81,6 +81,7 @@ def collect(
     The ``engine`` decides where the reports are read; the result does not depend on it. ``progress`` is called with
     the number of reports that are done, skipped ones included, and of all reports.
     """
+    expect_engine(engine)
     working = working_path(output)
     with locked(working, name=output):
         sweep_unfinished(working)

@@ -21,6 +21,7 @@ from ..core.operating_system import sync_folder
 from ..core.scheme import Scheme
 from ..core.words import kind_of
 from ..files.privatizing import Privatized, privatize_values
+from ..files.stores import is_address, local_path, was_address
 from ..files.values import values_of_arrays
 
 _ATTEMPTS, _LOCK = ".attempts", ".reports"
@@ -93,10 +94,14 @@ def attempts_in(out: str | Path) -> Iterator[Path]:
 
     Refuse a folder that has such reports already, and a second call at the same time.
     """
-    if "://" in str(out):
-        raise ParameterError(f"{out}: expected a folder that all machines share; upload its files afterwards")
-    out = expect_folder_name(Path(out))
-    new = not out.exists()
+    if is_address(out) or was_address(out):
+        raise ParameterError(
+            "out: expected a folder that all machines share, got an address in a store; upload its files afterwards"
+        )
+    out = expect_folder_name(local_path(out))
+    if out.exists() and not out.is_dir():
+        raise ParameterError(f"{out}: expected a folder, got a file")
+    new = [each for each in (out, *out.parents) if not each.exists()]
     out.mkdir(parents=True, exist_ok=True)
     attempts = out / _ATTEMPTS
     folder = attempts / os.urandom(_TOKEN).hex()
@@ -104,16 +109,16 @@ def attempts_in(out: str | Path) -> Iterator[Path]:
         with locked(out / _LOCK):
             _refuse_earlier(out, attempts)
             try:
-                # What calls that were killed have left: nobody publishes it any more.
+                # Attempts of killed calls are never published.
                 shutil.rmtree(attempts, ignore_errors=True)
                 folder.mkdir(parents=True, mode=0o700)
                 yield folder.absolute()
             finally:
                 shutil.rmtree(attempts, ignore_errors=True)
     finally:
-        if new:
-            with suppress(OSError):  # it has reports
-                out.rmdir()
+        with suppress(OSError):  # they have reports
+            for each in new:
+                each.rmdir()
 
 
 def _refuse_earlier(out: Path, attempts: Path) -> None:
@@ -134,7 +139,8 @@ def publish(folder: Path, winners: Sequence[Attempt]) -> Privatized:
     found = [winner for winner in winners if winner.reports]
     if not found:
         missing = sum(each.skipped for each in winners)
-        raise ParameterError(f"expected values, got none; {missing:,} {'is' if missing == 1 else 'are'} missing")
+        why = f"every value is missing ({missing:,})" if missing else "the table is empty"
+        raise ParameterError(f"expected values, got none; {why}")
     for winner in found:
         if not (folder / winner.file).is_file():
             raise StateError(

@@ -20,6 +20,15 @@ _REACHED, _ANSWERED = 10.0, 30.0
 """Maximum number of seconds until a machine accepts a connection, and until a cluster is ready."""
 
 
+def without_secrets(master: str) -> str:
+    """The address of a cluster for messages, without its token or password.
+
+    >>> without_secrets("sc://host:15002/;token=abc")
+    'sc://host:15002'
+    """
+    return re.sub("//.*@", "//", re.split("/*[;?]", master)[0])
+
+
 def expect_reachable(master: str, port: int) -> None:
     """Refuse an address such as ``sc://host:15002`` where nothing accepts a connection."""
     try:
@@ -27,13 +36,14 @@ def expect_reachable(master: str, port: int) -> None:
         host, port = parts.hostname or "", parts.port or port
     except ValueError:
         host = ""
+    name = without_secrets(master)
     if not host:
-        raise StateError(f"{master}: expected an address like {master.partition('://')[0]}://host:{port}")
+        raise StateError(f"{name}: expected an address like {name.partition('://')[0]}://host:{port}")
     try:
         socket.create_connection((host, port), timeout=_REACHED).close()
     except OSError as error:
         reason = error.strerror or "no answer in time"
-        raise StateError(f"{master}: {host} port {port} does not answer ({reason}); start the cluster there") from None
+        raise StateError(f"{name}: {host} port {port} does not answer ({reason}); start the cluster there") from None
 
 
 def answer_of(call: Callable[[], T], master: str) -> T:
@@ -47,12 +57,13 @@ def answer_of(call: Callable[[], T], master: str) -> T:
         except BaseException as error:
             raised.append(error)
 
-    # No library lets us limit the time, and a thread that waits for ever must not keep the process.
+    # No library lets us limit the time, and a thread that waits for ever must not keep the process alive.
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(_ANSWERED)
     if thread.is_alive():
-        raise StateError(f"{master}: no answer within {_ANSWERED:.0f} seconds; check that a cluster is running there")
+        name = without_secrets(master)
+        raise StateError(f"{name}: no answer within {_ANSWERED:.0f} seconds; check that a cluster is running there")
     if raised:
         raise raised[0]
     return found[0]
@@ -75,6 +86,11 @@ def gave_up(engine: str, error: Exception) -> StateError:
         return StateError(
             f"the workers of {engine} cannot import {absent[1]}; "
             f"install plausibly {__version__} and pyarrow on all of them"
+        )
+    if "deserialization of the task graph" in text:
+        return StateError(
+            f"the scheduler of {engine} cannot load the tasks; "
+            f"install plausibly {__version__} and pyarrow there, too, and start it again"
         )
     found = re.findall(r"^(?:[\w.]*\.)?(\w+(?:Error|Exception|Interrupt): .+)$", text, re.MULTILINE)
     reason = found[0] if found else (text.strip().splitlines() or [type(error).__name__])[0]

@@ -14,6 +14,7 @@ from ..files.places import exists, same_place, working_path
 from ..files.tallies import Collected, SimulatedError
 from .folding import merge
 from .running import Progress
+from .survey import expect_list
 
 
 def merge_files(
@@ -32,6 +33,7 @@ def merge_files(
     reports would be counted twice. With a ``key``, all inputs must have been written with it, and so is the output.
     ``progress`` is called with the number of files merged so far, and their total number.
     """
+    expect_list(inputs)
     if not inputs:
         raise ParameterError("expected tally files to merge, got none")
     for place, path in enumerate(inputs):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from ..core.arguments import whole_number
-from ..core.errors import StateError
+from ..core.errors import ParameterError, StateError
 from ..core.parallel import in_chunks
+from ..core.words import Words, kind_of
 from .workers import Wave, pack_job, pack_task, run
 
 Task = TypeVar("Task")
@@ -19,6 +20,7 @@ Progress = Callable[[int, int], None]
 """Called with the amount done, and with the total."""
 
 
+@runtime_checkable
 class Engine(Protocol):
     """A way to run tasks, which may merge their states.
 
@@ -34,6 +36,12 @@ class Engine(Protocol):
         An engine may yield ``work(task)`` for each task, or merge the states of several tasks first. The caller saves
         its progress between two states, so a state should not take minutes. An error of a task ends the iteration.
         """
+
+
+def expect_engine(engine: Engine) -> None:
+    """Refuse an engine that cannot run tasks, such as the name of an engine or its class."""
+    if isinstance(engine, type) or not isinstance(engine, Engine):
+        raise ParameterError(Words("engine: expected an engine, which has a method reduce, got ", kind_of(engine)))
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Threads:
 class Executors:
     """The engine that runs on any executor: a pool of processes, or that of mpi4py, Dask or Ray.
 
-    ``slots`` is the number of tasks that the executor has at a time; twice the number of its workers keeps all busy.
+    ``slots`` is the number of tasks that the executor holds at a time; twice its number of workers keeps all busy.
     The caller starts the executor and shuts it down. A pool of processes must start them with "spawn" or
     "forkserver": forked copies of a process with threads may hang.
     """

@@ -17,38 +17,42 @@ class Sent:
 
     def __init__(self, found: Survey, state: Collected, progress: Progress | None, most: int | None = None) -> None:
         missing = found.missing(state)
-        self._found, self._tasks = found, found.tasks(missing, most)
+        self._found, self.tasks = found, found.tasks(missing, most)
         self._progress = progress or (lambda done, total: None)
-        self._done = len(state)
-        self._total = self._done + found.count(missing)
+        self.done = len(state)
+        self.total = self.done + found.count(missing)
         self._identities = {each.name: identity for identity, each in found.files.items()}
         self._places: dict[str, list[tuple[int, int, int]]] = {}
-        for number, task in enumerate(self._tasks):
+        for number, task in enumerate(self.tasks):
             for each in task:
                 self._places.setdefault(each.identity, []).append((each.first, each.last, number))
 
     def parts(self, engine: Engine, work: Callable[[Task], Collected]) -> Iterator[Collected]:
         """The states that the engine returns for the tasks that were sent, each of them checked."""
-        for part in engine.reduce(work, merge, self._tasks):
-            self._found.expect_counted(part)
-            self._expect_whole(part)
-            yield part
-            self._done += len(part) + sum(each.reports or 0 for each in part.skipped)
-            self._progress(self._done, self._total)
+        for part in engine.reduce(work, merge, self.tasks):
+            yield self.checked(part)
+            self._progress(self.done, self.total)
+
+    def checked(self, part: Collected) -> Collected:
+        """A state that the engine returned for some of the tasks. Refuse one that cannot be right."""
+        self._found.expect_counted(part)
+        self._expect_whole(part)
+        self.done += len(part) + sum(each.reports or 0 for each in part.skipped)
+        return part
 
     def complete(self, state: Collected) -> Collected:
         """The state with all row groups that were sent, and those skipped in the order of the files. Refuse others."""
         self._found.expect_complete(state)
-        if self._done < self._total:  # the number of reports in an unreadable file is unknown
-            self._progress(self._total, self._total)
+        if self.done < self.total:  # the number of reports in an unreadable file is unknown
+            self._progress(self.total, self.total)
         skipped = self._found.in_order(state.skipped)
         return state if skipped == state.skipped else replace(state, skipped=skipped)
 
     def _expect_whole(self, part: Collected) -> None:
-        # Refuse a state with some of the row groups of a task but not all; those listed as skipped count.
+        # Refuse a state with some row groups of a task but not all. Those listed as skipped count as present.
         skipped = {(each.file, each.group) for each in part.skipped}
         for number in sorted(set(self._begun(part))):
-            for each in self._tasks[number]:
+            for each in self.tasks[number]:
                 name = self._found.files[each.identity].name
                 if (name, None) in skipped:
                     continue

@@ -11,10 +11,11 @@ from ..core.errors import ParameterError, ReportError, StateError
 from ..core.parallel import in_order, thread_count
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped
+from ..core.words import Words, kind_of
 from ..files.authentication import Key
-from ..files.openers import LocalFile, Source, opener_of
+from ..files.openers import LocalFile, Opener, Source, opener_of
 from ..files.reports import DamagedError, ReportFile
-from ..files.stores import is_address, is_hidden, local_path, stored_files
+from ..files.stores import AS_TEXT, is_address, is_hidden, local_path, stored_files, was_address
 from ..files.tallies import Collected, SimulatedError, ranges_without
 from .folding import Segment, expect_scheme_of
 
@@ -191,11 +192,14 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
     """
     found: list[Source] = []
     empty: str | Path | None = None
+    expect_list(inputs)
     for given in inputs:
         if is_address(given):
             found += stored_files(given)
             continue
         if not isinstance(given, str | Path):
+            if not isinstance(given, Opener):
+                raise ParameterError(Words("inputs: expected paths, addresses or openers, got ", kind_of(given)))
             found.append(given)
             continue
         path = local_path(given)
@@ -207,13 +211,20 @@ def report_files(inputs: Iterable[Source]) -> list[Source]:
         elif path.exists():
             found.append(path)
         else:
-            address = is_address(str(given).replace(":/", "://", 1))
-            raise StateError(f"{given}: no such file or folder{'; give an address as a text, not as a path' * address}")
+            raise StateError(f"{given}: no such file or folder{f'; {AS_TEXT}' * was_address(given)}")
     if empty is not None and not found:
         raise StateError(f"{empty}: expected a folder of files that end in .parquet, got none; name one with reports")
     if not found:
         raise ParameterError("expected files of reports or folders of them, got none")
     return found
+
+
+def expect_list(inputs: Iterable[object]) -> None:
+    """Refuse a single path where a list of files is expected: a text would be taken for a list of letters."""
+    if isinstance(inputs, str | bytes | Path):
+        raise ParameterError(
+            Words("inputs: expected a list of files or folders, got one ", kind_of(inputs), "; put it in brackets")
+        )
 
 
 def _from_anywhere(source: Source) -> Source:

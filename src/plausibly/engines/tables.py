@@ -12,7 +12,7 @@ from ..core.arrow import arrow_chunks
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
-from ..core.words import Setting, Words
+from ..core.words import Setting, Words, kind_of
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ def _converted(column: Any) -> list[Any]:
         return [pyarrow.array(column)] if len(column) else []
     except pyarrow.ArrowException:  # its message may show a value
         raise ParameterError("column: expected values of one type, got several") from None
+
+
+def expect_table(table: object, member: str, expected: str) -> None:
+    """Refuse a table without the member that all tables of an engine have."""
+    if not hasattr(table, member):
+        raise ParameterError(Words(f"table: expected {expected}, got ", kind_of(table)))
 
 
 def expect_column(column: str, columns: list[str]) -> None:

@@ -54,7 +54,7 @@ def run(job: bytes, tasks: Iterable[bytes]) -> bytes:
     """The reply of a worker: the merged state of these tasks, of which there is at least one."""
     packed = list(tasks)
     numbers = tuple(number for each in packed for number in _label(each).tasks)
-    return _reply(job, numbers, map(_content, packed))
+    return _reply(job, numbers, map(_loaded, packed))
 
 
 def run_on(job: bytes, number: int, given: object) -> bytes:
@@ -155,7 +155,7 @@ def _label(packed: bytes) -> _Label:
 
 
 def _content(packed: bytes) -> Any:
-    # Workers are trusted: they run our code on the user's data, and whoever controls them controls the result.
+    # Unpickling trusts the workers, as the result does: a hostile worker could return any counts.
     (length,) = _PREFIX.unpack_from(packed)
     size, body = _label(packed).size, memoryview(packed)[_PREFIX.size + length :]
     return pickle.loads(_codec().decompress(body, decompressed_size=size) if size else body)
@@ -164,8 +164,19 @@ def _content(packed: bytes) -> Any:
 @lru_cache(maxsize=1)
 def _job(job: bytes) -> tuple[Work, Merge]:
     # The same for all tasks of a collection, and large if the scheme lists many labels.
-    work, merge = _content(job)
+    work, merge = _loaded(job)
     return work, merge
+
+
+def _loaded(packed: bytes) -> Any:
+    # A job or a task, which may have objects of classes that are not ours.
+    try:
+        return _content(packed)
+    except (AttributeError, ModuleNotFoundError) as error:
+        raise StateError(
+            f"a worker cannot load a class of yours ({error}); put the class in a module, not in a script or a "
+            "notebook, and install the module on all workers"
+        ) from None
 
 
 def _codec() -> Any:

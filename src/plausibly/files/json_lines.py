@@ -47,11 +47,14 @@ class _Repeating(dict[str, Any]):
 class JsonColumn:
     """The values of a field in JSON lines, or of several fields that are glued, in batches; None if null or absent.
 
-    Without a name, all lines are texts or numbers, or objects with the only field of the first object.
+    Without a name, all lines are texts or numbers, or objects with the only field of the first object. ``fractions``
+    allows numbers that are not whole.
     """
 
-    def __init__(self, text: Text, fields: Sequence[str] | None, glue: Glue | None = None) -> None:
-        self._text, self._glue = text, glue
+    def __init__(
+        self, text: Text, fields: Sequence[str] | None, glue: Glue | None = None, *, fractions: bool = False
+    ) -> None:
+        self._text, self._glue, self._fractions = text, glue, fractions
         self._fields: list[str] = [] if fields is None else list(fields)
         """The fields to read; none if every line is a text or a number."""
         self._decided = fields is not None
@@ -92,7 +95,7 @@ class JsonColumn:
 
     def _by_lines(self, first: int, content: bytes) -> Batch:
         places: list[int] = []
-        found: list[str | int | None] = []
+        found: list[str | int | float | None] = []
         for line, written in enumerate(content.decode().removesuffix("\n").split("\n"), first):
             written = written.strip(" \t\r")
             if not written:
@@ -133,17 +136,30 @@ class JsonColumn:
             raise self._text.refused("not JSON; expected one complete object per line", line) from None
         return value
 
-    def _value(self, written: str, line: int) -> str | int | None:
+    def _value(self, written: str, line: int) -> str | int | float | None:
         value = self._parsed(written, line)
         if not self._fields:
-            return _text_or_number(self._text, value, line)
-        found = [_text_or_number(self._text, _field(self._text, value, name, line), line) for name in self._fields]
+            return self._text_or_number(value, line)
+        found = [self._text_or_number(_field(self._text, value, name, line), line) for name in self._fields]
         if self._glue is None:
             return found[0]
         try:
-            return self._glue.value(found)
+            return self._glue.value(found)  # type: ignore[arg-type]
         except SeparatorError:
             raise self._text.refused(self._glue.refusal, line) from None
+
+    def _text_or_number(self, value: object, line: int) -> str | int | float | None:
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, float) and math.isnan(value):
+            return None
+        if isinstance(value, float) and self._fractions:
+            return value
+        if not isinstance(value, int) or isinstance(value, bool):
+            kind = dict if isinstance(value, dict) else type(value)
+            expected = "a text or a number" if self._fractions else "a text or a whole number"
+            raise self._text.refused(f"expected {expected}, got {_KINDS[kind]}", line)
+        return value
 
 
 class _Arrow:
@@ -231,14 +247,3 @@ def _field(text: Text, value: object, column: str, line: int) -> object:
     if column not in value and almost_named(column, list(value)):
         raise text.refused(Words(f"no field {shown(column)}", almost_named(column, list(value))), line)
     return value.get(column)
-
-
-def _text_or_number(text: Text, value: object, line: int) -> str | int | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if not isinstance(value, int) or isinstance(value, bool):
-        kind = dict if isinstance(value, dict) else type(value)
-        raise text.refused(f"expected a text or a whole number, got {_KINDS[kind]}", line)
-    return value

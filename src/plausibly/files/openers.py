@@ -38,6 +38,7 @@ class Kept(Protocol):
         """The same open file at its beginning, without asking its store for it again."""
 
 
+@runtime_checkable
 class Opener(Protocol):
     """An opener of a stored file: the name that messages and tallies give the file, and how to open it.
 

@@ -1,4 +1,5 @@
-"""One column of a Parquet file as users' values, texts or whole numbers. Messages name the row and never show a value.
+"""One column of a Parquet file as users' values: texts, whole numbers or, for domains that take them, any numbers and
+times. Messages name the row and never show a value.
 
 The file is not trusted. Its metadata and page headers are checked before Arrow allocates the memory that they claim,
 and batches have few enough rows to stay small.
@@ -46,10 +47,11 @@ _DAMAGED = "the metadata of the Parquet file are cut off or damaged"
 class ParquetColumn:
     """The values of a Parquet column in batches, with their row numbers from 1; None for null.
 
-    The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes.
+    The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes, ``numbers`` one of
+    fractions, dates, times or durations.
     """
 
-    def __init__(self, source: Source, column: str | None, *, binary: bool = False) -> None:
+    def __init__(self, source: Source, column: str | None, *, binary: bool = False, numbers: bool = False) -> None:
         try:
             import pyarrow
             from pyarrow import parquet
@@ -74,7 +76,7 @@ class ParquetColumn:
         if b"plausibly.version" in said:
             raise self._refused("expected users' values, got reports; plausibly collect reads reports")
         self._place = self._found(list(schema.names), column)
-        if why := _unfit(schema.field(self._place).type, binary):
+        if why := _unfit(schema.field(self._place).type, binary, numbers):
             raise self._refused(why)
         self._name = schema.names[self._place]
 
@@ -268,25 +270,28 @@ class _Rows:
 
 
 def parquet_values(
-    source: Source, columns: Sequence[str] | None, glue: Glue | None, *, binary: bool
+    source: Source, columns: Sequence[str] | None, glue: Glue | None, *, binary: bool, numbers: bool = False
 ) -> ParquetColumn | GluedColumns:
     """The values of a column of a Parquet file, or of several that are glued, in batches."""
     if glue is None:
-        return ParquetColumn(source, None if columns is None else columns[0], binary=binary)
+        return ParquetColumn(source, None if columns is None else columns[0], binary=binary, numbers=numbers)
     return GluedColumns(source, glue, binary=False)
 
 
-def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool) -> Iterator[Batch]:
-    """The values in Arrow arrays in batches, with row numbers from 1. ``binary`` allows bytes."""
+def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool, numbers: bool) -> Iterator[Batch]:
+    """The values in Arrow arrays in batches, with row numbers from 1.
+
+    ``binary`` allows bytes, ``numbers`` fractions and times.
+    """
     done = 0
     for array in arrays:
-        if why := _unfit(array.type, binary):
+        if why := _unfit(array.type, binary, numbers):
             raise source.refused(why)
         yield Batch(range(done + 1, done + len(array) + 1), _plain_values(source, array, done))
         done += len(array)
 
 
-def _unfit(kind: Any, binary: bool) -> str:
+def _unfit(kind: Any, binary: bool, numbers: bool) -> str:
     # Why a column of this Arrow type has no values for us; empty if it may have.
     from pyarrow import string_view, types
 
@@ -296,15 +301,23 @@ def _unfit(kind: Any, binary: bool) -> str:
     bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
     if text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_):
         return ""
+    times = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind)
+    if numbers and (times or types.is_floating(kind) or types.is_decimal(kind)):
+        return ""
     # The name of a nested type would show the names of its fields.
     got = "a nested type" if types.is_nested(kind) else str(kind)
     why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
+    if numbers:
+        return f"expected a column of numbers, dates, durations or texts, got {got}"
     return f"expected a column of texts or whole numbers, got {got}{why}"
 
 
 def _plain_values(source: Source, column: Any, done: int) -> Column:
     with _as_text(source, column, done):
-        return arrow_column([column], str(column.type))
+        found = arrow_column([column], str(column.type))
+    if "float" in str(column.type) or str(column.type) == "double":
+        return Column([None if value is None or value != value else value for value in found.distinct])
+    return found
 
 
 @contextmanager
@@ -350,7 +363,7 @@ def _most_together(pages: Sequence[Page], rows: int) -> int:
 
 
 def _length(value: Any) -> int:
-    return 0 if value is None or isinstance(value, int) else len(value)
+    return len(value) if isinstance(value, str | bytes) else 0
 
 
 def _cuts(column: Column) -> Iterator[tuple[int, int]]:

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from ..core.atomic import expect_suffix, replacing
-from ..core.errors import ParameterError
-from .stores import expect_address, is_address, local_path, size_of_stored, upload
+from ..core.errors import ParameterError, StateError
+from .stores import AS_TEXT, canonical, expect_address, is_address, local_path, size_of_stored, upload, was_address
 
-_DIGITS, _LETTERS = 16, 60
-"""Maximum number of digits of an address's digest, and of letters of its end, in the name of its working file."""
+_DIGITS, _LETTERS, _BYTES = 16, 60, 120
+"""Maximum number of digits of an address's digest, and of letters and bytes of its end, in its working file's name."""
 
 
 def exists(place: str | Path) -> bool:
@@ -32,9 +32,11 @@ def size_of(place: str | Path) -> int:
 
 
 def same_place(one: str | Path, other: str | Path) -> bool:
-    """Whether two places are the same: two addresses by their text, two paths by what is there."""
+    """Whether two places are the same: two addresses by their spelling, two paths by what is there."""
+    if is_address(one) and is_address(other):
+        return canonical(one) == canonical(other)
     if is_address(one) or is_address(other):
-        return os.fspath(one) == os.fspath(other)
+        return False
     here, there = local_path(one), local_path(other)
     return here.resolve() == there.resolve() or (here.exists() and there.exists() and here.samefile(there))
 
@@ -61,12 +63,22 @@ def working_path(place: str | Path) -> Path:
     The file in the cache has the digest of the address in its name, so that the next call finds it.
     """
     if not is_address(place):
+        if was_address(place):
+            raise ParameterError(f"{place}: {AS_TEXT}")
         return local_path(place)
-    expect_address(place)
+    _, _, path = expect_address(place)
+    if not path or path.endswith("/"):
+        raise ParameterError(f"{place}: expected the name of a file, got a bucket or a folder")
     folder = cache_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    digest = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
-    return folder / f"{digest}-{PurePosixPath(place).name[-_LETTERS:]}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"{error.strerror}; a tally in a store needs a local folder for its lock and its saved state"
+        raise StateError(f"{folder}: {reason}, so name one that you can write to in XDG_CACHE_HOME") from None
+    digest = hashlib.sha256(canonical(place).encode()).hexdigest()[:_DIGITS]
+    # Disks limit the bytes of a name, of which a letter may have four.
+    end = PurePosixPath(path).name[-_LETTERS:].encode()[-_BYTES:].decode(errors="ignore")
+    return folder / f"{digest}-{end}"
 
 
 def cache_folder() -> Path:
@@ -86,11 +98,16 @@ def writing(place: str | Path) -> Iterator[Path]:
             yield unfinished
         return
     owner, folder = os.getpid(), Path(tempfile.mkdtemp(prefix="plausibly-"))
-    unfinished = folder / PurePosixPath(place).name
+    unfinished = folder / "unfinished"  # names in a store may be longer than a disk allows
     try:
         yield unfinished
         if os.getpid() == owner:
             upload(unfinished, place)
+    except OSError as error:
+        # The error of a full disk names no file, and the temporary name means nothing to the user.
+        if error.errno is not None and error.filename in (None, str(unfinished)):
+            error.filename = tempfile.gettempdir()
+        raise
     finally:
         if os.getpid() == owner:  # a forked copy of this process must not remove the file
             shutil.rmtree(folder)

@@ -15,13 +15,18 @@ from errno import EACCES, EHOSTUNREACH, EIO, ENOENT
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeGuard
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from ..core.errors import StateError
+from ..core.errors import ParameterError, StateError
 from .unreachable import UnreachableError
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)/*(.*)", re.DOTALL)
-_KINDS = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+_LOCAL = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL | re.IGNORECASE)
+_WITH_BUCKETS = ("s3", "gs", "gcs")
+_KINDS = (*_WITH_BUCKETS, "abfs", "abfss", "hdfs", "viewfs")
+_BUCKET = re.compile("[^:@]*")
+_ACCOUNT = re.compile("([^:@]*@)?[^:@]*(:[0-9]*)?")
+"""The part of an address before its path: for buckets, and for stores on a host that may have an account and a port."""
 _ATTEMPTS = 5
 """Maximum number of attempts of a request that S3 answers with an error of its own, such as 500 or 503."""
 _CONNECT_SECONDS = 5.0
@@ -33,7 +38,8 @@ _CAUSES = (
     (
         ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE", "CREDENTIALS", "TOKEN", "status 403", "Permission"),
         EACCES,
-        "access denied; check the credentials in the environment, and what they may read, list and write",
+        "access denied; check the credentials in the environment (for S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+        "or AWS_PROFILE), and what they may read, list and write",
     ),
     (("NO_SUCH_BUCKET", "ContainerNotFound"), ENOENT, "there is no such bucket; check its name and the endpoint"),
     (
@@ -59,12 +65,35 @@ def is_address(given: object) -> TypeGuard[str]:
 
 
 def local_path(given: str | Path) -> Path:
-    """The path of a file or folder on this machine that is not stored elsewhere, also from ``file:///folder/name``."""
+    """The path of a file or folder on this machine that is not stored elsewhere, also from ``file:///folder/name``.
+
+    >>> local_path("file:///folder/a%20name").as_posix()
+    '/folder/a name'
+    """
     text = os.fspath(given)
     if not text.lower().startswith("file://"):
         return Path(given)
-    path = unquote(urlsplit(text).path)
+    found = _LOCAL.fullmatch(text)
+    if found is None:  # a host may have a password, which a message would show
+        raise ParameterError(
+            "file://: expected file:///folder/name, with the whole path, got a relative path or a host; "
+            "leave file:// out if the path is relative"
+        )
+    path = unquote(found[1])
     return Path(path[1:] if re.match("/[A-Za-z]:", path) else path)
+
+
+def was_address(given: str | Path) -> bool:
+    """Whether a path was made from an address, and has lost a slash.
+
+    >>> was_address(Path("s3://bucket/day")), was_address(Path("day")), was_address("s3://bucket/day")
+    (True, False, False)
+    """
+    return isinstance(given, Path) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", given.as_posix()) is not None
+
+
+AS_TEXT = "give an address as a text, not as a path"
+"""The advice to those who gave such a path."""
 
 
 def is_hidden(path: PurePosixPath | Path) -> bool:
@@ -139,7 +168,10 @@ def stored_files(address: str) -> list[StoredFile]:
             listed = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
         except FileNotFoundError:
             listed = []
-    inside = [PurePosixPath(each.path).relative_to(path) for each in listed if each.type == fs.FileType.File]
+    files = [each.path for each in listed if each.type == fs.FileType.File]
+    for each in files:
+        _expect_no_empty_part(f"{address.rstrip('/')}{each.removeprefix(path.rstrip('/'))}", each)
+    inside = [PurePosixPath(each).relative_to(path) for each in files]
     found = sorted(each for each in inside if each.suffix == ".parquet" and not is_hidden(each))
     if found:
         return [StoredFile(f"{address.rstrip('/')}/{each}") for each in found]
@@ -166,20 +198,46 @@ def upload(path: Path, address: str) -> None:
 
 
 def expect_address(address: str) -> tuple[str, str, str]:
-    """The kind, the bucket and the path of a stored file or folder. Refuse unknown kinds, and credentials."""
+    """The kind, the bucket and the path of a stored file or folder. Refuse unknown kinds, and credentials.
+
+    >>> expect_address("s3://bucket/day/monday.parquet")
+    ('s3', 'bucket', 'day/monday.parquet')
+    """
     found = _ADDRESS.fullmatch(address)
     assert found is not None
     kind, authority, path = found[1].lower(), found[2], found[3]
     if kind not in _KINDS:
         known = ", ".join(f"{each}://" for each in _KINDS)
         raise UnreachableError(f"{kind}://", f"unknown kind of address; expected a path, or one of {known}")
-    if ":" in authority.rpartition("@")[0] or "?" in address:
+    # Secret keys may contain slashes: the part before the first slash need not end in "@".
+    expected = _BUCKET if kind in _WITH_BUCKETS else _ACCOUNT
+    if not expected.fullmatch(authority) or re.search(r"\?[^/]*=", path):
         # Messages, logs and tallies contain the names of files.
         reason = "the address has credentials or options, which messages would show; set them in the environment"
         raise UnreachableError(f"{kind}://", reason)
     if not authority and kind != "hdfs":
         raise UnreachableError(address, f"the address names no bucket; expected one such as {kind}://bucket/day")
+    try:
+        address.encode()
+    except UnicodeEncodeError:
+        raise UnreachableError(f"{kind}://", "expected an address that has a UTF-8 form; rename the object") from None
+    _expect_no_empty_part(address, path.rstrip("/"))
     return kind, authority, path
+
+
+def canonical(address: str) -> str:
+    """The address of a stored file in the spelling that stands for all others.
+
+    >>> canonical("S3://bucket//day.tally")
+    's3://bucket/day.tally'
+    """
+    kind, authority, path = expect_address(address)
+    return f"{kind}://{authority}/{path}"
+
+
+def _expect_no_empty_part(address: str, path: str) -> None:
+    if "//" in path:
+        raise UnreachableError(address, "pyarrow cannot read an object with // in its name; rename the object")
 
 
 def _stored(address: str) -> tuple[Any, str]:

@@ -175,7 +175,9 @@ class Values:
             raise reading.source.refused(why, f"{reading.unit} {last + (not skipped)}")
 
     def _present(self, chunk: Chunk) -> Chunk:
-        if None not in chunk.column.distinct:
+        if not any(value is None for value in chunk.column.distinct):
+            return chunk
+        if self._domain.takes_missing and not self._skip:
             return chunk
         absent = [value is None for value in chunk.column.distinct]
         if not self._skip:
@@ -188,25 +190,40 @@ class Values:
     def _alike(self, chunk: Chunk) -> Chunk:
         # All values have one type: a number among texts is a mistake, and would be another item.
         distinct = chunk.column.distinct
+        if self._domain.takes_arrays:
+            return self._not_long(chunk)
         self._kind = kind = self._kind or type(distinct[0])
         if set(map(type, distinct)) != {kind}:
             expected, got = ("a text", "a number") if kind is str else ("a number", "a text")
             wrong = [type(value) is not kind for value in distinct]
             chunk = chunk.without(wrong, f"expected {expected} as in the rows before, got {got}")
             distinct = chunk.column.distinct
-        if kind is not int and max(map(len, distinct), default=0) > LONGEST_VALUE:
-            why = f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one"
-            chunk = chunk.without([len(value) > LONGEST_VALUE for value in distinct], why)
-        return chunk
+        return chunk if kind is int else self._not_long(chunk)
+
+    def _not_long(self, chunk: Chunk) -> Chunk:
+        long = [isinstance(value, str | bytes) and len(value) > LONGEST_VALUE for value in chunk.column.distinct]
+        return chunk.without(long, f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one")
 
     def _converted(self, chunk: Chunk) -> Chunk:
         if self._kind is not str and self._kind is self._domain.item_type:
             return chunk
+        if self._domain.takes_arrays:
+            # Numbers and times are values already, texts have to be read.
+            chunk, parsed = self._accepted(chunk, self._parsed)
+            return replace(chunk, column=Column(parsed, chunk.column.index))
         # A number becomes its text, as in a CSV file, which does not distinguish numbers from texts.
         if self._kind is int:
             chunk = replace(chunk, column=Column(list(map(str, chunk.column.distinct)), chunk.column.index))
         chunk, parsed = self._accepted(chunk, self._domain.parse)
         return replace(chunk, column=Column(parsed, chunk.column.index))
+
+    def _parsed(self, items: list[Any]) -> list[Any]:
+        if not any(isinstance(item, str) for item in items):
+            return items
+        # In one call, with a valid text in the place of everything else, so that positions are right.
+        valid = str(self._domain.examples(1)[0])
+        parsed = self._domain.parse([item if isinstance(item, str) else valid for item in items])
+        return [read if isinstance(item, str) else item for read, item in zip(parsed, items, strict=True)]
 
     def encodable(self, chunk: Chunk, domain: Domain) -> Chunk:
         """The chunk without the values that the domain cannot encode."""
@@ -280,7 +297,7 @@ def values_of_arrays(arrays: Iterable[Any], name: str, *, domain: Domain, missin
     The same values are missing, refused and converted as in a Parquet file; messages call the part ``name``.
     """
     source = Source(name)
-    batches = array_batches(source, arrays, binary=domain.item_type is bytes)
+    batches = array_batches(source, arrays, binary=domain.item_type is bytes, numbers=domain.takes_arrays)
     return Values(_Reading(source, batches, "row", 0), domain=domain, skip=skips_missing(missing), may_be_empty=True)
 
 
@@ -319,9 +336,13 @@ def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Fault
             )
         )
     if kind == "parquet":
-        return _Reading(given, parquet_values(given, columns, glue, binary=domain.item_type is bytes), "row", 0)
+        numbers = domain.takes_arrays
+        batches = parquet_values(given, columns, glue, binary=domain.item_type is bytes, numbers=numbers)
+        return _Reading(given, batches, "row", 0)
     if kind == "ndjson":
-        return _Reading(given, JsonColumn(Text(given), columns, glue), "line", 0)
+        return _Reading(
+            given, JsonColumn(Text(given), columns, glue, fractions=domain.takes_arrays and glue is None), "line", 0
+        )
     if kind == "lines":
         return _Reading(given, plain_lines(Text(given)), "line", 0)
     usual = "\t" if kind == "tsv" else ","

@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.estimates import MOST_BARS, Estimates
+from ..core.ordered_answers import OrderedAnswer
 from ..core.wording import plural, visible
 from .answers import Answer
-from .charts import chart, page_tree, svg_of
+from .charts import chart, page_tree, panel_chart, svg_of
 from .html import SIMULATED, Html, document, picture, tag
 
 MOST_ROWS = 1000
@@ -26,7 +27,14 @@ def answer_page(answer: Answer) -> str:
     return document(
         title,
         _header(title, answer),
-        tag("main", *_chart(answer), _numbers(answer), *_tree(answer), *_reading(answer), _rests_on(answer)),
+        tag(
+            "main",
+            *(_panels if answer.panels else _chart)(answer),
+            _numbers(answer),
+            *_tree(answer),
+            *_reading(answer),
+            _rests_on(answer),
+        ),
         tag("footer", tag("p", "Written by plausibly.")),
         tag("script", Html(_SCRIPT)),
         style=_STYLE,
@@ -58,6 +66,31 @@ def _chart(answer: Answer) -> Iterator[Html]:
         yield tag("section", tag("h2", heading), tag("p", answer.good_for(), class_="about"), drawn, id="chart")
 
 
+def _panels(answer: Answer) -> Iterator[Html]:
+    # One section for each question about the order: its chart, and its table.
+    for place, asked in enumerate(answer.panels):
+        said = [tag("h2", asked.heading), *(tag("p", remark, class_="about") for remark in asked.remarks())]
+        if asked.drawn:
+            wide, narrow = (svg_of(panel_chart(answer, asked, narrow=each)) for each in (False, True))
+            alt = f"{asked.heading} with intervals. The numbers are in the table below."
+            said.append(picture(wide, narrow=narrow, label=asked.heading, alt=alt, class_="chart"))
+        shown = asked.short
+        said.append(_texts(shown, answer.level))
+        if len(shown) < len(asked):
+            said.append(tag("p", f"{len(shown):,} of {len(asked):,} items, evenly spaced.", class_="aside"))
+        yield tag("section", *said, id="chart" if place == 0 else f"panel-{place}")
+
+
+def _texts(asked: OrderedAnswer, level: float) -> Html:
+    first, *others = asked.texts(level).items()
+    head = tag("tr", tag("th", first[0]), *(tag("th", name, class_="figure") for name, _ in others))
+    rows = [
+        tag("tr", tag("td", _item(item)), *(tag("td", text, class_="figure") for text in texts))
+        for item, *texts in zip(first[1], *(texts for _, texts in others), strict=True)
+    ]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="stacks"), class_="wide")
+
+
 def _tree(answer: Answer) -> Iterator[Html]:
     if answer.found is not None and answer.found.trace:
         alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
@@ -86,7 +119,9 @@ def _numbers(answer: Answer) -> Html:
         notes = [*(["Nothing found: no string stands out from the noise."] if answer.found is not None else []), *notes]
         paragraphs = [tag("p", note, class_="about") for note in [*notes, *answer.needed()] or ["Nothing to list."]]
         return tag("section", tag("h2", "Result"), *paragraphs, id="numbers")
-    said = [tag("h2", "In numbers"), *(tag("p", note, class_="about") for note in notes)]
+    heading = "Single items" if answer.panels else "In numbers"
+    told = [] if answer.panels else notes
+    said = [tag("h2", heading), *(tag("p", note, class_="about") for note in told)]
     said.append(_table(answer, answer.charted))
     if answer.found is not None and answer.found.p_values is not None and answer.interval is not None:
         said.append(tag("p", _P_VALUES, class_="aside"))

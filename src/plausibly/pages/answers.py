@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
+from math import exp, isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from ..core.estimates import MOST_BARS, Estimates, Floats
 from ..core.history import Kind, history_text, without_steps
+from ..core.ordered_answers import OrderedAnswer
+from ..core.ordered_estimates import OrderedEstimates
 from ..core.scheme import Scheme
 from ..core.skipped import Skipped, left_out
 from ..core.wording import count_text, decimal, interval_texts, plural, visible
@@ -47,7 +49,8 @@ class Answer:
     ``level`` is the confidence level of the intervals. Tables and charts show at most the ``largest`` largest items;
     files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
     ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural. ``detectable`` is
-    the smallest share of users with which the search finds a string, if it is known.
+    the smallest share of users with which the search finds a string, if it is known. ``asked`` are answers to questions
+    about an order; they are shown instead of single items.
     """
 
     estimates: Estimates
@@ -58,6 +61,7 @@ class Answer:
     title: str | None = None
     unit: str = "users"
     detectable: float | None = None
+    asked: tuple[OrderedAnswer, ...] = ()
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
@@ -93,6 +97,14 @@ class Answer:
         """The estimates that the chart of the answer shows."""
         return self.estimates.arranged(max(1, min(self.largest, len(self.estimates), MOST_BARS)))
 
+    @cached_property
+    def panels(self) -> tuple[OrderedAnswer, ...]:
+        """Answers about an order that tables and charts show: those asked for, or many items in bins."""
+        made = self.estimates
+        if self.asked or not isinstance(made, OrderedEstimates):
+            return self.asked
+        return (made.binned(),) if made.binnable and self.largest == made.usual_number else ()
+
     def columns(self) -> dict[str, npt.NDArray[Any] | None]:
         """The answer's columns of numbers by name; None for a column without values."""
         made = self.estimates
@@ -124,6 +136,7 @@ class Answer:
             **({} if self.found is None else {"significance": self.significance}),
             "history": list(map(str, made.history)),
             "skipped": [vars(each) for each in self.source.skipped],
+            **({"cautions": list(made.cautions)} if made.cautions else {}),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,7 +144,8 @@ class Answer:
         names = ["item", *(columns := self.columns())]
         lists = [column.tolist() if column is not None else [None] * len(self.estimates) for column in columns.values()]
         rows = zip(plain_items(self.estimates), *lists, strict=True)
-        return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]}
+        own = {each.question: answer_rows(each, self.level) for each in self.asked}
+        return self.facts() | {"estimates": [dict(zip(names, row, strict=True)) for row in rows]} | own
 
     def header(self) -> tuple[str, ...]:
         """The column names of the answer's table, on its page and on the terminal."""
@@ -200,7 +214,12 @@ class Answer:
 
     def notes(self, *, picked: bool = True) -> list[str]:
         """Remarks for the reader of the answer; ``picked``: also on the intervals of items picked for being large."""
-        made, told = self.estimates, []
+        made = self.estimates
+        told = list(made.cautions)
+        if self.panels:
+            remarks = [remark for each in self.panels for remark in each.remarks() if remark not in told]
+            left_out_files = [f"Left out when collecting: {left_out(self.source.skipped)}."] * bool(self.source.skipped)
+            return [*told, *dict.fromkeys(remarks), *left_out_files]
         if len(self.shown) < len(made):
             told.append(f"{self.selected_text()[0].upper()}{self.selected_text()[1:]}.")
         if self.interval is None:
@@ -236,6 +255,17 @@ class Answer:
             finds = f"a string that at least {100 * share:.2g} % of the {unit} have"
             told.append(f"With {reports}, the search reliably finds {finds}.")
         return [*told, "More reports or a larger ε reveal rarer strings."]
+
+
+def answer_rows(asked: OrderedAnswer, level: float) -> list[dict[str, Any]]:
+    """The rows of an answer about an order for JSON, without numbers that are not finite."""
+    columns = {"item": asked.items, **asked.columns(level)}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def scheme_facts(scheme: Scheme) -> dict[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.bar_chart import chart_size
 from ..core.errors import StateError
 from ..core.estimates import MOST_BARS
 from ..core.history import Kind, without_steps
+from ..core.ordered_answers import OrderedAnswer
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
 from .answers import Answer
@@ -34,6 +36,8 @@ def chart(answer: Answer, *, narrow: bool = False) -> Figure:
     """The bar chart of the largest estimates of an answer, with a caption; ``narrow``: for the width of a telephone."""
     from matplotlib.figure import Figure
 
+    if drawable(answer):
+        return _panels(answer, drawable(answer), narrow=narrow)
     bars = max(1, min(answer.largest, len(answer.estimates), MOST_BARS))
     drawn = answer.estimates.chart(bars, level=answer.level, title=answer.title, unit=answer.unit)
     width, height = chart_size(max(len(drawn.labels), 1))
@@ -42,6 +46,38 @@ def chart(answer: Answer, *, narrow: bool = False) -> Figure:
     figure = Figure(figsize=(width, height + 0.3 + _BAND * answer.source.simulated), layout="constrained")
     drawn.draw(figure.subplots(), narrow=narrow)
     figure.supxlabel(_caption(answer, bars), x=0.01, ha="left", fontsize=9, color=_FAINT, parse_math=False)
+    if answer.source.simulated:
+        figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
+    return figure
+
+
+def drawable(answer: Answer) -> list[OrderedAnswer]:
+    """The answers about an order that have charts: all but a mean."""
+    return [each for each in answer.panels if each.drawn]
+
+
+def panel_chart(answer: Answer, asked: OrderedAnswer, *, narrow: bool = False) -> Figure:
+    """The chart of one answer about an order; ``narrow``: for the width of a telephone."""
+    return _panels(answer, [asked], narrow=narrow)
+
+
+def _panels(answer: Answer, asked: Sequence[OrderedAnswer], *, narrow: bool) -> Figure:
+    from matplotlib.figure import Figure
+
+    titles = [answer.title, *[None] * (len(asked) - 1)]
+    charts = [
+        each.chart(level=answer.level, title=title, unit=answer.unit) for each, title in zip(asked, titles, strict=True)
+    ]
+    heights = [each.height * (1.15 if narrow else 1.0) for each in charts]
+    simulated = _BAND * answer.source.simulated
+    figure = Figure(figsize=(NARROW if narrow else 8.0, sum(heights) + 0.3 + simulated), layout="constrained")
+    axes = figure.subplots(len(charts), squeeze=False, height_ratios=heights)[:, 0]
+    for ax, each in zip(axes, charts, strict=True):
+        each.draw(ax, narrow=narrow)
+    scheme = answer.source.scheme
+    steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
+    told = "; ".join([f"{scheme.name}, ε = {decimal(scheme.epsilon)}", *steps])
+    figure.supxlabel(told, x=0.01, ha="left", fontsize=9, color=_FAINT, parse_math=False)
     if answer.source.simulated:
         figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
     return figure

@@ -19,13 +19,16 @@ from ..core.atomic import folder_of, replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest, safe_cell, shown
 from .answer_page import answer_page
-from .answers import Answer, plain_items
+from .answers import Answer, answer_rows, plain_items
 from .charts import chart, save_chart, tree_chart
 
 
 def write_estimates(path: str | Path, answer: Answer) -> None:
     """Write or replace a file of estimates atomically: .csv, .parquet, .json, .png, .svg or .html."""
     path = check_name(path)
+    if answer.asked and path.suffix.lower() == ".parquet":
+        asked = " and ".join(each.question for each in answer.asked)
+        raise ParameterError(f"{path}: expected .csv or .json for {asked}, got .parquet, which has the counts of items")
     with replacing(path) as unfinished:
         _WRITERS[path.suffix.lower()](answer, unfinished)
 
@@ -55,6 +58,9 @@ _YES = {True: "true", False: "false"}
 
 
 def _write_csv(answer: Answer, path: Path) -> None:
+    if answer.asked:
+        _write_answers(answer, path)
+        return
     columns = answer.columns()
     constant: dict[str, Any] = {"level": answer.level if answer.interval else None, "reports": answer.estimates.n}
     constant["simulated"] = _YES[answer.source.simulated]
@@ -65,6 +71,21 @@ def _write_csv(answer: Answer, path: Path) -> None:
         writer.writerow(["item", *columns, *constant])
         for item, *numbers in zip(plain_items(answer.estimates), *lists, strict=True):
             writer.writerow([safe_cell(item), *numbers, *constant.values()])
+
+
+_COLUMNS = ("question", "item", "estimate", "standard_error", "low", "high", "share")
+
+
+def _write_answers(answer: Answer, path: Path) -> None:
+    # All answers about an order in one table. A quantile or a mean is a value of the domain, in its own units.
+    constant = [answer.level, answer.estimates.n, _YES[answer.source.simulated]]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow([*_COLUMNS, "level", "reports", "simulated"])
+        for asked in answer.asked:
+            for row in answer_rows(asked, answer.level):
+                own = {"question": asked.question, "estimate": row.get("value"), **row}
+                writer.writerow([*(safe_cell(own.get(name)) for name in _COLUMNS), *constant])
 
 
 def _cells(column: npt.NDArray[Any] | None, count: int) -> list[Any]:

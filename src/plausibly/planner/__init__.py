@@ -4,6 +4,6 @@ from .description import Description
 from .fakes import fakes_of
 from .planning import plan
 from .recommendation import Choice, Plan
-from .targets import Above, Limits, Within
+from .targets import Above, Limits, QuantileWithin, Within
 
-__all__ = ["Above", "Choice", "Description", "Limits", "Plan", "Within", "fakes_of", "plan"]
+__all__ = ["Above", "Choice", "Description", "Limits", "Plan", "QuantileWithin", "Within", "fakes_of", "plan"]

@@ -25,6 +25,15 @@ def oracles(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> lis
     return list(found.values())
 
 
+def in_order(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
+    """Candidates of a plan for ranges of ordered items, without shared hash functions; some have no law of ranges."""
+    found: dict[str, Scheme] = {}
+    for kind in _apart(kinds):
+        for scheme in _possible(kind, kind.variants_in_order(epsilon, domain, memory), epsilon=epsilon, domain=domain):
+            found.setdefault(repr(scheme), scheme)
+    return list(found.values())
+
+
 def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
     """Candidates of a plan with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []
@@ -48,6 +57,11 @@ def _cell_oracles(kinds: Kinds, width: int, epsilon: Fraction) -> Iterator[Schem
 
 
 def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: Any) -> Iterator[Scheme]:
+    # An error without a variance law cannot be compared.
+    return (scheme for scheme in _possible(kind, variants, **given) if scheme.linear)
+
+
+def _possible(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: Any) -> Iterator[Scheme]:
     # Only the possible ones: a scheme may not support a domain, an epsilon or a parameter.
     while True:
         try:
@@ -57,5 +71,4 @@ def _made(kind: type[Scheme], variants: Iterator[Mapping[str, Any]], **given: An
             scheme = kind(**given, **variant)
         except ParameterError:
             continue
-        if scheme.linear:  # an error without a variance law cannot be compared
-            yield scheme
+        yield scheme

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..catalog import CATALOG
 from ..core.domain import Facts
 from ..core.grouped import Grouped
+from ..core.linear import KnowsLinear
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
@@ -32,6 +34,7 @@ CANDIDATES = 1000
 """Assumed number of candidates if items cannot be listed."""
 _SKEW = 1.1
 _CONFIDENCE = 0.95
+_PREFIXES = 15
 _SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 _SEVERAL = 10
 _CERTAIN = 1e-9
@@ -163,6 +166,20 @@ class Description:
         return found
 
     @property
+    def up_to_a_value(self) -> list[tuple[int, float]]:
+        """Described half-width of the number of users up to a value, on average, for each number of users.
+
+        Empty for a scheme that is not made for values in order.
+        """
+        decoder = self.scheme.estimator()
+        if not isinstance(decoder, KnowsLinear):
+            return []
+        # Of a tally without reports only the number of users is known: they count as spread evenly.
+        size, evidence, z = self.scheme.size, self.scheme.accumulator().evidence, two_sided(_CONFIDENCE)
+        prefixes = (np.arange(size) <= np.linspace(0, size - 1, _PREFIXES + 2)[1:-1, None]).astype(np.float64)
+        return [(n, z * sqrt(decoder.linear(evidence, n).weighted(prefixes)[1].mean())) for n in self.users]
+
+    @property
     def finds(self) -> list[tuple[int, float]]:
         """Smallest share that the described search finds, for each number of users; empty without a formula."""
         if not isinstance(self.scheme, Search) or not self.scheme.prefix_levels:
@@ -269,6 +286,11 @@ class Description:
             facts.append(("", f"errors are for a {what} that you name and nobody holds"))
         else:
             facts.append(("", f"{told}, with 95 % confidence"))
+        if ranges := self.up_to_a_value:
+            told = ", ".join(f"±{percent(half / n)} of {n:,} users" for n, half in ranges)
+            facts.append(
+                ("up to a value", f"{told}, at 95 % and on average over all values; a range is a difference of two")
+            )
         for n, share in self.finds:
             length = self.scheme.strings.length if isinstance(self.scheme, Search) else 0
             words = f"word-like strings of up to {length} characters that at least {percent(share)} have"
@@ -378,6 +400,7 @@ class Description:
                 "fields": [asdict(each) for each in self.fields],
             },
             "errors": [asdict(each) for each in self.errors],
+            "up_to_a_value": [{"users": n, "half_width": half} for n, half in self.up_to_a_value],
             "finds": [{"users": n, "share": share} for n, share in self.finds],
             "influence": self.influence,
             "fakes": None if self.fakes is None else asdict(self.fakes),
@@ -468,6 +491,8 @@ def _pieces(scheme: Scheme) -> Iterator[Piece]:
 
 
 def _name(scheme: Scheme) -> str:
+    if scheme.name not in CATALOG and len(scheme.components) == 1:
+        return _name(scheme.components[0].scheme)  # it cannot be made by itself
     size = f" on {scheme.domain.size:,} items" if scheme.domain.size is not None else " on any texts"
     return f"{scheme.name}{size}" + "".join(f", over {_name(inside)}" for inside, _ in scheme.components)
 

@@ -65,13 +65,19 @@ class Aim:
     def reached(self, measure: float, n: int) -> float:
         """Target that an option of this variance reaches: an interval's half-width or the smallest detectable share."""
         target = self.target
-        assert target is not None
+        assert isinstance(target, Within | Above)
         confidence = float(target.confidence)
         if isinstance(target, Within):
             z = two_sided(confidence, self.asked if target.every else 1)
         else:
             z = one_sided(confidence, self.asked) + one_sided(confidence)
         return z * sqrt(measure) / n
+
+    @property
+    def goal(self) -> float:
+        """What an option has to reach: the share of users in the target."""
+        assert isinstance(self.target, Within | Above)
+        return float(self.target.share)
 
     def allows(self, costs: Cost) -> bool:
         """Whether an option's costs are within the limits."""
@@ -111,6 +117,15 @@ class Aim:
         options = self.options(epsilon, n, complete=False)
         found = [option for option in options if self.allows(option.costs)]
         return cheapest(found) if found else None
+
+    def others(self, options: Sequence[Option], first: Option) -> list[Option]:
+        """The best option of every scheme but the first one, among the allowed ones if there are any."""
+        found = []
+        for name in dict.fromkeys(option.scheme.name for option in options):
+            own = [option for option in options if option.scheme.name == name]
+            if name != first.scheme.name:
+                found.append(cheapest([option for option in own if self.allows(option.costs)] or own))
+        return sorted(found, key=lambda option: (not self.allows(option.costs), option.measure))
 
     def _which_limit(self, options: Sequence[Option]) -> str:
         most, memory = self.limits.report_bytes, self.limits.most_memory

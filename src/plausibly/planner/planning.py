@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import sqrt
 
 from ..core.arguments import whole_number
-from ..core.domain import Domain, Integers, Keys, Strings, as_domain
+from ..core.domain import Domain, InOrder, Integers, Keys, Strings, as_domain
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
@@ -16,13 +16,22 @@ from ..core.wording import decimal, percent, shown
 from ..core.words import Setting, Words, kind_of
 from .devices import device_notes
 from .options import Aim, Option, cheapest
+from .ordered_plan import OrderedAim, planned_order
 from .prediction import smallest_found
 from .reasons import notes, why_first, why_not
 from .recommendation import Choice, Plan
 from .search_plan import planned_search
 from .skew import Skew, checked_skew
 from .solving import MOST_USERS, fewest_users, least_epsilon
-from .targets import Above, Limits, Target, Within
+from .targets import Above, Limits, QuantileWithin, Target
+
+_TARGETS = "a plausibly.Within, plausibly.Above or plausibly.QuantileWithin"
+_NO_ORDER = Words(
+    "target: expected values that have an order, ",
+    Setting("range", "0..120", python="Ordered(...)"),
+    " for example, for ",
+    Setting("quantile_within", True, python="QuantileWithin(...)"),
+)
 
 
 def plan(
@@ -39,9 +48,10 @@ def plan(
 
     ``domain``: the number of items, a list of labels, ``Keys()`` for texts that you will ask about by name, or
     ``Strings(...)`` for texts that a search has to find. ``target``: ``Within("0.5 %")`` for intervals,
-    ``Above("0.1 %")`` to find common items. ``skew``: how unevenly users are spread over items, as the exponent of a
-    power law or "worst"; it matters if items share cells. ``hash_seed``: that of public hash functions, by default a
-    fresh one.
+    ``Above("0.1 %")`` to find common items. For ``Ordered(...)`` values schemes are compared by ranges, ``Within`` is
+    for the share of a range, and ``QuantileWithin(0.5, 2)`` for the median, in the units of the values. ``skew``: how
+    unevenly users are spread over items, as the exponent of a power law or "worst"; it matters if items share cells.
+    ``hash_seed``: that of public hash functions, by default a fresh one.
 
     >>> import plausibly
     >>> plausibly.plan(1000, 1_000_000, epsilon=1)
@@ -53,8 +63,8 @@ def plan(
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise ParameterError(Words("limits: expected plausibly.Limits, got ", kind_of(limits)))
-    if target is not None and not isinstance(target, Within | Above):
-        raise ParameterError(Words("target: expected a plausibly.Within or plausibly.Above, got ", kind_of(target)))
+    if target is not None and not isinstance(target, Target):
+        raise ParameterError(Words(f"target: expected {_TARGETS}, got ", kind_of(target)))
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
         got = [word for name in given for word in (" and ", Setting(name))][1:] or ["none of them"]
@@ -67,6 +77,11 @@ def plan(
         raise ParameterError(Words(Setting("epsilon"), limit))
     aim = Aim(_planned(real), target, limits, checked_skew(skew))
     seed = _fresh_seed() if hash_seed is None else whole_number("hash_seed", hash_seed, 0, 2**64 - 1)
+    # By type: ranges and quantiles need an order, which other domains do not have or, like codes, do not mean.
+    if isinstance(real, InOrder) and real.meant and not isinstance(target, Above):
+        return planned_order(OrderedAim(aim.domain, target, limits, aim.skew, real), n, eps)
+    if isinstance(target, QuantileWithin):
+        raise ParameterError(_NO_ORDER)
     # By type: the power of a search depends on an alphabet and a length, which other domains do not have.
     if isinstance(real, Strings):
         return planned_search(real, aim, n, eps, seed)
@@ -88,7 +103,7 @@ def plan(
         limits=limits,
         skew=aim.skew,
         best=best,
-        runners_up=tuple(_choice(o, n, real, seed, why_not(o, first, aim)) for o in _others(options, first, aim)),
+        runners_up=tuple(_choice(o, n, real, seed, why_not(o, first, aim)) for o in aim.others(options, first)),
         finds=smallest_found(first.prediction, n, aim.asked, confidence),
         notes=(*notes(first, options, aim), *device_notes(best.scheme)),
     )
@@ -105,9 +120,8 @@ def _fresh_seed() -> int:
 
 def _enough(aim: Aim, epsilon: Fraction, n: int) -> bool:
     # Judged by the recommended scheme: the last percent of accuracy is not worth a hundred times the bytes.
-    assert aim.target is not None
     first = aim.first(epsilon, n)
-    return first is not None and aim.reached(first.measure, n) <= float(aim.target.share)
+    return first is not None and aim.reached(first.measure, n) <= aim.goal
 
 
 def _least_epsilon(aim: Aim, n: int) -> Fraction:
@@ -137,16 +151,6 @@ def _never(best: Option) -> str:
     if best.prediction.assumes:
         return "items collide, whatever the number of users; more memory or longer reports would help"
     return f"even {MOST_USERS:,} users are not enough"
-
-
-def _others(options: list[Option], first: Option, aim: Aim) -> list[Option]:
-    # For every other scheme its best variant, among the allowed ones if there are any.
-    found = []
-    for name in dict.fromkeys(option.scheme.name for option in options):
-        own = [option for option in options if option.scheme.name == name]
-        if name != first.scheme.name:
-            found.append(cheapest([option for option in own if aim.allows(option.costs)] or own))
-    return sorted(found, key=lambda option: (not aim.allows(option.costs), option.measure))
 
 
 def _choice(option: Option, n: int, domain: Domain, seed: int, reason: str) -> Choice:

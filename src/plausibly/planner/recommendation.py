@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import sqrt
 from textwrap import fill
@@ -121,11 +121,11 @@ class Plan:
             "users": self.users,
             "epsilon": str(self.epsilon),
             "solved": self.solved,
-            "target": None if self.target is None else self.target.text,
+            "target": None if self.target is None else self._target_text,
             "limits": self.limits.to_dict(),
             "skew": self.skew,
             "recommended": self.best.to_dict(),
-            "half_width": {"nobody": self.half_width(), "1 %": self.half_width(0.01)},
+            "half_width": self._half_widths,
             "finds": self.finds,
             "finds_shorter": None
             if self.shorter is None
@@ -135,6 +135,10 @@ class Plan:
             "notes": list(self.notes),
             "scheme": self.scheme.to_dict(),
         }
+
+    @property
+    def _half_widths(self) -> dict[str, float]:
+        return {"nobody": self.half_width(), "1 %": self.half_width(0.01)}
 
     def to_json(self) -> str:
         """The plan's recommendation as JSON text; ``plausibly.from_json`` reads its "scheme"."""
@@ -170,15 +174,12 @@ class Plan:
 
     def facts(self) -> list[tuple[str, str]]:
         """Expected errors and costs of the recommended scheme, as names and values."""
-        best, costs, n = self.best, self.best.costs, self.users
+        best, n = self.best, self.users
         where = "over all items" if self.domain.size is not None else "for an item that nobody holds"
         counted = "a count"
         if self.domain.searchable:
             where, counted = "for a given string", "the count of a string that you name"
-        needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{n:,} users"}
-        found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
-        found += [] if self.target is None else [("target", self.target.text)]
-        confidence = 0.95 if self.target is None else float(self.target.confidence)
+        found, confidence = self._targeted(), self.confidence
         what = "strings" if self.domain.searchable else "items"
         finds = f"{what} held by at least {percent(self.finds)} of the users ({percent(confidence)} confidence)"
         if self.domain.searchable:
@@ -190,7 +191,6 @@ class Plan:
             finds = f"{finds}; {shorter}" if self.finds < 1 else f"only {shorter}"
         elif self.finds >= 1:
             finds = "nothing: there are too few users, or ε is too small"
-        state = f"{size_text(costs.state_bytes)} of state{', every report is kept' * costs.keeps_reports}"
         found += [
             (
                 "error",
@@ -198,13 +198,36 @@ class Plan:
             ),
             ("95 % interval", f"±{percent(self.half_width())}; ±{percent(self.half_width(0.01))} if 1 % hold the item"),
             ("finds", finds),
+            *self._paid(counted),
+        ]
+        if Prediction(self.scheme, self.skew).assumes:
+            found.append(("assumed", skew_in_words(self.skew, self.domain.size)))
+        return found
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of the recommendation: that of the target, or 95 %."""
+        return 0.95 if self.target is None else float(self.target.confidence)
+
+    @property
+    def _target_text(self) -> str:
+        return "" if self.target is None else self.target.text
+
+    def _targeted(self) -> list[tuple[str, str]]:
+        needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{self.users:,} users"}
+        found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
+        return found if self.target is None else [*found, ("target", self._target_text)]
+
+    def _paid(self, counted: str) -> list[tuple[str, str]]:
+        # Costs, and what a fake report does to what is counted.
+        best, costs = self.best, self.best.costs
+        state = f"{size_text(costs.state_bytes)} of state{', every report is kept' * costs.keeps_reports}"
+        found = [
             ("report", plural(costs.report_bytes, "byte")),
             ("server", f"{state}, {costs.time_text} of one core"),
         ]
         if best.influence is not None:
             found.append(("a fake report", f"moves {counted} by {at_most(best.influence)} users at most"))
-        if Prediction(self.scheme, self.skew).assumes:
-            found.append(("assumed", skew_in_words(self.skew, self.domain.size)))
         return found
 
     def __str__(self) -> str:
@@ -239,7 +262,16 @@ def expression(scheme: Scheme) -> str:
     words = words or [f"epsilon={_argument(scheme.epsilon)}"]
     words.append(scheme.domain.argument)
     words += [f"{name}={value if name == 'hash_seed' else repr(value)}" for name, value in named.items()]
+    words += [f"{name}={value}" for name, value in _chosen_lists(scheme).items()]
     return f"make({scheme.name!r}, {', '.join(words)})".replace("'", '"')
+
+
+def _chosen_lists(scheme: Scheme) -> dict[str, Any]:
+    # Lists of a scheme that do not follow from its domain.
+    lists = {name: value for name, value in scheme.parameters.items() if isinstance(value, list)}
+    own = {field.name for field in fields(scheme) if field.default is None} & lists.keys()
+    usual = replace(scheme, **dict.fromkeys(own)).parameters if own else {}  # type: ignore[arg-type]
+    return {name: lists[name] for name in lists if name in own and lists[name] != usual[name]}
 
 
 def short_text(scheme: Scheme) -> str | None:

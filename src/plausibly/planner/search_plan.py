@@ -20,7 +20,7 @@ from .reasons import PAPER
 from .recommendation import Choice, Plan
 from .search_power import LOOKED_FOR, extending_share, nats_per_character, share_up_to, typical_length
 from .solving import fewest_users, least_epsilon
-from .targets import Within
+from .targets import QuantileWithin, Within
 
 _NOT_WITHIN = Words(
     "target: expected ",
@@ -36,6 +36,7 @@ def planned_search(strings: Strings, aim: Aim, n: int | None, epsilon: Fraction 
     """The plan of a search; with the target ``Above``, the number of users or the epsilon that it needs."""
     if isinstance(aim.target, Within):
         raise ParameterError(_NOT_WITHIN)
+    assert not isinstance(aim.target, QuantileWithin)  # only for values that have an order
     share = 0.0 if aim.target is None else float(aim.target.share)
     confidence = 0.95 if aim.target is None else float(aim.target.confidence)
     solved = None if aim.target is None else "users" if n is None else "epsilon"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from math import inf
 from numbers import Real
 from statistics import NormalDist
 
@@ -100,7 +101,59 @@ class Above:
         return f"find items held by {percent(self.share)} of the users, with {percent(self.confidence)} confidence"
 
 
-Target = Within | Above
+@dataclass(frozen=True)
+class QuantileWithin:
+    """Target for values that have an order: half the width of a quantile's interval, in the units of the domain.
+
+    ``QuantileWithin(0.5, 2)`` asks for the median within 2 years, days or milliseconds, if users are spread evenly over
+    the items; where they are twice as dense, the interval is half as wide.
+    """
+
+    quantile: float | str
+    within: float | str
+    confidence: float | str = 0.95
+
+    def __post_init__(self) -> None:
+        _settle(self, quantile=False, confidence=False)
+        object.__setattr__(self, "within", _distance(self.within))
+
+    @property
+    def text(self) -> str:
+        """Target in words."""
+        return self.told(f"{float(self.within):,g}")
+
+    def told(self, distance: str) -> str:
+        """Target in words, with the distance in the units of the domain."""
+        return f"{quantile_name(self.quantile)} within {distance} with {percent(self.confidence)} confidence"
+
+
+def quantile_name(quantile: float | str) -> str:
+    """A quantile of a target in words.
+
+    >>> quantile_name(0.5), quantile_name(0.95)
+    ('the median', 'the 0.95 quantile')
+    """
+    return "the median" if float(quantile) == 0.5 else f"the {float(quantile):g} quantile"
+
+
+Target = Within | Above | QuantileWithin
+
+
+def _distance(given: object) -> float:
+    name = Setting("quantile_within", python="within")
+    number = given
+    if isinstance(given, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?)\s*", given)
+        if match is None:
+            raise ParameterError(
+                Words(name, f": expected a number in the units of the values, such as 2, got {shown(given)}")
+            )
+        number = float(match[1])
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise ParameterError(Words(name, ": expected a number in the units of the values, got ", kind_of(given)))
+    if not 0 < float(number) < inf:
+        raise ParameterError(Words(name, f": expected a positive number, got {shown(given)}"))
+    return float(number)
 
 
 def _settle(target: object, **zero_is_fine: bool) -> None:

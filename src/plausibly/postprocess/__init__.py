@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 # The public package imports Estimates from here, so that the steps are always registered.
 from ..core.estimates import Estimates as Estimates
+from ..core.ordered_estimates import OrderedEstimates as OrderedEstimates
 from ..core.steps import STEPS, register
 from .clipping import base, base_cut, base_pos, norm_cut, norm_mul
+from .monotone import monotone
 from .power_law import power_ns
 from .significance import significance_cut
 from .simplex import norm_sub, norm_sub_once, simplex
@@ -22,6 +24,7 @@ register("norm-cut", norm_cut)
 register("norm-mul", norm_mul)
 register("significance-cut", significance_cut)
 register("power-ns", power_ns)
+register("monotone", monotone, needs_order=True)
 
 POSTPROCESS: Mapping[str, str] = {name: step.description for name, step in STEPS.items()}
 """Every post-processing step by name, with a description of its result."""

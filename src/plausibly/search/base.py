@@ -153,4 +153,5 @@ class SearchTally(GroupedAccumulator):
         for name in options:
             if name not in self.scheme.choices:
                 raise ParameterError(f"unknown option {shown(name)}; {nearest(name, self.scheme.choices)}")
-        return replace(self.scheme.search(self, **options), strings=self.scheme.strings)
+        found = self.scheme.search(self, **options)
+        return replace(found, strings=self.scheme.strings, cautions=self.cautions)

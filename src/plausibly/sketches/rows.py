@@ -227,6 +227,6 @@ def expect_oracle(given: object) -> None:
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(Words(f"oracle: expected a scheme such as {example}, got ", kind_of(given)))
-    if given.domain.cells is None or given.channels is not None:
-        got = f"{given.name} over another domain, or with rows of its own"
+    if given.domain.cells is None or given.channels is not None or given.cell_shape is None:
+        got = f"{given.name} over another domain, or with rows or groups of its own"
         raise ParameterError(f"oracle: expected an oracle with a domain_size, the number of cells in a row, got {got}")

@@ -14,6 +14,7 @@ STEPS = (
     *("base", "base-pos", "base-cut", "norm-sub", "norm-sub-once", "simplex", "norm-cut", "norm-mul"),
     "significance-cut",
     "power-ns",
+    "monotone",
 )
 """Names of the built-in post-processing steps. A test compares them with the steps themselves."""
 
@@ -29,6 +30,9 @@ class EstimateOptions:
 
     If the items cannot be listed, the tally of some schemes keeps every report. You can name the files of reports
     instead, without collecting them: plausibly estimate reports.parquet --items-file candidates.txt
+
+    Numbers and dates have an order: ask for --ranges, --quantiles, --mean, --cdf or --bins. Many of them are shown in
+    as many bins as the noise allows.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """
@@ -55,6 +59,30 @@ class EstimateOptions:
         typer.Option(
             help="A post-processing step, with options as name:option=value; may be repeated. "
             f"One of {', '.join(STEPS)}."
+        ),
+    ] = None
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Ranges of numbers or dates to count, both ends included, separated by commas: 18..24,25..34."
+        ),
+    ] = None
+    quantiles: Annotated[
+        str | None,
+        typer.Option(help="Quantiles of numbers or dates, as shares separated by commas: .25,.5,.75."),
+    ] = None
+    mean: Annotated[bool, typer.Option("--mean", help="The mean of numbers or dates.")] = False
+    cdf: Annotated[
+        bool,
+        typer.Option(
+            "--cdf", help="The distribution function of numbers or dates, with a band that contains the whole function."
+        ),
+    ] = False
+    bins: Annotated[
+        str | None,
+        typer.Option(
+            help="A histogram of numbers or dates: auto for as many bins as the noise allows, a number, or their edges "
+            "separated by commas."
         ),
     ] = None
     combine: Annotated[

@@ -25,7 +25,7 @@ def _number_of_values(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """Recommend a scheme, from two of --users, --epsilon and a target (--within or --find).
+    """Recommend a scheme, from two of --users, --epsilon and a target (--within, --find or --quantile-within).
 
     Shows how accurate the scheme is, what it costs, and why the other schemes are not recommended. Needs no data.
 
@@ -43,8 +43,8 @@ class PlanOptions:
         bool,
         typer.Option(
             "--other",
-            help="Add one item for all texts that are not listed, or one symbol for all characters outside the "
-            "alphabet. Devices refuse schemes without it.",
+            help="Add one item for all texts that are not listed, or for missing numbers and dates, or one symbol for "
+            "all characters outside the alphabet. Devices refuse schemes without it.",
         ),
     ] = False
     normalize: Annotated[
@@ -62,11 +62,39 @@ class PlanOptions:
         typer.Option(help="Search for strings of these characters. a-z0-9.- means two ranges, a dot and a hyphen."),
     ] = None
     length: Annotated[int | None, typer.Option(help="Search for strings of at most this many characters.")] = None
+    range: Annotated[str | None, typer.Option(help="Whole numbers in order, both ends included, such as 0..120.")] = (
+        None
+    )
+    bins: Annotated[
+        str | None, typer.Option(help="Numbers in order, in bins between these edges, such as 0,10,20.5,50.")
+    ] = None
+    dates: Annotated[
+        str | None, typer.Option(help="Days in UTC, both ends included, such as 2026-01-01..2026-12-31.")
+    ] = None
+    durations: Annotated[
+        str | None, typer.Option(help="Durations in whole units (ms, s, min, h or d), such as 0..500ms.")
+    ] = None
+    infinite: Annotated[
+        str | None, typer.Option(help="With --range, --bins or --durations: clamp, to clamp infinite numbers, too.")
+    ] = None
     users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None
     epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None
     within: Annotated[
-        str | None, typer.Option(help="Target: half-width of the confidence intervals, such as 0.5%.")
+        str | None,
+        typer.Option(
+            help="Target: half-width of the confidence intervals, such as 0.5%: of every item or, for values in order, "
+            "of every range."
+        ),
     ] = None
+    quantile_within: Annotated[
+        str | None,
+        typer.Option(
+            help="Target for values in order: half-width of the median's interval in their own units, such as 2."
+        ),
+    ] = None
+    quantile: Annotated[
+        str, typer.Option(help="With --quantile-within: another quantile than the median, such as 0.95.")
+    ] = "0.5"
     frequency: Annotated[str, typer.Option(help="With --within: for an item that this share of users has.")] = "0"
     every: Annotated[bool, typer.Option("--every", help="With --within: all intervals hold simultaneously.")] = False
     find: Annotated[

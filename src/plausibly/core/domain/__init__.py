@@ -2,12 +2,14 @@
 
 from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Domain, Encoded, Facts, Items, Listable
 from .columns import Column, encode_column
+from .in_order import InOrder
 from .integers import Integers
 from .items import listed, object_array, refuse
 from .keys import Keys
 from .labels import Labels
 from .making import as_domain, expect_domain, make_domain
 from .normalizing import steps_of
+from .ordered import Ordered
 from .registry import domain_from_dict, is_domain_kind, register_domain
 from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
 
@@ -22,11 +24,13 @@ __all__ = [
     "Domain",
     "Encoded",
     "Facts",
+    "InOrder",
     "Integers",
     "Items",
     "Keys",
     "Labels",
     "Listable",
+    "Ordered",
     "Strings",
     "as_domain",
     "domain_from_dict",

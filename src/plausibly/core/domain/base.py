@@ -138,6 +138,14 @@ class Domain(ABC):
 
     # --- files and command lines ------------------------------------------------------------------------------
 
+    takes_arrays: ClassVar[bool] = False
+    """Whether ``encode`` takes NumPy's arrays of numbers, dates and durations, with masks for missing ones."""
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether missing values have an item of their own; else they are refused, or skipped."""
+        return False
+
     @property
     def item_type(self) -> type:
         """The type of the domain's items.

@@ -18,6 +18,12 @@ Index = npt.NDArray[np.integer[Any]]
 _CODED = ("string", "large_string", "binary", "large_binary", "fixed_size_binary", "dictionary")
 """Beginnings of the names of Arrow types that are encoded by their distinct items."""
 
+_TIMES = ("date32", "date64", "timestamp", "duration")
+"""Beginnings of the names of Arrow types that are times."""
+_NUMBERS = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_NUMBERS |= {"halffloat": "f2", "float": "f4", "double": "f8", "date32[day]": "i4", "date64[ms]": "M8[ms]"}
+"""NumPy's names of Arrow types that are numbers in one buffer."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column:
@@ -71,7 +77,7 @@ class Column:
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
-    column = _column_of(items, numbers=domain.item_type is int)
+    column = _column_of(items, numbers=domain.item_type is int, all_numbers=domain.takes_arrays)
     if not isinstance(column, Column):
         return domain.encode(column)
     if column.index is None:
@@ -84,16 +90,55 @@ def encode_column(domain: Domain, items: object) -> Encoded:
     return domain.encode(column.listed()) if codes is None else codes[column.index]
 
 
-def _column_of(items: object, *, numbers: bool) -> object:
+def _column_of(items: object, *, numbers: bool, all_numbers: bool) -> object:
     # ``numbers``: whole numbers stay an array, which the domain encodes without looking for distinct ones.
+    # ``all_numbers``: so do fractions, dates and durations, and a mask has the missing ones.
     given = only_column(items)
     chunks = arrow_chunks(given, "items", DomainError)
     if chunks is None:
         return given.to_list() if hasattr(given, "to_arrow") else given
     kind = str(chunks[0].type)
+    if all_numbers and (array := number_array(chunks, kind)) is not None:
+        return array
     if kind.startswith(("int", "uint")) and not any(chunk.null_count for chunk in chunks):
         return np.concatenate([_indices(chunk) for chunk in chunks]) if numbers else _coded(chunks)
     return arrow_column(chunks, kind)
+
+
+def number_array(chunks: Sequence[Any], kind: str) -> npt.NDArray[Any] | None:
+    """The numbers, dates or durations in Arrow arrays of one type, those that are null masked; None for other types.
+
+    A time with a zone is an instant in UTC, whatever its zone.
+
+    >>> import pyarrow
+    >>> number_array([pyarrow.array([1.5, None])], "double").tolist()
+    [1.5, None]
+    """
+    dtype = _dtype_of(kind)
+    if dtype is None:
+        return None
+    array = np.concatenate([buffer_of(chunk, 1, dtype) for chunk in chunks])
+    if kind.startswith("date32"):
+        array = array.astype("M8[D]")
+    if not any(chunk.null_count for chunk in chunks):
+        return array
+    return np.ma.masked_array(array, np.concatenate([_nulls(chunk) for chunk in chunks]))
+
+
+def _dtype_of(kind: str) -> str | None:
+    # date32 and date64 count days and milliseconds; the others have their unit in brackets.
+    name, _, unit = kind.rstrip("]").partition("[")
+    if name in ("timestamp", "duration"):
+        return f"{'M8' if name == 'timestamp' else 'm8'}[{unit.partition(',')[0]}]"
+    return _NUMBERS.get(kind)
+
+
+def _nulls(chunk: Any) -> npt.NDArray[np.bool_]:
+    if not chunk.null_count:
+        return np.zeros(len(chunk), dtype=np.bool_)
+    bits = np.frombuffer(chunk.buffers()[0], dtype=np.uint8)
+    valid = np.unpackbits(bits, bitorder="little")[chunk.offset : chunk.offset + len(chunk)]
+    return ~valid.astype(np.bool_)
 
 
 def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
@@ -106,7 +151,19 @@ def arrow_column(chunks: Sequence[Any], kind: str) -> Column:
     """
     if kind.startswith(_CODED):
         return _coded(chunks)
+    if kind.startswith(_TIMES):
+        return _times(chunks, kind)
     return Column([item for chunk in chunks for item in chunk.to_pylist()])
+
+
+def _times(chunks: Sequence[Any], kind: str) -> Column:
+    # As NumPy's times: Python's have no nanoseconds, and need the rules of their zone. Of a date only its day counts.
+    array = number_array(chunks, kind)
+    assert array is not None
+    absent, plain = np.ma.getmaskarray(array), np.asarray(array)
+    distinct, index = np.unique(plain.astype("M8[D]") if plain.dtype.kind == "M" else plain, return_inverse=True)
+    index = np.where(absent, len(distinct), index)
+    return Column([*distinct, *([None] if absent.any() else [])], index)
 
 
 def _coded(chunks: Sequence[Any]) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ import numpy as np
 from ... import kernels
 from ..arguments import whole_number
 from ..arrangement import Arrangement
-from .base import MAX_DOMAIN_SIZE, Encoded, Facts, Items, Listable
+from .base import MAX_DOMAIN_SIZE, Encoded, Facts, Items
+from .in_order import InOrder
 from .items import listed, one_dimensional, refuse
 from .registry import register_domain
+from .scales import WholeNumbers
 
 _DIGITS = 20
 _WRITTEN = re.compile(rf"[0-9]{{1,{_DIGITS}}}")
@@ -22,16 +24,19 @@ _WRITTEN = re.compile(rf"[0-9]{{1,{_DIGITS}}}")
 
 @register_domain
 @dataclass(frozen=True)
-class Integers(Listable):
+class Integers(InOrder):
     """The integers 0 .. size-1."""
 
     kinds = ("integers",)
     item_type = int
+    meant = False
 
     size: int
+    scale: WholeNumbers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", whole_number("domain_size", self.size, 2, MAX_DOMAIN_SIZE))
+        object.__setattr__(self, "scale", WholeNumbers(0, self.size - 1))
 
     @property
     def cells(self) -> int:

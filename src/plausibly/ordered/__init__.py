@@ -1,0 +1,7 @@
+"""Schemes for values that have an order: ranges, distribution functions, quantiles and means."""
+
+from .haar import HAAR
+from .hierarchy import HH
+from .slide import SLIDE
+
+__all__ = ["HAAR", "HH", "SLIDE"]

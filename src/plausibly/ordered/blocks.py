@@ -1,0 +1,219 @@
+"""Reports of the block of a value: a public offset, and an oracle's report of the block that holds the value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import device, kernels
+from ..core.accumulator import Accumulator, ChannelAccumulator
+from ..core.domain import Integers
+from ..core.laws import Cells, Codes, Decoder, Estimator, Floats, Scores
+from ..core.linear_hashing import refuse_unless_scattered, supports, window_weights
+from ..core.parts import PartEvidence
+from ..core.randomness import Draws, Layout
+from ..core.records import fields_of, refuse_beyond, unsigned
+from ..core.scheme import Component, Encoded, Reports, Scheme
+from ..core.support import Subsets
+from ..oracles import HM, SS
+from .windows import Windows
+
+Channels = npt.NDArray[np.int64]
+
+FEW = 64
+"""Largest number of blocks that subset selection reports, one bit each."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Products(HM):
+    """The Hadamard mechanism with the cells of the full decoder only: the paper's decoder needs as many again."""
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        return (1 << self.order_bits,)
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        rows, signs = fields_of(reports)
+        cells += kernels.gray_scatter(rows, signs, self.order_bits, window_weights(self.t, 1))
+
+    def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
+        """Add reports to the cells [channel, place] of their channels."""
+        rows, answers = fields_of(reports)
+        flat, first = cells.reshape(-1), channels << self.order_bits
+        places, signs = np.zeros(len(reports), dtype=np.int64), np.ones(len(reports), dtype=np.int64)
+        for step in range(1, self.g):
+            # In Gray-code order: one row and its sign enter or leave the product.
+            j = (step & -step).bit_length() - 1
+            places ^= rows[:, j]
+            signs *= 1 - 2 * (answers.astype(np.int64) >> j & 1)
+            np.add.at(flat, first + places, signs)
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        refuse_unless_scattered(cells, n, hash_bits=self.t)
+
+    def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        return supports(cells, n, codes, size=self.size, hash_bits=self.t)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Bitmaps(SS):
+    """Subset selection whose reports are added to the cells of many channels at once."""
+
+    def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
+        """Add reports to the cells [channel, item] of their channels."""
+        bits = np.unpackbits(reports["bits"], axis=1, count=self.size, bitorder="little")
+        report, item = np.nonzero(bits)
+        np.add.at(cells.reshape(-1), channels[report] * self.size + item, 1)
+
+
+def block_oracle(epsilon: Fraction, blocks: int) -> Bitmaps | Products:
+    """The oracle that reports one of this many blocks.
+
+    Its noise at two blocks must not depend on a third one, or sums of blocks would be noisier than the blocks: TLH and
+    AGR are therefore no choice.
+    """
+    return (Bitmaps if blocks <= FEW else Products)(epsilon=epsilon, domain=Integers(blocks))
+
+
+def extremes(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[Floats, Floats]:
+    """Bounds of what one report of a block adds to an answer, from the coefficients of all blocks (last axis).
+
+    The coefficients add up to 0, so only those of the supported blocks count.
+    """
+    support = oracle.support()
+    number = support.total(coefficients.shape[-1]).number
+    ordered = np.sort(coefficients, axis=-1) * scale
+    least, most = ordered[..., :number], ordered[..., -number:]
+    if not isinstance(support, Subsets):  # a report may support fewer blocks
+        least, most = least.clip(max=0.0), most.clip(0.0)
+    return least.sum(axis=-1), most.sum(axis=-1)
+
+
+class BlockAccumulator(ChannelAccumulator):
+    """Reports of blocks, added to the cells of all offsets at once: there may be hundreds, with few reports each."""
+
+    def absorb(self, reports: Reports) -> None:
+        # Folded apart and added at the end: whatever interrupts the fold, the state is as before.
+        delta = np.zeros_like(self.state)
+        added = self._fold_all(delta, reports)
+        # Nothing is called from here on: an interrupt cannot come between the cells and their number.
+        self.state += delta
+        self.n += added
+
+    def absorb_single_threaded(self, reports: Reports) -> None:
+        self.n += self._fold_all(self.state, reports)
+
+    def _fold_all(self, cells: Cells, reports: Reports) -> Channels:
+        channels = self.scheme.channel_of(reports).astype(np.int64)
+        cast(Blocks, self.scheme).oracle.scatter(cells, channels, reports["report"])
+        return np.bincount(channels, minlength=len(cells))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Blocks(Scheme):
+    """The users of one width of SLIDE. Those of one offset are one channel of the state."""
+
+    name = "blocks"
+    max_increment = HM.max_increment
+
+    epsilon: Fraction = field(init=False)
+    oracle: Bitmaps | Products
+    windows: Windows
+
+    def validate(self) -> None:
+        object.__setattr__(self, "epsilon", self.oracle.epsilon)
+        super().validate()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"oracle": self.oracle.to_dict(), "width": self.windows.width}
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def randomizer(self) -> device.Randomizer:
+        oracle = device.Oracle(device.Document(self.oracle.to_dict()), "oracles")
+        return device.Blocks(oracle, self.size, self.windows.length, self.windows.width)
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return np.dtype([("offset", unsigned(self.windows.offsets)), ("report", self.oracle.report_dtype)])
+
+    @property
+    def report_bits(self) -> int:
+        return (self.windows.offsets - 1).bit_length() + self.oracle.report_bits
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=1 + self.oracle.layout.dense)
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        shape = self.oracle.cell_shape
+        assert shape is not None  # an oracle over integers has cells
+        return shape
+
+    @property
+    def channels(self) -> int:
+        return self.windows.offsets
+
+    @property
+    def accumulator_type(self) -> type[Accumulator]:
+        return BlockAccumulator
+
+    def channel_of(self, reports: Reports) -> npt.NDArray[np.integer[Any]]:
+        offsets: npt.NDArray[np.integer[Any]] = reports["offset"]
+        return offsets
+
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        offsets, refused, rest = draws.choose(self.windows.offsets)
+        out["offset"] = offsets
+        redo = self.oracle.respond(self._blocks_of(values, offsets), rest, out["report"])
+        return np.union1d(refused, redo)
+
+    def _blocks_of(self, values: Encoded, offsets: npt.NDArray[np.uint64]) -> Encoded:
+        windows = self.windows
+        blocks = (values + offsets * np.uint64(windows.step)) // np.uint64(windows.width)
+        # An item that has no place in the order is one more block, the last.
+        return np.where(values < windows.length, blocks, np.uint64(windows.blocks))
+
+    def check(self, reports: Reports) -> None:
+        refuse_beyond(reports["offset"], self.windows.offsets, f"an offset below {self.windows.offsets}")
+        self.oracle.check(reports["report"])
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        self.oracle.fold(cells, reports["report"])
+
+    def check_cells(self, cells: Cells, n: int) -> None:
+        self.oracle.check_cells(cells, n)
+
+    def estimator(self) -> Decoder:
+        raise TypeError("one width does not tell all items apart; SLIDE decodes all of them together")
+
+    @cached_property
+    def decoder(self) -> Estimator:
+        """The estimator of the counts of blocks at one offset."""
+        decoder = self.oracle.estimator()
+        assert isinstance(decoder, Estimator)
+        return decoder
+
+    def counts(self, own: PartEvidence) -> Floats:
+        """Unbiased counts [offset, block] of those users who have reported through this width."""
+        channels = zip(own.evidence, own.numbers.tolist(), strict=True)
+        return np.array([self.decoder.values(cells, n, None) for cells, n in channels])
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return (Component(self.oracle, Fraction(1)),)
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        offsets = np.array([report["offset"]], dtype=np.uint64)
+        block = self._blocks_of(np.array([item], dtype=np.uint64), offsets)
+        return self.oracle.likelihood(report["report"], int(block[0]))

@@ -1,0 +1,93 @@
+"""The square wave: exact privacy by enumeration, its decoder, and what it is good and bad at."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plausibly
+from ordered.crowds import crowd
+from plausibly import Ordered, ParameterError, SeededRandom, StateError
+from plausibly.core.enumeration import output_law, worst_ratio
+from plausibly.core.probability import WORD
+from plausibly.ordered.square_wave import SW, _near, _within
+
+
+@pytest.mark.parametrize(("epsilon", "length"), [("1/2", 5), (1, 9), (3, 12)])
+def test_the_square_wave_is_exactly_as_likely_as_it_says(epsilon: Any, length: int) -> None:
+    scheme = SW(epsilon=epsilon, domain=Ordered(0, length - 1))
+    client = scheme.randomizer
+    laws = [output_law(client, x, ()) for x in range(length)]
+    p = Fraction(scheme.keep, WORD)
+    for x, law in enumerate(laws):
+        for place in range(scheme.places):
+            record = place.to_bytes(scheme.report_dtype.itemsize, "little")
+            near = x <= place < x + scheme.width
+            assert Fraction(law.weights.get(record, 0), law.denominator) == (
+                p / scheme.width if near else (1 - p) / (length - 1)
+            )
+    assert worst_ratio(laws) == client.worst_ratio()
+    assert scheme.privacy_loss() <= scheme.epsilon
+
+
+def test_the_reach_is_the_published_optimum() -> None:
+    # b(1) = 1/(2e(e-2)) of the domain, from Li et al. (2020).
+    assert SW(epsilon=1, domain=Ordered(0, 9_999)).reach == int(10_000 / (2 * np.e * (np.e - 2)))
+
+
+def test_the_bulk_path_makes_the_records_of_the_client() -> None:
+    scheme = SW(epsilon=1, domain=Ordered(0, 20))
+    items = np.arange(21).repeat(3)
+    reports = scheme.privatize(items, SeededRandom(4))
+    stream = plausibly.core.randomness.open_stream(SeededRandom(4))
+    for i, item in enumerate(items.tolist()):
+        source = stream.source(scheme.layout, i)
+        assert scheme.randomizer.perturb(item, (), source) == reports[i].tobytes()
+
+
+def test_sums_over_windows_follow_their_definition() -> None:
+    shares, ratio = np.arange(7.0) ** 2, np.arange(11.0) ** 3
+    assert _near(shares, 5).tolist() == [sum(shares[x] for x in range(7) if x <= place < x + 5) for place in range(11)]
+    assert _within(ratio, 5).tolist() == [ratio[x : x + 5].sum() for x in range(7)]
+
+
+def test_estimates_are_nonnegative_add_up_and_have_no_interval() -> None:
+    scheme = SW(epsilon=1, domain=Ordered(0, 31))
+    for smooth in (True, False):
+        found = scheme.simulate(crowd("empty tails", 32, 5000), SeededRandom(3)).estimate(smooth=smooth)
+        assert found.variance is None
+        assert (found.values >= 0).all()
+        assert found.values.sum() == pytest.approx(5000)
+        assert "maximum likelihood" in str(found.history[0])
+    with pytest.raises(StateError, match="no variance, hence no interval"):
+        found.interval()
+
+
+def test_without_smoothing_no_distribution_nearby_is_more_likely() -> None:
+    scheme = SW(epsilon=2, domain=Ordered(0, 11))
+    tally = scheme.simulate(crowd("spiky", 12, 3000), SeededRandom(8))
+    found = tally.estimate(smooth=False).values / 3000
+    wave = np.array([[float(scheme.likelihood(report, x)) for x in range(12)] for report in _records(scheme)])
+    seen = np.asarray(tally.evidence, dtype=float)
+
+    def likelihood(shares: Any) -> float:
+        return float(seen @ np.log(wave @ shares))
+
+    best = likelihood(found)
+    for x in range(12):
+        # Towards each corner: the gain of a step is at most what the stopping rule leaves.
+        assert likelihood(0.999 * found + 0.001 * np.eye(12)[x]) < best + 0.05
+
+
+def _records(scheme: SW) -> Any:
+    reports = np.zeros(scheme.places, dtype=scheme.report_dtype)
+    reports["place"] = np.arange(scheme.places)
+    return reports
+
+
+def test_an_item_for_other_values_is_refused() -> None:
+    with pytest.raises(ParameterError, match="SW reports places in the order only"):
+        SW(epsilon=1, domain=Ordered(0, 9, other=True))
