@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -344,8 +345,17 @@ def test_a_server_that_says_nothing_is_refused_soon(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(masters, "_ANSWERED", 1)
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        before = _clients()
         with pytest.raises(StateError, match=f"{address}: no answer within 1 seconds; check that a cluster"):
             engine.connect(address)
+        # A half-made client would hang the next one, sooner or later, when it is collected.
+        assert _clients() == before
+
+
+def _clients() -> set[int]:
+    from distributed import Client
+
+    return {id(each) for each in gc.get_objects() if type(each) is Client}
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from ...core.errors import StateError
@@ -21,8 +22,7 @@ def connect(master: str) -> Any:
     name = without_secrets(master)
     library: Any = distributed  # some of its functions have no types
     try:
-        # Dask's own time-out does not end the wait for a server that takes the connection and says nothing.
-        client = answer_of(lambda: library.Client(master, timeout=_ANSWER, set_as_default=False), master)
+        answer_of(lambda: asyncio.run(_identity(library, master)), master)
     except StateError:
         raise
     except TypeError:  # tls:// without certificates
@@ -32,9 +32,17 @@ def connect(master: str) -> Any:
         ) from None
     except (OSError, ValueError):  # their texts may show the address
         raise StateError(f"{name}: expected a Dask scheduler there, got another server; correct the address") from None
+    client = library.Client(master, timeout=_ANSWER, set_as_default=False)
     try:
         client.wait_for_workers(1, timeout=_ANSWER)
     except TimeoutError as error:
         client.close()
         raise StateError(f"{name}: the cluster has no workers; start some: dask worker {name}") from error
     return client
+
+
+async def _identity(library: Any, master: str) -> None:
+    # Before there is a client, because one that fails to connect is left half made, and hangs the next one if the
+    # garbage collector finds it while that one starts: both need a lock that a thread cannot take twice.
+    async with library.rpc(master, timeout=_ANSWER) as scheduler:
+        await asyncio.wait_for(scheduler.identity(), _ANSWER)
