@@ -1493,7 +1493,7 @@ STATE = [
     fault(
         "subsets-of-any-size-accepted",
         "a report of all items, which counts for each of them",
-        Edit("oracles.subset_selection:SS.check", "sizes != self.w", "sizes < self.w"),
+        Edit("oracles.subset_selection:SS.check", "!= self.w", "< self.w"),
         by=detect.out_of_range,
         sees="SS: bits out of range is accepted",
     ),
@@ -1687,7 +1687,7 @@ SKETCH = [
     fault(
         "bulk-row-always-the-first",
         "the same in the bulk path",
-        Edit("core.randomness:Draws.choose", "return words % np.uint64(count)", "return words * np.uint64(0)"),
+        Edit("core.randomness:Draws.choose", "return numbers, ", "return numbers * np.uint64(0), "),
         by=detect.rows_shared_out,
         sees="bulk reports do not take every row alike",
     ),
@@ -1696,8 +1696,8 @@ SKETCH = [
         "the choice of the row is not quite uniform",
         Edit(
             "core.randomness:Draws.choose",
-            "np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))",
-            "np.zeros(0, dtype=np.int64)",
+            "return numbers, refused,",
+            "return numbers, refused[:0],",
         ),
         by=CM_DE,
         sees=BULK,
@@ -1755,7 +1755,11 @@ SKETCH = [
     fault(
         "row-word-used-twice",
         "the oracle's coin is decided by the word that chose the row",
-        Edit("core.randomness:Draws.choose", "self.heads[:, 8:]", "self.heads[:, :-8]"),
+        Edit(
+            "core.randomness:Draws.choose",
+            "slice(column.start + 8, column.stop)",
+            "slice(column.start, column.stop - 8)",
+        ),
         by=CM_DE,
         sees=BULK,
     ),

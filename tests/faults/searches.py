@@ -329,8 +329,8 @@ PLANS: list[Plan] = [
         (
             Edit(
                 "core.grouped:Grouped.respond",
-                "draws.part(order[first:last], place.columns,",
-                "draws.part(order[first:last], places[0].columns,",
+                "draws.part(chosen, place.columns,",
+                "draws.part(chosen, places[0].columns,",
             ),
         ),
         TH,
@@ -486,10 +486,12 @@ PLANS: list[Plan] = [
         "a report of a group that does not exist",
         (
             Edit(
-                "core.grouped:Grouped.check",
+                "core.grouped:Grouped.records_by_part",
                 'refuse_beyond(reports["group"], len(self.groups),',
                 'refuse_beyond(reports["group"], 99,',
             ),
+            # The kernel would refuse it, too.
+            Edit("core.grouped:Grouped._by_group", "group_order(groups,", "group_order(groups % len(self.groups),"),
         ),
         refused,
         "a group that is none is accepted",
@@ -497,14 +499,14 @@ PLANS: list[Plan] = [
     (
         "padding-not-checked",
         "a report may carry a message",
-        (Edit("core.grouped:Grouped.check", "if body[:, end:].any():", "if False:"),),
+        (Edit("core.grouped:Grouped._check_padding", "if padding.any():", "if False:"),),
         refused,
         "something after a short record is accepted",
     ),
     (
         "records-within-not-checked",
         "the oracle's part of a report may be anything",
-        (Edit("core.grouped:Grouped.check", "self.parts[place.part].scheme.check(self.records(body, place))", "pass"),),
+        (Edit("core.grouped:Grouped._check_part", "scheme.check(records)", "pass"),),
         refused,
         "a record out of range within is accepted",
     ),
@@ -540,7 +542,7 @@ PLANS: list[Plan] = [
         "the users of a group are counted in its neighbour, by simulation alone",
         (
             Edit(
-                "core.grouped_accumulator:GroupedAccumulator.absorb_single_threaded",
+                "core.grouped_accumulator:GroupedAccumulator._absorb_alone",
                 "self.n + added",
                 "self.n + np.roll(added, 1)",
             ),

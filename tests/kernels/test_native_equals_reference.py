@@ -1249,3 +1249,106 @@ def test_promising_children_of_more_than_one_tile(instruction_set: str, children
     assert found == again > 100
     for mine, other in zip(ours, twin, strict=True):
         np.testing.assert_array_equal(mine, other)
+
+
+# --- grouped reports -------------------------------------------------------------------------------------------------
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=lengths, count=st.integers(1, 300))
+def test_group_order_is_stable_and_the_same(instruction_set: str, seed: int, n: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = field(rng.integers(0, count, size=n), int(rng.choice(widths_for(count))))
+    order, ends = assert_same(instruction_set, "group_order", groups, count)
+    numbers = groups.tolist()
+    assert order.tolist() == sorted(range(n), key=lambda i: numbers[i])
+    assert ends.tolist() == [sum(number < g for number in numbers) for g in range(count + 1)]
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=st.integers(1, 200), m=few, size=few, zeros=st.integers(0, 9))
+def test_rows_are_taken_and_put_alike(instruction_set: str, seed: int, n: int, m: int, size: int, zeros: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, chosen = field(rng.integers(0, 256, size=(n, size)), 1), rng.choice(n, size=min(m, n), replace=False)
+    (taken,) = assert_same(instruction_set, "take_rows", rows, chosen)
+    assert taken.tolist() == rows[chosen].tolist()
+    native._functions.update(BOUND[instruction_set])
+    before = rng.integers(0, 256, size=(n, size + zeros + 3), dtype=np.uint8)
+    after = []
+    for module in (native, reference):
+        whole = before.copy()
+        module.put_rows(taken, chosen, whole[:, 2:-1])
+        after.append(whole)
+    np.testing.assert_array_equal(*after)
+    before[chosen, 2:-1] = np.hstack([taken, np.zeros((len(chosen), zeros), dtype=np.uint8)])
+    np.testing.assert_array_equal(after[0], before)
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=st.integers(1, 700), m=few, size=st.one_of(st.integers(1, 300), st.just(2**63)))
+def test_uniform_choice_is_below(instruction_set: str, seed: int, n: int, m: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = field(crafted_words(rng, (n,), [last_accepted(size), 0, size]), 8)
+    for chosen in (None, rng.integers(0, n, size=m)):
+        numbers, refused = assert_same(instruction_set, "uniform_choice", words, chosen, size)  # type: ignore[arg-type]
+        own = words.tolist() if chosen is None else words[chosen].tolist()
+        assert numbers.tolist() == [word % size for word in own]
+        assert refused.tolist() == [i for i, word in enumerate(own) if word > last_accepted(size)]
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=lengths, count=st.integers(1, 20), size=st.integers(1, 150))
+def test_bitmaps_are_added_to_their_channels(instruction_set: str, seed: int, n: int, count: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    channels = field(rng.integers(0, count, size=n), int(rng.choice([1, 2, 4, 8])))
+    bitmaps = field(rng.integers(0, 256, size=(n, -(-size // 8))), 1)  # with bits beyond the last item, which are cut
+    cells = rng.integers(-9, 9, size=(count, size))
+    added = assert_same_cells(instruction_set, "channel_bitmaps", channels, bitmaps, cells=cells)
+    bits = np.unpackbits(bitmaps, axis=1, count=size, bitorder="little").astype(np.int64)
+    for channel in range(count):
+        np.testing.assert_array_equal(added[channel], bits[channels == channel].sum(axis=0))
+
+
+@each_set
+@quickly
+@given(seed=random_seeds, n=lengths, count=st.integers(1, 9), t=st.integers(1, 6), bits=st.integers(0, 9))
+def test_products_are_added_to_their_channels(
+    instruction_set: str, seed: int, n: int, count: int, t: int, bits: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    channels = field(rng.integers(0, count, size=n), int(rng.choice([1, 2, 4, 8])))
+    rows = field(rng.integers(0, 2**bits, size=(n, t)), int(rng.choice(widths_for(2**bits))))
+    hashes = field(rng.integers(0, 2**t, size=n), int(rng.choice([1, 2, 4, 8])))
+    cells = rng.integers(-9, 9, size=(count, 2**bits))
+    added = assert_same_cells(instruction_set, "channel_products", channels, rows, hashes, cells=cells)
+    for channel in range(count):
+        own = channels == channel
+        every = np.ones(2**t, dtype=np.int64)
+        expected = reference.gray_scatter(rows[own], hashes[own], bits, every)
+        np.testing.assert_array_equal(added[channel], expected)
+
+
+@pytest.mark.parametrize("module", [native, reference])
+def test_reports_of_no_group_or_channel_are_refused(module: Any) -> None:
+    groups, chosen = np.array([0, 3, 1], dtype=np.uint8), np.array([0, 3])
+    rows = np.zeros((3, 2), dtype=np.uint8)
+    for call in (
+        lambda: module.group_order(groups, 3),
+        lambda: module.take_rows(rows, chosen),
+        lambda: module.put_rows(rows[:2], chosen, rows.copy()),
+        lambda: module.channel_bitmaps(groups, rows, np.zeros((3, 9), dtype=np.int64)),
+        lambda: module.channel_products(groups, rows, groups, np.zeros((3, 4), dtype=np.int64)),
+    ):
+        with pytest.raises(IndexError, match="1 out of range"):
+            call()
+
+
+def test_the_address_of_an_array_is_read_off_its_object() -> None:
+    assert native._IS_FAST
+    whole = np.arange(60).reshape(3, 4, 5)
+    for array in (whole, whole[1:], whole[:, 2], whole.T, np.broadcast_to(np.arange(3), (2, 3)), whole[:0]):
+        assert native._address(array) == array.ctypes.data

@@ -157,8 +157,7 @@ class Accumulator(ABC):
         self._check_room(len(records))
         with _unchanged():
             if unshared(records) and not self._keeps:
-                self.scheme.check(records)
-                self.absorb(records)
+                self.check_and_absorb(records)
                 return
             apart = self.scheme.accumulator()
             for part in self.scheme.accept_parts(records):
@@ -177,8 +176,12 @@ class Accumulator(ABC):
         records = self.scheme.expect_records(reports)
         self._check_room(len(records))
         with _unchanged():
-            self.scheme.check(records)
-            self.absorb_single_threaded(records)
+            self.check_and_absorb(records, single_threaded=True)
+
+    def check_and_absorb(self, reports: Reports, *, single_threaded: bool = False) -> None:
+        """Add reports to the accumulator, or raise and change nothing if any is invalid."""
+        self.scheme.check(reports)
+        (self.absorb_single_threaded if single_threaded else self.absorb)(reports)
 
     def merge(self, other: Accumulator) -> None:
         """Add all reports of another accumulator of the same scheme."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import kernels
 from .accumulator import Accumulator
 from .arguments import whole_number
 from .enumeration import Probe
@@ -170,19 +171,20 @@ class Grouped(Scheme):
         tickets, refused, _ = draws.choose(sum(self.group_weights))
         group_of = self._groups_of(tickets)
         out["group"] = group_of
-        # Group after group, so that each writes a run.
         order, bounds = self._by_group(group_of)
-        body = np.zeros((len(values), self._body_bytes), dtype=np.uint8)
         redo = [refused]
         for places, first, last in zip(self.places, bounds, bounds[1:], strict=False):
+            chosen = order[first:last]
+            own = values.take(chosen, axis=0)
             for place in places if first < last else ():
                 part = self.parts[place.part]
                 reports = np.empty(last - first, dtype=part.scheme.report_dtype)
-                own = draws.part(order[first:last], place.columns, place.drawn)
-                items = part.scheme.domain.encoded(part.items(values[order[first:last]]))
-                redo.append(order[first + part.scheme.respond(items, own, reports)])
-                body[first:last, place.record] = reports.view(np.uint8).reshape(last - first, -1)
-        out["body"][order] = body
+                items = part.scheme.domain.encoded(part.items(own))
+                words = draws.part(chosen, place.columns, place.drawn)
+                redo.append(chosen[part.scheme.respond(items, words, reports)])
+                # The next part of the group, if there is one, overwrites the zeros.
+                body = out["body"][:, place.record.start :]
+                kernels.put_rows(reports.view(np.uint8).reshape(last - first, -1), chosen, body)
         return np.unique(np.concatenate(redo))
 
     def _groups_of(self, tickets: npt.NDArray[np.uint64]) -> npt.NDArray[np.integer[Any]]:
@@ -197,46 +199,47 @@ class Grouped(Scheme):
 
     def _by_group(self, groups: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.int64], list[int]]:
         # The positions of the reports, sorted by group, and the boundaries between the groups.
-        numbers = np.bincount(groups, minlength=len(self.groups))
-        return np.argsort(groups, kind="stable"), [0, *np.cumsum(numbers).tolist()]
+        order, bounds = kernels.group_order(groups, len(self.groups))
+        return order, bounds.tolist()
 
     def check(self, reports: Reports) -> None:
-        refuse_beyond(reports["group"], len(self.groups), f"a group below {len(self.groups)}")
-        order, bounds = self._by_group(reports["group"])
-        for number, places in enumerate(self.places):
-            chosen = order[bounds[number] : bounds[number + 1]]
-            if not len(chosen):
-                continue
-            body = reports["body"][chosen]
-            end = places[-1].record.stop
-            if body[:, end:].any():
-                wrong = np.zeros(len(reports), dtype=np.bool_)
-                wrong[chosen] = body[:, end:].any(axis=1)
-                refuse_reports(wrong, "zeros after the record")
-            for place in places:
-                try:
-                    self.parts[place.part].scheme.check(self.records(body, place))
-                except RefusedReportsError as error:
-                    wrong = np.zeros(len(reports), dtype=np.bool_)
-                    wrong[chosen[error.wrong]] = True
-                    refuse_reports(wrong, error.expected)
+        self.records_by_part(reports, check=True)
 
-    def records(self, body: npt.NDArray[np.uint8], place: _Place) -> Reports:
-        """The records of one part, extracted from the bodies of grouped reports."""
-        return np.ascontiguousarray(body[:, place.record]).view(self.parts[place.part].scheme.report_dtype)[:, 0]
+    def _records(self, reports: Reports, chosen: npt.NDArray[np.int64], place: _Place) -> Reports:
+        # The records of one part in the chosen reports.
+        dtype = self.parts[place.part].scheme.report_dtype
+        return kernels.take_rows(reports["body"][:, place.record], chosen).view(dtype)[:, 0]
 
-    def records_by_part(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
+    def records_by_part(
+        self, reports: Reports, *, check: bool = False
+    ) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]:
         """The records of each part in grouped reports, omitting empty parts, and each group's number of reports."""
+        if check:
+            refuse_beyond(reports["group"], len(self.groups), f"a group below {len(self.groups)}")
         order, bounds = self._by_group(reports["group"])
         found: dict[int, list[Reports]] = {}
-        for number, places in enumerate(self.places):
-            chosen = order[bounds[number] : bounds[number + 1]]
-            if len(chosen):
-                body = reports["body"][chosen]
-                for place in places:
-                    found.setdefault(place.part, []).append(self.records(body, place))
+        for places, first, last in zip(self.places, bounds, bounds[1:], strict=False):
+            chosen = order[first:last]
+            if check and first < last:
+                self._check_padding(reports, chosen, places[-1].record.stop)
+            for place in places if first < last else ():
+                records = self._records(reports, chosen, place)
+                if check:
+                    self._check_part(self.parts[place.part].scheme, records, len(reports), chosen)
+                found.setdefault(place.part, []).append(records)
         joined = {part: own[0] if len(own) == 1 else np.concatenate(own) for part, own in found.items()}
         return joined, np.diff(bounds)
+
+    def _check_padding(self, reports: Reports, chosen: npt.NDArray[np.int64], end: int) -> None:
+        padding = kernels.take_rows(reports["body"][:, end:], chosen)
+        if padding.any():
+            refuse_reports(_marked(len(reports), chosen[padding.any(axis=1)]), "zeros after the record")
+
+    def _check_part(self, scheme: Scheme, records: Reports, count: int, chosen: npt.NDArray[np.int64]) -> None:
+        try:
+            scheme.check(records)
+        except RefusedReportsError as error:
+            refuse_reports(_marked(count, chosen[error.wrong]), error.expected)
 
     def fold(self, cells: Cells, reports: Reports) -> None:
         raise TypeError("a grouped scheme has no cells; fold the records of its parts")
@@ -258,11 +261,12 @@ class Grouped(Scheme):
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         value, likelihood = self.domain.of_number(item), Fraction(1)
-        body = np.asarray(report["body"], dtype=np.uint8)[None, :]
+        alone = np.array([report])
         for place in self.places[int(report["group"])]:
             part = self.parts[place.part]
             seen = int(part.items(value)[0])
-            likelihood *= part.scheme.likelihood(self.records(body, place)[0], seen)
+            [record] = self._records(alone, np.zeros(1, dtype=np.int64), place)
+            likelihood *= part.scheme.likelihood(record, seen)
         return likelihood
 
 
@@ -283,6 +287,12 @@ def schemes_of(name: str, given: object) -> tuple[Scheme, ...]:
         if not isinstance(scheme, Scheme):
             raise ParameterError(Words(f"{name}: expected a list of schemes, got one with ", kind_of(scheme), " in it"))
     return tuple(given)
+
+
+def _marked(count: int, places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    marked = np.zeros(count, dtype=np.bool_)
+    marked[places] = True
+    return marked
 
 
 def _public_words(scheme: Scheme) -> int:

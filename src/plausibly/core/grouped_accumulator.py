@@ -35,7 +35,9 @@ class Groups(Protocol):
 
     def share(self, part: int) -> Fraction: ...
 
-    def records_by_part(self, reports: Reports) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]: ...
+    def records_by_part(
+        self, reports: Reports, *, check: bool = False
+    ) -> tuple[dict[int, Reports], npt.NDArray[np.int64]]: ...
 
 
 class GroupedAccumulator(Accumulator):
@@ -96,8 +98,18 @@ class GroupedAccumulator(Accumulator):
         decoder = part_decoder(self._groups.parts[number], options)
         return scaled_up_with_unheld(decoder, self._evidence_of(number), items, float(self._groups.share(number)))
 
+    def check_and_absorb(self, reports: Reports, *, single_threaded: bool = False) -> None:
+        # Sorted by part once, for the check and for the fold.
+        records, added = self._groups.records_by_part(reports, check=True)
+        (self._absorb_alone if single_threaded else self._absorb)(records, added)
+
     def absorb(self, reports: Reports) -> None:
-        records, added = self._groups.records_by_part(reports)
+        self._absorb(*self._groups.records_by_part(reports))
+
+    def absorb_single_threaded(self, reports: Reports) -> None:
+        self._absorb_alone(*self._groups.records_by_part(reports))
+
+    def _absorb(self, records: dict[int, Reports], added: npt.NDArray[np.int64]) -> None:
         parts, numbers = list(self.parts), list(records)
 
         def work(first: int, last: int) -> list[Accumulator]:
@@ -112,8 +124,7 @@ class GroupedAccumulator(Accumulator):
             parts[number] = part
         self._held = tuple(parts), self.n + added
 
-    def absorb_single_threaded(self, reports: Reports) -> None:
-        records, added = self._groups.records_by_part(reports)
+    def _absorb_alone(self, records: dict[int, Reports], added: npt.NDArray[np.int64]) -> None:
         for number, own in records.items():
             self.parts[number].absorb_single_threaded(own)
         self._held = self.parts, self.n + added

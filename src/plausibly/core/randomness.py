@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 
+from .. import kernels
 from .arguments import whole_number
 from .errors import ParameterError
 from .words import Words, kind_of
@@ -132,16 +133,35 @@ class Stream:
 
 @dataclass(frozen=True)
 class Draws:
-    """The random words of consecutive reports of a call, starting with report ``first``."""
+    """The random words of consecutive reports of a call, starting with report ``first``, or of some of them.
+
+    The bytes of a part of the reports are gathered when they are asked for, once and only those.
+    """
 
     stream: Stream
     first: int
-    heads: npt.NDArray[np.uint8]
-    """The head bytes, one row for each report."""
+    source: npt.NDArray[np.uint8]
+    """The head bytes of all reports, one row each."""
     drawn: int = 0
     """Number of words already used of each report."""
     chosen: npt.NDArray[np.int64] | None = None
-    """Indices of the reports, relative to the first; None for consecutive reports."""
+    """Indices of the reports, relative to the first; None for all."""
+    columns: tuple[slice, ...] | None = None
+    """Columns of the head bytes; None for all."""
+
+    @cached_property
+    def heads(self) -> npt.NDArray[np.uint8]:
+        """The head bytes, one row for each report."""
+        parts = [self._gathered(column) for column in self._columns]
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+    @property
+    def _columns(self) -> tuple[slice, ...]:
+        return (slice(0, self.source.shape[1]),) if self.columns is None else self.columns
+
+    def _gathered(self, column: slice) -> npt.NDArray[np.uint8]:
+        rows = self.source[:, column]
+        return np.ascontiguousarray(rows) if self.chosen is None else kernels.take_rows(rows, self.chosen)
 
     @property
     def words(self) -> npt.NDArray[np.uint64]:
@@ -155,25 +175,25 @@ class Draws:
         numbers = reports if self.chosen is None else self.chosen[reports]
         return self.stream.tail(self.first + numbers, draws + self.drawn)
 
-    def part(self, chosen: npt.NDArray[np.int64] | slice, columns: Sequence[slice], drawn: int) -> Draws:
-        """The random draws of some of the reports for one of their parts: the given columns of their head bytes.
+    def part(self, chosen: npt.NDArray[np.int64], columns: tuple[slice, ...], drawn: int) -> Draws:
+        """The random draws of some of all reports for one of their parts: the given columns of their head bytes.
 
         ``drawn`` is the offset of the part's draw numbers within those of the report.
         """
-        heads = self.heads[chosen] if isinstance(chosen, slice) else self.heads.take(chosen, axis=0)
-        heads = np.hstack([heads[:, column] for column in columns]) if len(columns) != 1 else heads[:, columns[0]]
-        numbers = np.arange(len(self.heads)) if self.chosen is None else self.chosen
-        return Draws(self.stream, self.first, np.ascontiguousarray(heads), drawn, numbers[chosen])
+        return Draws(self.stream, self.first, self.source, drawn, chosen, columns)
 
     def choose(self, count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], Draws]:
         """A random choice among ``count`` by each report's first word; reports with a rejected word; the other words.
 
         A combinator chooses a part, which then finds its words as if it were alone.
         """
-        words = np.ascontiguousarray(self.heads[:, :8]).view("<u8")[:, 0]
-        refused = np.flatnonzero(words > np.uint64(2**64 - 1 - 2**64 % count))
-        rest = replace(self, heads=np.ascontiguousarray(self.heads[:, 8:]), drawn=self.drawn + 1)
-        return words % np.uint64(count), refused, rest
+        column, *others = self._columns
+        word = self.source[:, column.start : column.start + 8].view("<u8")[:, 0]
+        numbers, refused = kernels.uniform_choice(word, self.chosen, count)
+        left = slice(column.start + 8, column.stop)
+        columns = (left, *others) if left.start < left.stop else tuple(others)
+        rest = replace(self, drawn=self.drawn + 1, columns=columns or (left,))
+        return numbers, refused, rest
 
 
 @dataclass(frozen=True)

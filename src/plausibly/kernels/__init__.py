@@ -13,10 +13,13 @@ from pathlib import Path
 from . import native as _native
 from .reference import affine_gather as affine_gather
 from .reference import affine_response as affine_response
+from .reference import channel_bitmaps as channel_bitmaps
+from .reference import channel_products as channel_products
 from .reference import column_sums as column_sums
 from .reference import direct_response as direct_response
 from .reference import extremes as extremes
 from .reference import gray_scatter as gray_scatter
+from .reference import group_order as group_order
 from .reference import hadamard_response as hadamard_response
 from .reference import histogram as histogram
 from .reference import keyed_hash as keyed_hash
@@ -24,6 +27,7 @@ from .reference import local_hash as local_hash
 from .reference import local_hash_response as local_hash_response
 from .reference import parity_response as parity_response
 from .reference import promising_children as promising_children
+from .reference import put_rows as put_rows
 from .reference import row_sums as row_sums
 from .reference import settle_ties as settle_ties
 from .reference import sign_sums as sign_sums
@@ -33,10 +37,12 @@ from .reference import support_counts as support_counts
 from .reference import support_of as support_of
 from .reference import table_support as table_support
 from .reference import table_support_of as table_support_of
+from .reference import take_rows as take_rows
 from .reference import toeplitz_response as toeplitz_response
 from .reference import toeplitz_scatter as toeplitz_scatter
 from .reference import toeplitz_support_of as toeplitz_support_of
 from .reference import unary_response as unary_response
+from .reference import uniform_choice as uniform_choice
 from .reference import walsh_hadamard as walsh_hadamard
 from .sources import has_source
 

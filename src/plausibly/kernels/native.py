@@ -7,6 +7,7 @@ in place. Calls through ctypes release the interpreter lock, so threads run in p
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from math import isqrt
 from pathlib import Path
@@ -38,6 +39,7 @@ _SCALARS: dict[str, Any] = {
     "Field": _Record,
 }
 _NO_FIELD = _Record(None, 0, 0)
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 # A word is rejected with probability below 2^-32: only crafted words need more room than this.
 _REDO = 16
@@ -123,15 +125,35 @@ def load() -> dict[str, Any]:
     return {name: globals()[name] for name in declared}
 
 
+_HEADER = object.__basicsize__
+
+
+def _slow_address(array: npt.NDArray[Any]) -> int:
+    """Address of an array's first number, for native C."""
+    return array.ctypes.data
+
+
+def _fast_address(array: npt.NDArray[Any]) -> int:
+    """The same, in a tenth of the time: NumPy's C interface has it as the first member after the object's header."""
+    return _Address.from_address(id(array) + _HEADER).value or 0
+
+
+_Address = ctypes.c_void_p
+_SAMPLE = np.zeros(4)[1:]
+# Only where an object's number is its address; and as a precaution, compared with the slow way.
+_IS_FAST = sys.implementation.name == "cpython" and _fast_address(_SAMPLE) == _slow_address(_SAMPLE)
+_address = _fast_address if _IS_FAST else _slow_address
+
+
 def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64] | _Record | int) -> int:
     """Call the C function and return its result; arrays are passed by address."""
-    plain = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in arguments]
+    plain = [_address(value) if isinstance(value, np.ndarray) else value for value in arguments]
     return _functions[name](*plain)
 
 
 def _field(array: Field) -> _Record:
     """Address and sizes of a field for native C; several numbers in one field are contiguous."""
-    return _Record(array.ctypes.data, array.strides[0], array.itemsize)
+    return _Record(_address(array), array.strides[0], array.itemsize)
 
 
 def _wrapping(array: I64) -> U64:
@@ -384,11 +406,11 @@ def settle_ties(
     )
 
 
-@_kernel("void (const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums)")
-def row_sums(bitmaps: U8) -> I64:
+@_kernel("void (Field bitmaps, i64 n, i64 row_bytes, i64 *sums)")
+def row_sums(bitmaps: Field) -> I64:
     """Kernel over bitmaps: number of ones in each bitmap."""
     sums = np.empty(len(bitmaps), dtype=np.int64)
-    _call("row_sums", bitmaps, *bitmaps.shape, sums)
+    _call("row_sums", _field(bitmaps), *bitmaps.shape, sums)
     return sums
 
 
@@ -449,3 +471,53 @@ def promising_children(
         *(kinds, *kinds.shape, rows, needs, needs.shape[1], slack, parents, children, room),
     )
     return found, parents[:found], children[:found]
+
+
+@_kernel("i64 (Field groups, i64 n, i64 count, i64 *order, i64 *ends)")
+def group_order(groups: Field, count: int) -> tuple[I64, I64]:
+    """Kernel: numbers of the reports sorted by group, and where each of `count` groups begins and ends among them."""
+    order, ends = np.empty(len(groups), dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    outside = _call("group_order", _field(groups), len(groups), count, order, ends)
+    _check_memory(outside)
+    refuse_outside(outside)
+    return order, ends
+
+
+@_kernel("i64 (Field rows, i64 n, i64 size, const i64 *chosen, i64 m, u8 *out)")
+def take_rows(rows: Field, chosen: I64) -> U8:
+    """Kernel: the bytes of the chosen rows, together."""
+    out = np.empty((len(chosen), rows.shape[1]), dtype=np.uint8)
+    refuse_outside(_call("take_rows", _field(rows), *rows.shape, chosen, len(chosen), out))
+    return out
+
+
+@_kernel("i64 (const u8 *rows, i64 size, i64 zeros, const i64 *chosen, i64 m, Field out, i64 n)")
+def put_rows(rows: U8, chosen: I64, out: Field) -> None:
+    """Kernel: write rows of bytes to the chosen rows of `out`, which are longer or as long, and zeros after them."""
+    size = rows.shape[1]
+    zeros = out.shape[1] - size
+    refuse_outside(_call("put_rows", rows, size, zeros, chosen, len(chosen), _field(out), len(out)))
+
+
+@_kernel("i64 (Field words, i64 n, const i64 *chosen, i64 m, u64 size, u64 *out, i64 *reports, i64 room)")
+def uniform_choice(words: Field, chosen: I64 | None, size: int) -> tuple[U64, I64]:
+    """Kernel: a number below `size` from the word of each chosen record, or of all; and the refused words' places."""
+    rows, m = (_NO_ROWS, -1) if chosen is None else (chosen, len(chosen))
+    out = np.empty(len(words) if chosen is None else m, dtype=np.uint64)
+    return out, _respond("uniform_choice", _field(words), len(words), rows, m, size, out)
+
+
+@_kernel("i64 (Field channels, Field bitmaps, i64 n, i64 count, i64 size, i64 *cells)")
+def channel_bitmaps(channels: Field, bitmaps: Field, cells: I64) -> None:
+    """Kernel: add the set of each report to the cells [channel, item] of its channel."""
+    outside = _call("channel_bitmaps", _field(channels), _field(bitmaps), len(channels), *cells.shape, cells)
+    refuse_outside(outside)
+
+
+@_kernel("i64 (Field channels, Field rows, Field hashes, i64 n, i64 count, i64 bits, i64 t, u64 *cells)")
+def channel_products(channels: Field, rows: Field, hashes: Field, cells: I64) -> None:
+    """Kernel: add the products of each report's signs to the cells [channel, place] of its channel."""
+    n, t = rows.shape
+    count, places = cells.shape
+    fields = map(_field, (channels, rows, hashes))
+    refuse_outside(_call("channel_products", *fields, n, count, places.bit_length() - 1, t, _wrapping(cells)))

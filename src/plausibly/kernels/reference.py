@@ -565,3 +565,57 @@ def promising_children(
     both = np.concatenate(found, axis=1) if found else np.empty((2, 0), dtype=np.int64)
     first = both[:, :room].astype(np.int32)
     return both.shape[1], first[0], first[1]
+
+
+def group_order(groups: Field, count: int) -> tuple[I64, I64]:
+    """Kernel: numbers of the reports sorted by group, and where each of `count` groups begins and ends among them."""
+    [inside] = _inside((groups,), (count,))
+    return np.argsort(groups, kind="stable"), np.cumsum([0, *np.bincount(inside, minlength=count)], dtype=np.int64)
+
+
+def take_rows(rows: Field, chosen: I64) -> U8:
+    """Kernel: the bytes of the chosen rows, together."""
+    refuse_outside(_number_outside(chosen, len(rows)))
+    taken: U8 = rows.take(chosen, axis=0)
+    return taken
+
+
+def put_rows(rows: U8, chosen: I64, out: Field) -> None:
+    """Kernel: write rows of bytes to the chosen rows of `out`, which are longer or as long, and zeros after them."""
+    refuse_outside(_number_outside(chosen, len(out)))
+    size = rows.shape[1]
+    out[chosen, :size], out[chosen, size:] = rows, 0
+
+
+def uniform_choice(words: Field, chosen: I64 | None, size: int) -> tuple[U64, I64]:
+    """Kernel: a number below `size` from the word of each chosen record, or of all; and the refused words' places."""
+    own = (words if chosen is None else words.take(chosen)).astype(np.uint64)
+    return own % np.uint64(size), np.flatnonzero(own > np.uint64(2**64 - 1 - 2**64 % size))
+
+
+def channel_bitmaps(channels: Field, bitmaps: Field, cells: I64) -> None:
+    """Kernel: add the set of each report to the cells [channel, item] of its channel."""
+    count, size = cells.shape
+    [channel] = _inside((channels,), (count,))
+    report, item = np.nonzero(np.unpackbits(bitmaps, axis=1, count=size, bitorder="little"))
+    cells += np.bincount(channel[report] * size + item, minlength=cells.size).reshape(cells.shape)
+
+
+def channel_products(channels: Field, rows: Field, hashes: Field, cells: I64) -> None:
+    """Kernel: add the products of each report's signs to the cells [channel, place] of its channel.
+
+    A product of some of the t signs is +1 or -1, at the place that is the exclusive or of their rows.
+    """
+    count, places = cells.shape
+    [channel] = _inside((channels,), (count,))
+    flat, place, negative = cells.reshape(-1), np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.bool_)
+    for step in range(1, 1 << rows.shape[1]):
+        # In Gray-code order: one row and its sign enter or leave the product.
+        j = (step & -step).bit_length() - 1
+        place = place ^ rows[:, j].astype(np.int64) & places - 1
+        negative = negative ^ (hashes.astype(np.uint64) >> np.uint64(j) & np.uint64(1) == 1)
+        np.add.at(flat, channel * places + place, 1 - 2 * negative.astype(np.int64))
+
+
+def _number_outside(chosen: I64, size: int) -> int:
+    return int(np.count_nonzero((chosen < 0) | (chosen >= size)))

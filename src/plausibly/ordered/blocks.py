@@ -23,7 +23,7 @@ from ..core.support import Subsets
 from ..oracles import HM, SS
 from .windows import Windows
 
-Channels = npt.NDArray[np.int64]
+Channels = npt.NDArray[np.integer[Any]]
 
 FEW = 64
 """Largest number of blocks that subset selection reports, one bit each."""
@@ -43,15 +43,8 @@ class Products(HM):
 
     def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
         """Add reports to the cells [channel, place] of their channels."""
-        rows, answers = fields_of(reports)
-        flat, first = cells.reshape(-1), channels << self.order_bits
-        places, signs = np.zeros(len(reports), dtype=np.int64), np.ones(len(reports), dtype=np.int64)
-        for step in range(1, self.g):
-            # In Gray-code order: one row and its sign enter or leave the product.
-            j = (step & -step).bit_length() - 1
-            places ^= rows[:, j]
-            signs *= 1 - 2 * (answers.astype(np.int64) >> j & 1)
-            np.add.at(flat, first + places, signs)
+        rows, signs = fields_of(reports)
+        kernels.channel_products(channels, rows, signs, cells)
 
     def check_cells(self, cells: Cells, n: int) -> None:
         refuse_unless_scattered(cells, n, hash_bits=self.t)
@@ -66,9 +59,7 @@ class Bitmaps(SS):
 
     def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
         """Add reports to the cells [channel, item] of their channels."""
-        bits = np.unpackbits(reports["bits"], axis=1, count=self.size, bitorder="little")
-        report, item = np.nonzero(bits)
-        np.add.at(cells.reshape(-1), channels[report] * self.size + item, 1)
+        kernels.channel_bitmaps(channels, reports["bits"], cells)
 
 
 def block_oracle(epsilon: Fraction, blocks: int) -> Bitmaps | Products:
@@ -108,8 +99,8 @@ class BlockAccumulator(ChannelAccumulator):
     def absorb_single_threaded(self, reports: Reports) -> None:
         self.n += self._fold_all(self.state, reports)
 
-    def _fold_all(self, cells: Cells, reports: Reports) -> Channels:
-        channels = self.scheme.channel_of(reports).astype(np.int64)
+    def _fold_all(self, cells: Cells, reports: Reports) -> npt.NDArray[np.int64]:
+        channels = self.scheme.channel_of(reports)
         cast(Blocks, self.scheme).oracle.scatter(cells, channels, reports["report"])
         return np.bincount(channels, minlength=len(cells))
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { KERNELS = 27, MOST_REPORTS = 2600, LONGEST = 4096 };
+enum { KERNELS = 33, MOST_REPORTS = 2600, LONGEST = 4096 };
 
 /* The bytes of an input; when they are used up, numbers that follow from them. */
 static const u8 *bytes;
@@ -248,7 +248,7 @@ static void call(int kernel) {
     }
     case 21: {
         const i64 row = between(0, 200), n = reports_of(row);
-        CALL(row_sums, numbers(n * row, 1, 0), n, row, room(8 * n));
+        CALL(row_sums, field_of(n, row, 1, 0), n, row, room(8 * n));
         break;
     }
     case 22: {
@@ -307,6 +307,41 @@ static void call(int kernel) {
              numbers(cohorts * parents, 8, (u64)(cells - block + 1)), numbers(cohorts * parents, 8, (u64)block),
              parents, block, numbers(rows * children, 1, (u64)kinds), rows, children, numbers(parents, 8, (u64)rows),
              numbers(parents * kinds, 4, 2000), kinds, (i32)between(0, 700), room(4 * found), room(4 * found), found);
+        break;
+    }
+    case 27: {
+        const i64 n = reports_of(16), count = between(1, 300);
+        CALL(group_order, field_of(n, 1, any_width(), (u64)count), n, count, room(8 * n), room(8 * (count + 1)));
+        break;
+    }
+    case 28: {
+        const i64 size = between(0, 40), n = reports_of(size), m = n ? between(0, 300) : 0;
+        CALL(take_rows, field_of(n, size, 1, 0), n, size, numbers(m, 8, (u64)n), m, room(m * size));
+        break;
+    }
+    case 29: {
+        const i64 size = between(0, 40), zeros = between(0, 9), n = reports_of(size), m = between(0, 300);
+        CALL(put_rows, numbers(m * size, 1, 0), size, zeros, numbers(m, 8, (u64)n), m,
+             field_of(n, size + zeros, 1, 0), n);
+        break;
+    }
+    case 30: {
+        const i64 n = reports_of(16), m = between(-1, 300);
+        CALL(uniform_choice, field_of(n, 1, 8, 0), n, numbers(m < 0 ? 0 : m, 8, (u64)n), m, (u64)between(1, 1 << 20),
+             room(8 * (m < 0 ? n : m)), redo, redos);
+        break;
+    }
+    case 31: {
+        const i64 size = between(1, 200), row = (size + 7) / 8, n = reports_of(row), count = between(1, 20);
+        CALL(channel_bitmaps, field_of(n, 1, any_width(), (u64)count), field_of(n, row, 1, 0), n, count, size,
+             numbers(count * size, 8, 1 << 20));
+        break;
+    }
+    case 32: {
+        const i64 t = between(1, 8), bits = between(0, 9), n = reports_of(64 << t >> 3), count = between(1, 20);
+        const Field rows = field_of(n, t, any_width(), (u64)1 << bits);
+        CALL(channel_products, field_of(n, 1, any_width(), (u64)count), rows, field_of(n, 1, any_width(), 0), n, count,
+             bits, t, numbers(count << bits, 8, 0));
         break;
     }
     }

@@ -271,9 +271,9 @@ TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i
 
 /* ---- row_sums: how many items the subset of a report holds ------------------------------------------------------ */
 
-TARGET EXPORT void KERNEL(row_sums)(const u8 *bitmaps, i64 n, i64 row_bytes, i64 *sums) {
+TARGET EXPORT void KERNEL(row_sums)(Field bitmaps, i64 n, i64 row_bytes, i64 *sums) {
     for (i64 i = 0; i < n; i++) {
-        const u8 *row = bitmaps + i * row_bytes;
+        const u8 *row = bitmaps.at + i * bitmaps.stride;
         u64 eight;
         i64 sum = 0, j = 0;
         for (; j + 8 <= row_bytes; j += 8) {

@@ -10,6 +10,7 @@
 #include "linear_hashing.h"
 #include "keys.h"
 #include "search.h"
+#include "groups.h"
 
 #undef v8
 #undef v16
