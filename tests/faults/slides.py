@@ -140,21 +140,21 @@ plan(
 plan(
     "bulk-forgets-the-step",
     "the same in bulk code",
-    Edit("ordered.blocks:Blocks._blocks_of", "offsets * np.uint64(windows.step)", "offsets"),
+    Edit("ordered.slide:SLIDE._table", "windows.step", "1"),
     as_defined,
     "bulk code makes another record than defined",
 )
 plan(
     "bulk-other-in-the-last-block",
     "the same in bulk code",
-    Edit("ordered.blocks:Blocks._blocks_of", "np.uint64(windows.blocks))", "np.uint64(windows.blocks - 1))"),
+    Edit("ordered.slide:SLIDE._table", "windows.blocks,", "windows.blocks - 1,"),
     as_defined,
     "bulk code makes another record than defined",
 )
 plan(
     "bulk-last-offset-never-drawn",
     "bulk code has one offset less",
-    Edit("ordered.blocks:Blocks.respond", "choose(self.windows.offsets)", "choose(max(1, self.windows.offsets - 1))"),
+    Edit("ordered.slide:SLIDE._table", "end, windows.offsets", "end, max(1, windows.offsets - 1)"),
     as_defined,
     "bulk code makes another record than defined",
 )

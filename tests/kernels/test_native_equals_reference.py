@@ -1332,6 +1332,35 @@ def test_products_are_added_to_their_channels(
         np.testing.assert_array_equal(added[channel], expected)
 
 
+@each_set
+@quickly
+@given(seed=random_seeds, n=lengths, length=st.integers(4, 3000))
+def test_blocks_are_reported_alike(instruction_set: str, seed: int, n: int, length: int) -> None:
+    rng = np.random.default_rng(seed)
+    parts, words, size = [], 0, 0
+    for end in np.cumsum(rng.integers(1, 9, size=int(rng.integers(1, 6)))).tolist():
+        blocks = int(rng.integers(2, 65)) if rng.integers(2) else int(rng.integers(65, length + 66))
+        w, t = (int(rng.integers(1, blocks)), 0) if blocks <= 64 else (0, int(rng.integers(1, 9)))
+        bits = 0 if w else (blocks - 1).bit_length()
+        offsets, step, keep = int(rng.integers(1, 257)), int(rng.integers(1, 9)), int(rng.integers(1, 2**62)) * 4
+        # Wide enough for all offsets to fit the blocks.
+        width = -(-(length + offsets * step) // (blocks - 1))
+        row_bytes = 1 + (bits > 8)
+        parts.append([end, offsets, step, width, blocks - 1, blocks, keep, w, t, bits, row_bytes])
+        words, size = max(words, 3 + w, 4 + t), max(size, -(-blocks // 8) if w else t * row_bytes + 1)
+    values = rng.integers(0, length + 1, size=n).astype(np.uint64)  # the last one is outside the order
+    special = [last_accepted(m) for part in parts for m in (part[0], part[1])]
+    tape = crafted_words(rng, (n, words), [*special, 2**64 - 1, parts[0][6]])
+    native._functions.update(BOUND[instruction_set])
+    made, redone = [], []
+    for module in (native, reference):
+        out = np.full((n, 2 + size), 0xA5, dtype=np.uint8)
+        redone.append(module.block_response(values, tape, length, np.array(parts, dtype=np.uint64), out))
+        made.append(out)
+    np.testing.assert_array_equal(*redone)
+    np.testing.assert_array_equal(*made)
+
+
 @pytest.mark.parametrize("module", [native, reference])
 def test_reports_of_no_group_or_channel_are_refused(module: Any) -> None:
     groups, chosen = np.array([0, 3, 1], dtype=np.uint8), np.array([0, 3])

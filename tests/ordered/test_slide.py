@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import naive
 from cases import in_turn
 from oracles.comparing import assert_close
 from plausibly import Integers, Ordered, SeededRandom, make
+from plausibly.core.grouped import Grouped
 
 SMALL = {
     "two widths": lambda: make("SLIDE", epsilon=1, domain_size=9),
@@ -69,3 +70,15 @@ def test_counts_and_sums_are_those_of_the_slow_twin(label: str) -> None:
 @in_turn("label", list(LARGE))
 def test_counts_and_sums_of_many_blocks_are_those_of_the_slow_twin(label: str) -> None:
     check(label)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3])
+@pytest.mark.parametrize("domain", [Ordered(0, 8), Ordered(1, 66, other=True), Ordered(0, 4999), Ordered(0, 99_999)])
+def test_all_widths_at_once_and_one_by_one_give_the_same_reports(domain: Ordered, epsilon: float) -> None:
+    scheme = make("SLIDE", epsilon=epsilon, domain=domain)
+    values = scheme.domain.encoded(np.arange(3000, dtype=np.uint64) * np.uint64(77) % np.uint64(scheme.size))
+    draws = SeededRandom(7).stream().draws_of(scheme.layout, 0, len(values))
+    made = [np.empty(len(values), dtype=scheme.report_dtype) for _ in range(2)]
+    for respond, out in zip((scheme.respond, partial(Grouped.respond, scheme)), made, strict=True):
+        assert not len(respond(values, draws, out))
+    assert made[0].tobytes() == made[1].tobytes()

@@ -13,6 +13,7 @@ from pathlib import Path
 from . import native as _native
 from .reference import affine_gather as affine_gather
 from .reference import affine_response as affine_response
+from .reference import block_response as block_response
 from .reference import channel_bitmaps as channel_bitmaps
 from .reference import channel_products as channel_products
 from .reference import column_sums as column_sums

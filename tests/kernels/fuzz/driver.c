@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { KERNELS = 33, MOST_REPORTS = 2600, LONGEST = 4096 };
+enum { KERNELS = 34, MOST_REPORTS = 2600, LONGEST = 4096 };
 
 /* The bytes of an input; when they are used up, numbers that follow from them. */
 static const u8 *bytes;
@@ -342,6 +342,28 @@ static void call(int kernel) {
         const Field rows = field_of(n, t, any_width(), (u64)1 << bits);
         CALL(channel_products, field_of(n, 1, any_width(), (u64)count), rows, field_of(n, 1, any_width(), 0), n, count,
              bits, t, numbers(count << bits, 8, 0));
+        break;
+    }
+    case 33: {
+        /* Some widths through subsets and some through signs, and records as long as the longest. */
+        const i64 count = between(1, 8), length = between(2, 5000), n = reports_of(120);
+        u64 *parts = room(8 * COLUMNS * count), end = 0;
+        i64 longest = 0, words = 0;
+        for (i64 p = 0; p < count; p++) {
+            u64 *part = parts + COLUMNS * p;
+            const i64 subsets = byte() % 2, size = subsets ? between(2, FEW_BLOCKS) : between(65, 5000);
+            const i64 w = subsets ? between(1, size - 1) : 0, t = subsets ? 0 : between(1, 8);
+            const i64 bits = subsets ? 0 : 64 - __builtin_clzll((u64)size - 1), bytes_each = bits > 8 ? 2 : 1;
+            end += (u64)between(1, 100);
+            const u64 made[COLUMNS] = {end, (u64)between(1, 256), (u64)between(1, 9), (u64)between(1, length),
+                                       (u64)size, (u64)size, word(), (u64)w, (u64)t, (u64)bits, (u64)bytes_each};
+            memcpy(part, made, sizeof made);
+            const i64 record = 2 + (subsets ? (size + 7) / 8 : t * bytes_each + 1), drawn = 3 + (subsets ? w : t + 1);
+            longest = record > longest ? record : longest;
+            words = drawn > words ? drawn : words;
+        }
+        CALL(block_response, numbers(n, 8, (u64)length), numbers(n * words, 8, 0), n, words, (u64)length, parts, count,
+             room(n * longest), longest, redo, redos);
         break;
     }
     }

@@ -11,6 +11,7 @@
 #include "keys.h"
 #include "search.h"
 #include "groups.h"
+#include "blocks.h"
 
 #undef v8
 #undef v16
