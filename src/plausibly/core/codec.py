@@ -26,6 +26,16 @@ def encode_reports(scheme: Scheme, reports: object) -> bytes:
 
 def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
     """Decode a wire batch to reports. Raises for another scheme, and for truncated, damaged or left-over bytes."""
+    return scheme.accept(scheme.tag(np.frombuffer(batch_records(scheme, blob), dtype=scheme.report_dtype).copy()))
+
+
+def is_batch(blob: bytes) -> bool:
+    """Whether the bytes begin as a wire batch does."""
+    return blob[: len(_MAGIC)] == _MAGIC
+
+
+def batch_records(scheme: Scheme, blob: bytes) -> memoryview:
+    """The bytes of the records in a wire batch, whose header and checksum fit; the records are not checked."""
     view = as_bytes(blob, ReportError)
     overhead = _HEADER.size + 4
     if len(view) < overhead:
@@ -40,5 +50,4 @@ def decode_reports(scheme: Scheme, blob: bytes) -> Reports:
         raise ReportError(f"batch: expected {expected} bytes for {count} reports, got {len(view)}")
     if zlib.crc32(view[:-4]) != struct.unpack("<I", view[-4:])[0]:
         raise ReportError("batch: the checksum does not fit; the bytes are damaged")
-    records = np.frombuffer(view[_HEADER.size : -4], dtype=scheme.report_dtype)
-    return scheme.accept(scheme.tag(records.copy()))
+    return view[_HEADER.size : -4]

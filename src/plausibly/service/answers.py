@@ -1,0 +1,216 @@
+"""Answers: estimates from the tally and from everything that is pending, which is folded when somebody asks."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..core.accumulator import Accumulator
+from ..core.domain.scales import parsed_number
+from ..core.errors import ParameterError, StateError
+from ..core.ordered_answers import OrderedAnswer
+from ..core.ordered_estimates import OrderedEstimates
+from ..core.wording import nearest, plural, shown
+from ..files.tallies import Collected
+from ..pages.answers import Answer
+from ..search.base import SearchTally
+from .folder import Folder
+from .inbox import Account, Inbox
+from .rolling import Locks
+
+_KEPT = 16
+"""Number of collections whose last state is kept in memory."""
+_MOST_FOUND = 1000
+_LEVEL = 0.05
+_FAKES = Fraction(1, 100)
+QUESTIONS = ("item", "ranges", "quantiles", "mean", "level", "postprocess")
+SEARCHES = ("k", "level")
+
+
+class TooFewError(StateError):
+    """A collection with fewer reports than its minimum."""
+
+
+class UnknownError(StateError):
+    """A collection that does not exist."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that a collection has received, at one moment. ``tag`` names the moment."""
+
+    account: Account
+    last: int
+    collected: Collected = field(repr=False)
+
+    @property
+    def tag(self) -> str:
+        """The state's name for caches: it changes with every commit and every roll."""
+        return tag_of(self.account, self.last)
+
+    @property
+    def tally(self) -> Accumulator:
+        """The accumulator of all reports of the state."""
+        return self.collected.tally
+
+
+def tag_of(account: Account, last: int) -> str:
+    """The name of a collection's state for caches."""
+    return f"{account.rolled}-{last}"
+
+
+class Answers:
+    """Answers to analysts, each from the latest state of a collection."""
+
+    def __init__(self, folder: Folder, inbox: Inbox, locks: Locks) -> None:
+        self._folder, self._inbox, self._locks = folder, inbox, locks
+        self._kept: OrderedDict[str, State] = OrderedDict()
+
+    def tag(self, identity: str) -> str:
+        """The name of the latest state, found without folding anything. Raises below the minimum."""
+        with self._inbox.view() as view:
+            account = _expect(view.account(identity))
+            expect_enough(account)
+            return tag_of(account, view.last(account))
+
+    def state(self, identity: str) -> State:
+        """The latest state of a collection: its tally, and what is pending."""
+        with self._locks.of(identity), self._inbox.view() as view:
+            account = _expect(view.account(identity))
+            last = view.last(account)
+            kept = self._kept.get(identity)
+            if kept is None or kept.account.rolled != account.rolled or kept.last > last:
+                kept = State(account, account.rolled, self._collected(account))
+            if kept.last < last:
+                tally = kept.tally
+                more = account.collection.scheme.accumulator()
+                for records in view.pending(account, kept.last, last):
+                    more.add(np.frombuffer(records, dtype=account.collection.scheme.report_dtype))
+                more.merge(tally)
+                kept = State(account, last, replace(kept.collected, tally=more))
+            if len(kept.tally) != account.received:
+                raise StateError(
+                    f"{identity}: expected {plural(account.received, 'report')}, found {len(kept.tally):,}; "
+                    "a file was changed"
+                )
+            self._keep(identity, kept)
+            return kept
+
+    def estimates(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
+        """The estimates of a collection, with the state they come from."""
+        _expect_known(asked, QUESTIONS)
+        state = self.state(identity)
+        expect_enough(state.account)
+        scheme = state.collected.scheme
+        items = scheme.answers.parse(list(asked["item"])) if asked.get("item") else None
+        made = state.tally.estimate(items)
+        for step in asked.get("postprocess", ()):
+            made = made.postprocess(step)
+        questions = [name for name in ("ranges", "quantiles", "mean") if asked.get(name)]
+        if questions and (items is not None or not isinstance(made, OrderedEstimates)):
+            raise ParameterError(f"{questions[0]}: expected all items of a domain that has an order, got others")
+        told: tuple[OrderedAnswer, ...] = ()
+        if isinstance(made, OrderedEstimates):
+            told = tuple(_ordered(made, name, asked[name]) for name in questions)
+        return state, Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told)
+
+    def search(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
+        """The most common strings of a collection whose scheme is for searches."""
+        _expect_known(asked, SEARCHES)
+        state = self.state(identity)
+        expect_enough(state.account)
+        if not isinstance(state.tally, SearchTally):
+            raise ParameterError(
+                f"expected a scheme for searches, got {state.collected.scheme.name}; ask for estimates"
+            )
+        number = parsed_number(asked["k"][0]) if asked.get("k") else 10
+        if not isinstance(number, int) or not 1 <= number <= _MOST_FOUND:
+            raise ParameterError(f"k: expected 1 to {_MOST_FOUND:,}, got {shown(asked['k'][0])}")
+        options: dict[str, Any] = {"k": number}
+        if "level" in state.tally.scheme.choices:
+            options["level"] = _share("level", asked.get("level"), _LEVEL)
+        elif asked.get("level"):
+            raise ParameterError(f"level: searches by {state.collected.scheme.name} do not use it; leave it out")
+        found = state.tally.search(**options)
+        return state, Answer(found, state.collected, largest=number, significance=options.get("level"))
+
+    def forget(self, identity: str) -> None:
+        """Drop what is kept of a collection."""
+        self._kept.pop(identity, None)
+
+    def _collected(self, account: Account) -> Collected:
+        path, scheme = self._folder.tally(account.collection.id), account.collection.scheme
+        if not account.filed:
+            return Collected(scheme.accumulator())
+        found = Collected.read(path)
+        if found.scheme != scheme or len(found) != account.filed:
+            raise StateError(
+                f"{path}: expected {plural(account.filed, 'report')} of the collection, got another tally; remove it, "
+                "so that the next roll makes it again from the report files"
+            )
+        return found
+
+    def _keep(self, identity: str, state: State) -> None:
+        self._kept[identity] = state
+        self._kept.move_to_end(identity)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+
+def facts_beside(answer: Answer) -> dict[str, Any]:
+    """What belongs beside every estimate: the ε of a report, and what fake reports can do."""
+    scheme, n = answer.source.scheme, answer.estimates.n
+    influence = scheme.influence()
+    told = None
+    if influence is not None:
+        fakes = max(1, int(n * _FAKES))
+        told = {"fakes": fakes, "count_moves_at_most": influence * fakes}
+    return {"epsilon_per_report": str(scheme.epsilon), "influence_of_one_percent_fakes": told}
+
+
+def expect_enough(account: Account) -> None:
+    """Raise if a collection has fewer reports than its minimum."""
+    minimum = account.collection.minimum
+    if account.received < minimum or not account.received:
+        raise TooFewError(f"expected at least {plural(minimum, 'report')} before estimates are shown, got fewer")
+
+
+def _expect(account: Account | None) -> Account:
+    if account is None:
+        raise UnknownError("there is no such collection")
+    return account
+
+
+def _expect_known(asked: Mapping[str, object], valid: Sequence[str]) -> None:
+    for name in asked:
+        if name not in valid:
+            raise ParameterError(f"unknown parameter {shown(name)}; {nearest(name, valid)}")
+
+
+def _ordered(made: OrderedEstimates, question: str, texts: Sequence[str]) -> OrderedAnswer:
+    parts = [part for text in texts for part in text.split(",")]
+    if question == "ranges":
+        ends = [part.partition("..") for part in parts]
+        if not all(low.strip() and dots and high.strip() for low, dots, high in ends):
+            raise ParameterError("ranges: expected pairs of ends such as 18..24,25..34")
+        return made.ranges([(low.strip(), high.strip()) for low, _, high in ends])
+    if question == "quantiles":
+        shares = [share for part in parts if (share := parsed_number(part)) is not None]
+        if len(shares) < len(parts):
+            raise ParameterError("quantiles: expected shares such as .25,.5,.75")
+        return made.quantiles(shares)
+    return made.mean_answer()
+
+
+def _share(name: str, texts: Sequence[str] | None, default: float) -> float:
+    if not texts:
+        return default
+    number = parsed_number(texts[0])
+    if number is None:
+        raise ParameterError(f"{name}: expected a share such as 0.95, got {shown(texts[0])}")
+    return float(number)

@@ -1,0 +1,106 @@
+"""A collector: its folder, inbox, writer, roller and answers, from start to stop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..core.errors import PlausiblyError
+from .answers import Answers
+from .collections import Collection
+from .folder import Folder
+from .inbox import Account, Inbox
+from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
+from .tokens import Tokens
+from .writer import Replies, Writer
+
+_logger = logging.getLogger("plausibly.service")
+
+
+class Collector:
+    """A collector on a folder that this process has locked."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        *,
+        roll_every: float = ROLL_SECONDS,
+        roll_reports: int = ROLL_REPORTS,
+        reached: Callable[[str], None] = lambda point: None,
+    ) -> None:
+        self.folder = folder
+        self.deliver: Callable[[Replies], None] = lambda replies: None
+        self.inbox = Inbox(folder.inbox)
+        self.writer = Writer(self.inbox, lambda replies: self.deliver(replies))
+        locks = Locks()
+        self.roller = Roller(
+            *(folder, self.inbox, self.writer, locks), every=roll_every, reports=roll_reports, reached=reached
+        )
+        self.answers = Answers(folder, self.inbox, locks)
+        self.tokens = Tokens(folder.tokens)
+        self._known: dict[str, Collection] = {}
+
+    def recover(self) -> None:
+        """Finish what an earlier process began: deletions and rolls. The writer must run."""
+        for identity in self.folder.deleted():
+            self.writer.run(lambda identity=identity: self.inbox.delete(identity)).result()  # type: ignore[misc]
+            self.folder.remove(identity)
+        for account in self.accounts():
+            try:
+                self.roller.complete(account.collection.id)
+            except (PlausiblyError, OSError, ImportError) as error:
+                _logger.error("reports stay in the inbox: %s", error)
+
+    def stop(self) -> None:
+        """Answer everything that waits, then close the collector's inbox."""
+        self.roller.stop()
+        self.writer.stop()
+        self.inbox.truncate_log()
+        self.inbox.close()
+
+    def accounts(self) -> list[Account]:
+        """The accounts of all collections."""
+        with self.inbox.view() as view:
+            return view.accounts()
+
+    def account(self, identity: str) -> Account | None:
+        """The account of a collection, if there is one."""
+        with self.inbox.view() as view:
+            found = view.account(identity)
+        if found is not None:
+            self._known[identity] = found.collection
+        return found
+
+    def known(self, identity: str) -> Collection | None:
+        """The collection, if this process has met it: found without reading the inbox."""
+        return self._known.get(identity)
+
+    def create(self, collection: Collection) -> bool:
+        """Add a collection; False if it exists."""
+        return self.writer.run(lambda: self.inbox.create(collection)).result()
+
+    def close(self, identity: str) -> None:
+        """Accept no more reports for a collection, and roll those that are pending."""
+        self.roller.close(identity)
+
+    def delete(self, identity: str) -> None:
+        """Remove a collection with everything that belongs to it."""
+        self.roller.delete(identity)
+        self._known.pop(identity, None)
+        self.answers.forget(identity)
+
+
+@contextmanager
+def opened(path: Path, **options: object) -> Iterator[Collector]:
+    """A collector on a folder that is locked until the block ends, recovered and writing, but not rolling by itself."""
+    folder = Folder(path)
+    with folder.locked():
+        collector = Collector(folder, **options)  # type: ignore[arg-type]
+        collector.writer.start()
+        try:
+            collector.recover()
+            yield collector
+        finally:
+            collector.stop()

@@ -1,0 +1,235 @@
+"""Rolling: move pending reports into a report file, shuffled, and from there into the tally, safely at every step.
+
+A roll of the rows up to N makes the report file N. The steps are ``POINTS``. Until the last transaction, the inbox has
+all rows, and the file N is newer than the account says, which a restart recognises: without the file, nothing has
+happened; with the file, the roll is completed, because `engines.collect` counts each file once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.errors import PlausiblyError, StateError
+from ..core.operating_system import sync_folder
+from ..core.randomness import SecureRandom
+from ..engines.collecting import collect
+from ..files.reports import ReportFile, write_reports
+from .folder import Folder
+from .inbox import Account, Inbox
+from .writer import Writer
+
+POINTS = ("begun", "written", "linked", "placed", "collected", "removed", "truncated")
+"""The moments of a roll between two of its steps, in order."""
+ROLL_REPORTS = 1 << 20
+ROLL_BYTES = 1 << 26
+ROLL_SECONDS = 3600.0
+_RETRY_SECONDS = 60.0
+_PAUSE = 1.0
+_PATIENCE = 5.0
+"""Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
+
+_logger = logging.getLogger("plausibly.service")
+
+
+@dataclass
+class Locks:
+    """One lock for each collection: its tally and its account belong together while a roll changes both."""
+
+    _locks: dict[str, threading.RLock] = field(default_factory=dict)
+    _own: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def of(self, collection: str) -> Iterator[None]:
+        """Hold the lock of a collection."""
+        with self._own:
+            lock = self._locks.setdefault(collection, threading.RLock())
+        with lock:
+            yield
+
+
+class Roller:
+    """The thread that rolls. ``reached`` is called at each of the ``POINTS``: tests end the process there."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        inbox: Inbox,
+        writer: Writer,
+        locks: Locks,
+        *,
+        every: float = ROLL_SECONDS,
+        reports: int = ROLL_REPORTS,
+        reached: Callable[[str], None] = lambda point: None,
+    ) -> None:
+        self.rolls, self.failures = 0, 0
+        self._folder, self._inbox, self._writer, self._locks = folder, inbox, writer, locks
+        self._every, self._reports, self._reached = every, reports, reached
+        self._next: dict[str, float] = {}
+        self._tried: dict[str, float] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="roller", daemon=True)
+
+    def start(self) -> None:
+        """Start the roller's thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the roller's thread, with at most the current roll."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join(_PATIENCE)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(min(_PAUSE, self._every / 4)):
+            for identity in self._due():
+                if self._stopping.is_set():
+                    return
+                self._try(identity)
+
+    def _due(self) -> list[str]:
+        try:
+            with self._inbox.view() as view:
+                return [account.collection.id for account in view.accounts() if self._is_due(account)]
+        except PlausiblyError as error:
+            _logger.error("%s", error)
+            return []
+
+    def _is_due(self, account: Account) -> bool:
+        now, identity, waiting = time.monotonic(), account.collection.id, account.received - account.filed
+        over = account.closed or _ended(account)
+        due = self._next.setdefault(identity, now + (0 if over else self._every))
+        if over and account.closed and not waiting:
+            return False
+        most = min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
+        ready = now >= due or (over and now >= self._tried.get(identity, now)) or waiting >= most
+        if not ready or not (waiting or over):
+            return False
+        self._next[identity] = now + self._every
+        self._tried[identity] = now + _RETRY_SECONDS
+        return True
+
+    def _try(self, identity: str) -> None:
+        try:
+            with self._inbox.view() as view:
+                account = view.account(identity)
+            if account is not None:
+                (self.roll if account.closed or not _ended(account) else self.close)(identity)
+        except (PlausiblyError, OSError, ImportError) as error:
+            self.failures += 1
+            _logger.error("reports stay in the inbox: %s", error)
+        except CancelledError:
+            return  # the writer has stopped; the next start completes the roll
+
+    def close(self, identity: str) -> None:
+        """Accept no more reports for a collection, and roll those that are pending."""
+        self._writer.run(lambda: self._inbox.close_collection(identity)).result()
+        self.roll(identity)
+
+    def delete(self, identity: str) -> None:
+        """Remove a collection with everything that belongs to it."""
+        with self._locks.of(identity):
+            self._folder.set_aside(identity)
+            self._writer.run(lambda: self._inbox.delete(identity)).result()
+            self._folder.remove(identity)
+            self._writer.run(self._inbox.truncate_log).result()
+
+    def roll(self, identity: str) -> int:
+        """Move all pending reports of a collection into files; their number."""
+        with self._locks.of(identity):
+            done = self.complete(identity)
+            with self._inbox.view() as view:
+                account = view.account(identity)
+                if account is None or not (last := view.last(account)) or last == account.rolled:
+                    return done
+                self._reached("begun")
+                count = self._write(account, last, b"".join(view.pending(account, account.rolled, last)))
+            self._finish(account, last, count)
+            return done + count
+
+    def complete(self, identity: str) -> int:
+        """Complete a roll that was cut off after its file was in place; the number of its reports."""
+        self._sweep(identity)
+        with self._inbox.view() as view:
+            account = view.account(identity)
+            if account is None:
+                return 0
+            newer = {
+                number: path for number, path in self._folder.report_files(identity).items() if number > account.rolled
+            }
+            if not newer:
+                return 0
+            (last, path), *more = newer.items()
+            with ReportFile(path) as file:
+                count, scheme = len(file), file.scheme
+            if more or scheme != account.collection.scheme or count != view.waiting(account, last):
+                raise StateError(
+                    f"{path}: expected the reports that are pending up to row {last}, got others; move the file away"
+                )
+        self._finish(account, last, count)
+        return count
+
+    def _write(self, account: Account, last: int, content: bytes) -> int:
+        identity, scheme = account.collection.id, account.collection.scheme
+        reports = np.frombuffer(content, dtype=scheme.report_dtype)
+        self._folder.prepare(identity)
+        place = self._folder.report_file(identity, last)
+        hidden = place.with_name(f".{place.name}")
+        write_reports(hidden, scheme, reports[random_order(len(reports))])
+        self._reached("written")
+        # A link fails if the name is taken, where a rename would replace the file.
+        os.link(hidden, place)
+        self._reached("linked")
+        hidden.unlink()
+        sync_folder(place.parent)
+        self._reached("placed")
+        return len(reports)
+
+    def _finish(self, account: Account, last: int, count: int) -> None:
+        identity = account.collection.id
+        tally = self._folder.tally(identity)
+        # A tally that was removed, because it was damaged, is made again from all files.
+        files = self._folder.report_files(identity)
+        inputs = [files[last]] if tally.exists() else list(files.values())
+        found = collect(inputs, tally, scheme=account.collection.scheme)
+        if len(found.tally) != account.filed + count:
+            raise StateError(
+                f"{tally}: expected {account.filed + count:,} reports, got {len(found.tally):,}; a report file is "
+                "missing or does not belong here"
+            )
+        self._reached("collected")
+        self._writer.run(lambda: self._inbox.roll(identity, last, count)).result()
+        self._reached("removed")
+        self._writer.run(self._inbox.truncate_log).result()
+        self._reached("truncated")
+        self.rolls += 1
+
+    def _sweep(self, identity: str) -> None:
+        # A file that was not yet linked is written again; one that was linked has its own name already.
+        if self._folder.reports(identity).is_dir():
+            for path in self._folder.reports(identity).glob(".*"):
+                path.unlink(missing_ok=True)
+
+
+def _ended(account: Account) -> bool:
+    return account.collection.closes is not None and account.collection.closes <= datetime.now(UTC)
+
+
+def random_order(count: int) -> npt.NDArray[np.int64]:
+    """A uniformly random order of ``count`` reports, from cryptographic random words."""
+    while True:
+        words = SecureRandom().stream().head(0, 8 * count).view("<u8")
+        order = np.argsort(words, kind="stable")
+        ranked = words[order]
+        if not np.any(ranked[1:] == ranked[:-1]):  # equal words would keep their order
+            return order

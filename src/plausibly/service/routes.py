@@ -1,0 +1,147 @@
+"""The table of routes: who may call what, and which answers there are. The API and its description are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .answers import QUESTIONS, SEARCHES
+from .tokens import Scope
+
+PREFIX = "/v1"
+_ID, _KEY = "/collections/{id}", "/collections/{id}/reports/{key}"
+_JSON, _CSV, _PARQUET, _BYTES = (
+    "application/json",
+    "text/csv",
+    "application/vnd.apache.parquet",
+    "application/octet-stream",
+)
+_ESTIMATES = (200, 304, 400, 401, 403, 404, 409, 503)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A method of a route."""
+
+    method: str
+    path: str
+    name: str
+    """Name of the function that answers."""
+    scope: Scope
+    summary: str
+    statuses: tuple[int, ...]
+    media: str | None = _JSON
+    """Media type of a successful answer; None if it has no body."""
+    body: str | None = None
+    """Media type of the request's body, if it has one."""
+    parameters: tuple[str, ...] = ()
+    """Names of parameters in the query."""
+    shared: bool = False
+    """Whether pages of any origin may call it."""
+    operator: bool = False
+    """Whether it is for operators: open to this machine, and with a token otherwise."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The operation as OpenAPI describes it."""
+        names = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+        given = [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": _PATTERNS[name]}}
+            for name in names
+        ]
+        given += [
+            {"name": name, "in": "query", "required": False, "schema": {"type": "array", "items": {"type": "string"}}}
+            for name in self.parameters
+        ]
+        described: dict[str, Any] = {
+            "operationId": self.name,
+            "summary": self.summary,
+            "responses": {str(status): self._response(status) for status in self.statuses},
+        }
+        if given:
+            described["parameters"] = given
+        if self.body is not None:
+            kind = {"type": "object"} if self.body == _JSON else {"type": "string", "format": "binary"}
+            described["requestBody"] = {"required": True, "content": {self.body: {"schema": kind}}}
+        if self.scope is not Scope.ANYONE or self.operator:
+            described["security"] = [{"token": []}, *([{}] if self.operator else [])]
+        return described
+
+    def _response(self, status: int) -> dict[str, Any]:
+        if status >= 400:
+            problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
+            return {"description": "A problem.", "content": {"application/problem+json": problem}}
+        described: dict[str, Any] = {"description": "Not changed." if status == 304 else "Done."}
+        if self.media is not None and status not in (204, 304):
+            described["content"] = {self.media: {}}
+        return described
+
+
+_PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$"}
+
+OPERATIONS = (
+    Operation(
+        *("POST", "/collections", "create", Scope.ADMIN, "Create a collection."),
+        *((200, 201, 400, 401, 403, 413, 503, 507), _JSON, _JSON),
+    ),
+    Operation("GET", "/collections", "collections", Scope.READ, "List all collections.", (200, 401, 403, 503)),
+    Operation(
+        *("GET", _ID, "document", Scope.ANYONE, "The document of a collection; its SHA-256 is the id."),
+        *((200, 304, 404, 503),),
+        shared=True,
+    ),
+    Operation(
+        *("GET", f"{_ID}/scheme", "scheme", Scope.ANYONE, "The scheme; the SHA-256 of its bytes is the fingerprint."),
+        *((200, 304, 404, 503),),
+        shared=True,
+    ),
+    Operation(
+        *("POST", _KEY, "receive", Scope.ANYONE, "Send reports under a random key; the same key counts once."),
+        *((200, 201, 400, 404, 409, 410, 413, 429, 503, 507), None, _BYTES),
+        shared=True,
+    ),
+    Operation(
+        *("GET", f"{_ID}/estimates", "estimates", Scope.READ, "Estimates, with intervals."),
+        *(_ESTIMATES, _JSON, None, QUESTIONS),
+    ),
+    Operation(
+        *("GET", f"{_ID}/estimates.csv", "estimates_csv", Scope.READ, "Estimates as CSV."),
+        *(_ESTIMATES, _CSV, None, QUESTIONS),
+    ),
+    Operation(
+        *("GET", f"{_ID}/estimates.parquet", "estimates_parquet", Scope.READ, "Estimates as Parquet."),
+        *(_ESTIMATES, _PARQUET, None, QUESTIONS),
+    ),
+    Operation(
+        *("GET", f"{_ID}/search", "search", Scope.READ, "The most common strings, with intervals."),
+        *(_ESTIMATES, _JSON, None, SEARCHES),
+    ),
+    Operation(
+        *("GET", f"{_ID}/tally", "tally", Scope.ADMIN, "The tally file of all reports."),
+        *((200, 304, 401, 403, 404, 503), _BYTES),
+    ),
+    Operation(
+        *("POST", f"{_ID}/close", "close", Scope.ADMIN, "Accept no more reports."), (200, 401, 403, 404, 503, 507)
+    ),
+    Operation(
+        *("DELETE", _ID, "delete", Scope.ADMIN, "Delete a collection with all its reports."),
+        *((204, 401, 403, 404, 503, 507), None),
+    ),
+)
+"""The operations under `PREFIX`."""
+
+OPERATOR = (
+    Operation("GET", "/healthz", "healthz", Scope.READ, "Whether the process runs.", (200, 401, 403), operator=True),
+    Operation(
+        "GET", "/readyz", "readyz", Scope.READ, "Whether reports are accepted.", (200, 401, 403, 503), operator=True
+    ),
+    Operation(
+        *("GET", "/metrics", "metrics", Scope.READ, "Counters for Prometheus.", (200, 401, 403), "text/plain"),
+        operator=True,
+    ),
+    Operation("GET", "/openapi.json", "description", Scope.ANYONE, "This description.", (200,)),
+)
+
+
+def all_operations() -> list[tuple[str, Operation]]:
+    """Each operation with its whole path."""
+    return [(PREFIX + each.path, each) for each in OPERATIONS] + [(each.path, each) for each in OPERATOR]
