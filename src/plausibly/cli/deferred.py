@@ -13,6 +13,9 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+_WEB = ("starlette", "uvicorn", "httptools")
+"""Packages that only a collector needs, and imports with its code."""
+
 
 class Deferred(TyperCommand):
     """A deferred command in the list of commands: its name and summary. ``load`` imports its options.
@@ -78,5 +81,10 @@ def _imported(name: str) -> ModuleType:
             import_module(name)
             gc.freeze()
         return sys.modules[name]
+    except ModuleNotFoundError as error:
+        if error.name not in _WEB:
+            raise
+        typer.echo(f"A collector needs {error.name}: pip install {' '.join(_WEB)}", err=True)
+        raise typer.Exit(1) from None
     finally:
         gc.enable()

@@ -30,6 +30,13 @@ SUMMARIES = {
         "collect": "Add up files of reports into a tally file, ready for estimate and search.",
         "merge": "Merge tally files into a new one, as if all their reports had been collected together.",
     },
+    "Run a collector": {
+        "serve": "Run a collector: devices send reports over HTTP, analysts read estimates with a token.",
+        "collections": (
+            "Create, list, close or delete the collections in the folder of a collector that is not running."
+        ),
+        "tokens": "Create a token for analysts (--scope read) or administrators (--scope admin) of a collector.",
+    },
     "Learn": {
         "estimate": "Estimate how many users have each item, with confidence intervals.",
         "changes": ("Show what changed between two tallies: the shares of all items, and which of them really differ."),

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -28,8 +27,8 @@ from ..pages.answers import Answer
 from ..pages.estimates import write_estimates
 from .answers import State, TooFewError, UnknownError, facts_beside
 from .collections import Collection
-from .collector import Collector
-from .inbox import KEY_BYTES, Account, FullError, Outcome
+from .collector import Collector, summary
+from .inbox import KEY_BYTES, FullError, Outcome
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
@@ -299,21 +298,6 @@ class _Api:
         finally:
             self._receiving -= len(body)
         return bytes(body)
-
-
-def summary(account: Account) -> dict[str, Any]:
-    """What readers are told of a collection beside its document."""
-    collection = account.collection
-    told: dict[str, Any] = {
-        "id": collection.id,
-        "name": collection.name,
-        "scheme": collection.scheme.name,
-        "epsilon": str(collection.scheme.epsilon),
-        "reports": account.received,
-        "minimum": collection.minimum,
-        "closed": account.closed,
-    }
-    return told if collection.series is None else told | {"series": collection.series, "slot": collection.slot}
 
 
 _REPLIES: dict[Outcome | Failure, ProblemError | int] = {

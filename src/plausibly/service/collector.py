@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import PlausiblyError
 from .answers import Answers
@@ -90,6 +91,21 @@ class Collector:
         self.roller.delete(identity)
         self._known.pop(identity, None)
         self.answers.forget(identity)
+
+
+def summary(account: Account) -> dict[str, Any]:
+    """What readers are told of a collection beside its document."""
+    collection = account.collection
+    told: dict[str, Any] = {
+        "id": collection.id,
+        "name": collection.name,
+        "scheme": collection.scheme.name,
+        "epsilon": str(collection.scheme.epsilon),
+        "reports": account.received,
+        "minimum": collection.minimum,
+        "closed": account.closed,
+    }
+    return told if collection.series is None else told | {"series": collection.series, "slot": collection.slot}
 
 
 @contextmanager

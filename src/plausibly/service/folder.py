@@ -78,11 +78,18 @@ class Folder:
         shutil.rmtree(self.path / f".{collection}.deleted", ignore_errors=True)
         sync_folder(self.path)
 
+    def make(self) -> None:
+        """Make the collector's folder if it does not exist, readable by its owner alone."""
+        try:
+            self.path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{self.path}: {error.strerror}") from None
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the collector's folder; raise if another process has it. Released however the process ends."""
+        self.make()
         try:
-            self.path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             flags = os.O_CREAT | os.O_RDWR | NOT_THROUGH_LINKS | NOT_INHERITED
             descriptor = os.open(self.path / "lock", flags, _OWN)
         except OSError as error:

@@ -320,9 +320,10 @@ class Inbox:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF in _FULL:
+            code = getattr(error, "sqlite_errorcode", None)  # Python's own errors, about texts, have none
+            if code is not None and code & 0xFF in _FULL:
                 raise FullError(f"{self.path}: the disk is full or cannot be written to ({error})") from None
-            raise StateError(f"{self.path}: {error}") from None
+            raise self._damaged(str(error)) if code is None else StateError(f"{self.path}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from None
 
@@ -349,11 +350,6 @@ class View:
         """The number of a collection's last row in the inbox, pending or rolled."""
         found = self._connection.execute("SELECT max(number) FROM pending WHERE collection = ?", (account.number,))
         return int(found.fetchone()[0] or account.rolled)
-
-    def waiting(self, account: Account, last: int | None = None) -> int:
-        """Number of a collection's reports in the inbox's pending rows, up to the last."""
-        query = "SELECT coalesce(sum(records), 0) FROM pending WHERE collection = ? AND number <= ?"
-        return int(self._connection.execute(query, (account.number, 1 << 62 if last is None else last)).fetchone()[0])
 
     def pending(self, account: Account, after: int = 0, last: int | None = None) -> Iterator[bytes]:
         """The records in a collection's pending rows, row by row. Raises for a row that was changed."""

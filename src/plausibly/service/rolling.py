@@ -16,6 +16,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from ..core.errors import PlausiblyError, StateError
 from ..core.operating_system import sync_folder
 from ..core.randomness import SecureRandom
+from ..core.scheme import Scheme
 from ..engines.collecting import collect
 from ..files.reports import ReportFile, write_reports
 from .folder import Folder
@@ -170,12 +172,12 @@ class Roller:
             if not newer:
                 return 0
             (last, path), *more = newer.items()
-            with ReportFile(path) as file:
-                count, scheme = len(file), file.scheme
-            if more or scheme != account.collection.scheme or count != view.waiting(account, last):
+            waiting = b"".join(view.pending(account, account.rolled, last))
+            if more or not _holds(path, account.collection.scheme, waiting):
                 raise StateError(
                     f"{path}: expected the reports that are pending up to row {last}, got others; move the file away"
                 )
+        count = len(waiting) // account.collection.scheme.report_dtype.itemsize
         self._finish(account, last, count)
         return count
 
@@ -219,6 +221,16 @@ class Roller:
         if self._folder.reports(identity).is_dir():
             for path in self._folder.reports(identity).glob(".*"):
                 path.unlink(missing_ok=True)
+
+
+def _holds(path: Path, scheme: Scheme, content: bytes) -> bool:
+    # Whether a report file has these records, in any order.
+    file = ReportFile(path)
+    if file.scheme != scheme or len(file) * scheme.report_dtype.itemsize != len(content):
+        return False
+    kind = f"S{scheme.report_dtype.itemsize}"
+    there = np.concatenate([np.frombuffer(group.tobytes(), kind) for group in file])
+    return np.array_equal(np.sort(there), np.sort(np.frombuffer(content, kind)))
 
 
 def _ended(account: Account) -> bool:

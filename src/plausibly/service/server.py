@@ -88,10 +88,35 @@ class _Lines(logging.Formatter):
         return json.dumps(said, ensure_ascii=False)
 
 
-def serve(path: Path, *, host: str = "127.0.0.1", port: int = 8080, behind_proxy: bool = False, **options: Any) -> None:
-    """Run a collector on a folder until SIGTERM or SIGINT. ``options`` are those of `Collector`."""
+class _Words(_Lines):
+    """The same for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = json.loads(super().format(record))
+        return ": ".join(
+            [
+                *([] if said["level"] == "info" else [said["level"]]),
+                said["message"],
+                *([said["exception"]] if "exception" in said else []),
+            ]
+        )
+
+
+def serve(
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    behind_proxy: bool = False,
+    lines: bool = False,
+    **options: Any,
+) -> None:
+    """Run a collector on a folder until SIGTERM or SIGINT; with ``lines``, log a line of JSON for each message.
+
+    ``options`` are those of `Collector`.
+    """
     _expect_host(host, behind_proxy)
-    _log_to_stderr()
+    _log_to_stderr(_Lines() if lines else _Words())
     with opened(path, **options) as collector:
         listening = _listen(host, port)
         # Without trusted proxies uvicorn reads no header about the sender's address.
@@ -138,9 +163,9 @@ def _listen(host: str, port: int) -> socket.socket:
         raise StateError(f"{host}:{port}: {reason}; choose another port with --port") from None
 
 
-def _log_to_stderr() -> None:
+def _log_to_stderr(formatter: logging.Formatter) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines())
+    handler.setFormatter(formatter)
     for name, level in (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -1,0 +1,41 @@
+"""The options of ``plausibly collections`` and its help page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .common import Json, Names
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionsOptions:
+    """Create, list, close or delete the collections in the folder of a collector that is not running.
+
+    A collection is a question to a crowd: a scheme, from when to when, and how many reports. It cannot be changed, and
+    its id is the SHA-256 of its document. The scheme gets a fresh hash seed, except in a series, which has one scheme
+    for all its collections. Closing accepts no more reports. Deleting removes the reports, too. A running collector
+    does the same over HTTP, for administrators.
+
+    Example: plausibly collections create collector --name visits --scheme scheme.json --minimum 1000
+    """
+
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list, close or delete.")]
+    folder: Annotated[Path, typer.Argument(help="The folder of the collector.")]
+    name: Annotated[str | None, typer.Option(help="create: a name for people.")] = None
+    scheme: Annotated[
+        str | None,
+        typer.Option(help="create: the scheme, a file of plausibly plan --save, or a text such as OLH:epsilon=1,…"),
+        Names.INPUT,
+    ] = None
+    minimum: Annotated[int, typer.Option(help="create: show no estimates of fewer reports; they would be noise.")] = 1
+    cap: Annotated[int | None, typer.Option(help="create: accept at most this number of reports.")] = None
+    opens: Annotated[str | None, typer.Option(help="create: when it opens, such as 2026-01-31T08:00:00Z.")] = None
+    closes: Annotated[str | None, typer.Option(help="create: when it closes, such as 2026-02-28T08:00:00Z.")] = None
+    series: Annotated[str | None, typer.Option(help="create: the name of a repeated question.")] = None
+    slot: Annotated[int | None, typer.Option(help="create: the place in the series, counted from 0.")] = None
+    id: Annotated[str | None, typer.Option(help="close, delete: the id of the collection, or its beginning.")] = None
+    as_json: Json = False

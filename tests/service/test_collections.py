@@ -1,0 +1,102 @@
+"""Collections: canonical documents, strict parsing, and fresh hash functions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import plausibly
+from cases import case
+from plausibly import ParameterError, catalog, make
+from plausibly.service.collections import Collection, with_fresh_hashes
+
+SCHEME = make("OUE", epsilon=1, domain=["a", "b"])
+FULL = Collection(
+    name="Besuche",
+    scheme=SCHEME,
+    opens=datetime(2026, 1, 31, 8, tzinfo=UTC),
+    closes=datetime(2026, 2, 28, tzinfo=UTC),
+    minimum=100,
+    cap=1000,
+    series="weekly",
+    slot=3,
+)
+
+
+def test_a_document_is_canonical_and_its_digest_is_the_id() -> None:
+    plain = Collection(name="x", scheme=SCHEME)
+    for collection in (plain, FULL):
+        again = Collection.from_document(collection.document)
+        assert (again, again.id) == (collection, collection.id)
+        assert hashlib.sha256(collection.document.encode()).hexdigest() == collection.id
+        shuffled = json.dumps(dict(reversed(json.loads(collection.document).items())), indent=3)
+        assert Collection.from_document(shuffled).id == collection.id
+    assert '"window":{"closes":"2026-02-28T00:00:00Z","opens":"2026-01-31T08:00:00Z"}' in FULL.document
+    assert "series" not in plain.document
+
+
+def changed(**fields: Any) -> str:
+    return json.dumps(json.loads(FULL.document) | fields)
+
+
+def without(name: str) -> str:
+    return json.dumps({key: value for key, value in json.loads(FULL.document).items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("", "not JSON"),
+        ("[1]", "JSON of another kind"),
+        ("[" * 100_000, "not JSON"),
+        (b"\xff", "not JSON"),
+        ('{"name":"a","name":"b"}', "not JSON"),
+        (without("cap"), "cap: expected for a collection"),
+        (without("slot"), "series and slot: expected both"),
+        (changed(nmae="x"), "did you mean 'name'"),
+        (changed(version=2), "version: expected 1, got 2"),
+        (changed(version=True), "version: expected 1"),
+        (changed(name=""), "name: expected 1 to 200 printable"),
+        (changed(name="a\nb"), "name: expected 1 to 200 printable"),
+        (changed(name=7), "name: expected a text"),
+        (changed(minimum=0), "minimum: expected 1 to"),
+        (changed(minimum=1.5), "minimum: expected an integer"),
+        (changed(cap=5), "cap: expected at least the minimum"),
+        (changed(slot=-1), "slot: expected 0 to"),
+        (changed(window=None), "window: expected an object"),
+        (changed(window={"opens": None}), "window: expected an object"),
+        (changed(window={"opens": "today", "closes": None}), "opens: expected a time in UTC"),
+        (changed(window={"opens": 3, "closes": None}), "opens: expected a time in UTC"),
+        (
+            changed(window={"opens": "2026-03-01T00:00:00Z", "closes": "2026-02-01T00:00:00Z"}),
+            "closes: expected a time after",
+        ),
+        (changed(scheme=None), "scheme: expected a JSON object"),
+        (changed(scheme={"scheme": "NO"}), "scheme: unknown scheme"),
+        (changed(scheme=json.loads(SCHEME.to_json()) | {"epsilon": "0"}), "scheme: "),
+    ],
+)
+def test_wrong_documents_are_refused_with_the_field(document: str | bytes, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Collection.from_document(document)
+
+
+def test_a_scheme_without_an_item_for_others_is_warned_about() -> None:
+    assert "no item for other values" in " ".join(Collection(name="x", scheme=SCHEME).warnings)
+    other = make("OUE", epsilon=1, domain=plausibly.Labels(["a", "b"], other=True))
+    assert Collection(name="x", scheme=other).warnings == ()
+
+
+def test_fresh_hashes_change_all_shared_seeds_and_nothing_else() -> None:
+    for name, kind in plausibly.CATALOG.items():
+        for which, scheme in catalog.examples(kind).items():
+            with case(f"{name} {which}"):
+                fresh = with_fresh_hashes(scheme)
+                assert len(fresh.hash_seeds) == len(scheme.hash_seeds)
+                assert not fresh.hash_seeds & scheme.hash_seeds
+                assert (fresh == scheme) == (not scheme.hash_seeds)
+                assert plausibly.from_json(fresh.to_json()) == fresh

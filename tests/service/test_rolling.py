@@ -1,0 +1,158 @@
+"""Rolls: shuffled files, a tally that agrees, and a kill at every point of a roll."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plausibly import PlausiblyError, make
+from plausibly.files import Collected
+from plausibly.service.collections import Collection
+from plausibly.service.collector import Collector, opened
+from plausibly.service.inbox import Batch
+from plausibly.service.rolling import POINTS, random_order
+from serving import GoneError, Serving, filed, new_key, place, question, records, serving
+
+ASKED = question()
+
+
+def add(collector: Collector, first: int, last: int) -> None:
+    batch = Batch(bytes.fromhex(new_key()), records(ASKED, range(first, last)), last - first)
+    collector.writer.run(lambda: collector.inbox.commit({ASKED.id: [batch]})).result()
+
+
+def counts(tally: Any) -> list[int]:
+    """How often each value was reported."""
+    return [int(count) for count in tally.evidence.ravel()]
+
+
+def test_a_roll_shuffles_files_and_tally_and_answers_stay_the_same(tmp_path: Path) -> None:
+    with opened(tmp_path) as collector:
+        collector.create(ASKED)
+        add(collector, 0, 1000)
+        before = collector.answers.state(ASKED.id)
+        assert collector.roller.roll(ASKED.id) == 1000
+        after = collector.answers.state(ASKED.id)
+        assert before.tag != after.tag
+        assert before.tally.to_bytes() == after.tally.to_bytes()
+        add(collector, 1000, 1500)
+        assert len(collector.answers.state(ASKED.id).tally) == 1500
+        assert collector.roller.roll(ASKED.id) == 500
+        assert collector.roller.roll(ASKED.id) == 0
+    assert filed(tmp_path, ASKED) == list(range(1500))
+    tally = Collected.read(tmp_path / ASKED.id / "collected.tally")
+    assert counts(tally.tally)[:1501] == [1] * 1500 + [0]
+    assert sorted(each.name for each in (tmp_path / ASKED.id / "reports").iterdir()) == ["1.parquet", "2.parquet"]
+
+
+def test_the_order_of_reports_is_uniform() -> None:
+    # 6,000 orders of three: chi-square with 5 degrees of freedom, and a false alarm once in a million runs.
+    seen: dict[tuple[int, ...], int] = {}
+    for _ in range(6000):
+        order = tuple(random_order(3).tolist())
+        seen[order] = seen.get(order, 0) + 1
+    assert sum((count - 1000) ** 2 / 1000 for count in seen.values()) + 1000 * (6 - len(seen)) < 36.5
+    assert random_order(0).tolist() == []
+
+
+def test_a_removed_tally_is_made_again_and_a_foreign_file_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path) as collector:
+        collector.create(ASKED)
+        add(collector, 0, 10)
+        collector.roller.roll(ASKED.id)
+        (tmp_path / ASKED.id / "collected.tally").unlink()
+        with pytest.raises(PlausiblyError, match="No such file"):
+            collector.answers.state(ASKED.id)
+        add(collector, 10, 20)
+        collector.roller.roll(ASKED.id)
+        assert counts(collector.answers.state(ASKED.id).tally)[:21] == [1] * 20 + [0]
+        shutil.copy(tmp_path / ASKED.id / "reports" / "1.parquet", tmp_path / ASKED.id / "reports" / "7.parquet")
+        add(collector, 20, 30)
+        with pytest.raises(PlausiblyError, match=r"7\.parquet: expected the reports that are pending"):
+            collector.roller.roll(ASKED.id)
+
+
+FLIPS, CUTS = 150, 50
+
+
+@pytest.mark.full
+def test_damaged_reports_and_tallies_never_change_a_count(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    small = Collection(name="small", scheme=make("DE", epsilon=1, domain_size=500))
+    with opened(whole) as collector:
+        collector.create(small)
+        for key in range(2):
+            rows = Batch(bytes.fromhex(new_key()), records(small, range(100 * key, 100 * key + 100)), 100)
+            collector.writer.run(lambda rows=rows: collector.inbox.commit({small.id: [rows]})).result()  # type: ignore[misc]
+            collector.roller.roll(small.id)
+        extra = Batch(bytes.fromhex(new_key()), records(small, range(200, 300)), 100)
+        collector.writer.run(lambda: collector.inbox.commit({small.id: [extra]})).result()
+    source = random.Random(7)
+    files = sorted(path.relative_to(whole) for path in (whole / small.id).rglob("*.*"))
+    assert [path.name for path in files] == ["collected.tally", "1.parquet", "2.parquet"]
+    noticed = 0
+    for number in range(FLIPS + CUTS):
+        spoilt = tmp_path / "spoilt"
+        shutil.copytree(whole, spoilt)
+        path = spoilt / source.choice(files)
+        content = bytearray(path.read_bytes())
+        if number < FLIPS:
+            content[source.randrange(len(content))] ^= 1 << source.randrange(8)
+        else:
+            del content[source.randrange(len(content)) :]
+        path.write_bytes(content)
+        with opened(spoilt) as collector:
+            try:
+                state = collector.answers.state(small.id)
+                assert len(state.tally) == 300
+                collector.roller.roll(small.id)
+                assert len(collector.answers.state(small.id).tally) == 300
+                assert counts(collector.answers.state(small.id).tally) == [1] * 300 + [0] * 200
+            except PlausiblyError:
+                noticed += 1
+                assert collector.accounts()[0].received == 300, "good data is kept"
+        shutil.rmtree(spoilt)
+    assert noticed > (FLIPS + CUTS) // 5, "a third of the files is the tally, where every byte matters"
+
+
+# --- kills --------------------------------------------------------------------------------------------------------
+
+
+def wait_for_end(server: Serving) -> None:
+    assert server.process.wait(30) == -signal.SIGKILL, "the kill has not happened"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(point: str, tmp_path: Path) -> None:
+    folder = tmp_path / "collector"
+    with opened(folder) as collector:
+        collector.create(ASKED)
+    keys = {new_key(): range(50 * batch, 50 * batch + 50) for batch in range(8)}
+    acknowledged = set()
+    with serving(folder, "--every", "0.1", "--die-at", point, "--after", "1") as server:
+        for key, values in keys.items():
+            try:
+                assert server.send(ASKED, key, values) == 201
+                acknowledged.add(key)
+                time.sleep(0.06)
+            except GoneError:
+                break
+        wait_for_end(server)
+    assert acknowledged
+    with serving(folder) as server:
+        for key, values in keys.items():
+            status = server.send(ASKED, key, values)
+            assert status == 200 if key in acknowledged else status in (200, 201)
+        estimates = server.request("GET", f"{place(ASKED)}/estimates?item=3", role="read")
+        assert estimates.json["reports"] == 400
+        assert server.request("POST", f"{place(ASKED)}/close", role="admin").status == 200
+        assert server.terminate() == 0
+    assert filed(folder, ASKED) == list(range(400))
+    assert counts(Collected.read(folder / ASKED.id / "collected.tally").tally)[:401] == [1] * 400 + [0]
