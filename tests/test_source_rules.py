@@ -306,8 +306,11 @@ def test_only_the_public_doors_and_the_list_of_commands_import_by_name(file: str
 
 @in_turn("file", FILES)
 def test_nothing_is_printed_or_logged(file: str) -> None:
-    # A log is where private values go to be found.
-    assert [name for name, _ in imports(nodes(file)) if name.split(".")[0] in {"logging", "syslog"}] == []
+    # A log is where private values go to be found. That of the collector has one module, and tests with canaries.
+    assert (
+        file == "service/log.py"
+        or [name for name, _ in imports(nodes(file)) if name.split(".")[0] in {"logging", "syslog"}] == []
+    )
     # A command's business is to print, an experiment's, too: its values are made up. All others are elsewhere.
     assert file.startswith(("cli/", "experiments/")) or "print" not in called_names(tree(file))
 

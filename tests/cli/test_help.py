@@ -15,10 +15,13 @@ from plausibly.cli.deferred import Deferred
 
 LONG = {"demo", "reproduce", "compare"}
 """Whose examples take longer than a test may; their own tests run smaller ones."""
+ENDLESS = {"serve"}
+"""Whose example runs until it is stopped; tests/service runs it."""
 ORDER = (
     *("doctor", "sample", "plan", "show", "audit", "simulate", "privatize", "collect", "merge", "estimate", "search"),
     "changes",
-    *sorted(LONG),
+    *("tokens", "collections"),
+    *sorted(LONG | ENDLESS),
 )
 MORE = """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
 plausibly collect more.parquet --out more.tally"""
@@ -71,7 +74,7 @@ def test_paragraphs_fill_the_lines_and_flags_have_no_type() -> None:
 @pytest.mark.slow
 def test_examples_run_as_they_stand(tmp_path: Path) -> None:
     for command in ORDER:
-        if command in LONG:
+        if command in LONG | ENDLESS:
             continue
         lines = [*(MORE.splitlines() if command == "merge" else ()), example(command)]
         for line in lines:

@@ -320,6 +320,22 @@ changes a.tally labels.tally --items b                                | labels.t
 changes labels.tally a.tally --items b                                | labels.tally: --items b: expected one of
 changes trellis.tally short.tally --items abab                        | short.tally: expected items with the same names
 sample visits.csv                                                     | choose another name
+serve collector --host 0.0.0.0                                        | to listen for others, put a proxy with TLS
+serve collector --port 70000                                          | --port: expected 0 to 65535
+serve visits                                                          | visits: File exists
+collections mke collector                                             | unknown action 'mke'
+collections create collector                                          | expected --name for a new collection
+collections create collector --name x                                 | expected --scheme for a new collection
+collections create collector --name x --scheme no.json                | no.json
+collections create collector --name x --scheme scheme.json --minimum 0 | --minimum: expected 1 to
+collections create collector --name x --scheme scheme.json --cap 0    | --cap: expected 1 to
+collections create collector --name x --scheme scheme.json --opens now | --opens: expected a time in UTC such as
+collections create collector --name x --scheme scheme.json --slot 3   | expected --series and --slot, got one of them
+collections list collector                                            | collector: there is no such folder
+collections close collector --id 1                                    | collector: there is no such folder
+tokens mke collector                                                  | unknown action 'mke'
+tokens create collector --scope write                                 | --scope: unknown 'write'
+tokens create visits                                                  | visits: File exists
 compare NO                                                            | unknown scheme 'NO'
 compare OLH --column x                                                | --column needs --values FILE
 compare OLH --data nothing                                            | unknown data 'nothing'

@@ -56,7 +56,7 @@ def without(name: str) -> str:
         (b"\xff", "not JSON"),
         ('{"name":"a","name":"b"}', "not JSON"),
         (without("cap"), "cap: expected for a collection"),
-        (without("slot"), "series and slot: expected both"),
+        (without("slot"), "expected series and slot, got one"),
         (changed(nmae="x"), "did you mean 'name'"),
         (changed(version=2), "version: expected 1, got 2"),
         (changed(version=True), "version: expected 1"),

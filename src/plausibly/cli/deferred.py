@@ -82,9 +82,10 @@ def _imported(name: str) -> ModuleType:
             gc.freeze()
         return sys.modules[name]
     except ModuleNotFoundError as error:
-        if error.name not in _WEB:
+        missing = str(error.name).partition(".")[0]
+        if missing not in _WEB:
             raise
-        typer.echo(f"A collector needs {error.name}: pip install {' '.join(_WEB)}", err=True)
+        typer.echo(f"A collector needs {missing}: pip install {' '.join(_WEB)}", err=True)
         raise typer.Exit(1) from None
     finally:
         gc.enable()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -29,6 +28,7 @@ from .answers import State, TooFewError, UnknownError, facts_beside
 from .collections import Collection
 from .collector import Collector, summary
 from .inbox import KEY_BYTES, FullError, Outcome
+from .log import fault
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
@@ -47,7 +47,6 @@ _RETRY = {"Retry-After": "2"}
 _ID, _KEY = re.compile(r"[0-9a-f]{64}"), re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 _NO_COLLECTION = "there is no such collection"
 
-_logger = logging.getLogger("plausibly.service")
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -332,7 +331,7 @@ def _problem_of(error: Exception) -> ProblemError:
     if isinstance(error, TooFewError):
         return ProblemError(409, str(error))
     # The message names files of this machine: it is for the log.
-    _logger.error("%s", error if isinstance(error, PlausiblyError | OSError) else type(error).__name__)
+    fault(error)
     if isinstance(error, FullError):
         return ProblemError(507, "the disk of the collector is full")
     if isinstance(error, PlausiblyError | OSError):

@@ -16,7 +16,7 @@ from ..core.errors import ParameterError, PlausiblyError
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
-from ..core.words import Words, kind_of
+from ..core.words import Setting, Words, kind_of
 from ..planner.devices import device_notes
 
 VERSION = 1
@@ -54,20 +54,20 @@ class Collection:
         if self.cap is not None:
             whole_number("cap", self.cap, 1, MOST_REPORTS)
             if self.cap < self.minimum:
-                raise ParameterError(
-                    f"cap: expected at least the minimum of {self.minimum:,} reports, got {self.cap:,}"
-                )
+                least = f": expected at least the minimum of {self.minimum:,} reports, got {self.cap:,}"
+                raise ParameterError(Words(Setting("cap"), least))
         if (self.series is None) != (self.slot is None):
-            raise ParameterError("series and slot: expected both or neither, got one of them")
+            raise ParameterError(Words("expected ", Setting("series"), " and ", Setting("slot"), ", got one of them"))
         if self.series is not None:
             _expect_text("series", self.series)
             whole_number("slot", self.slot, 0, MOST_REPORTS)
         for name in _WINDOW:
             time = getattr(self, name)
             if time is not None and (time.tzinfo is not UTC or time.microsecond):
-                raise ParameterError(f"{name}: expected a time in UTC in whole seconds, such as 2026-01-31T08:00:00Z")
+                expected = ": expected a time in UTC in whole seconds, such as 2026-01-31T08:00:00Z"
+                raise ParameterError(Words(Setting(name), expected))
         if self.opens is not None and self.closes is not None and self.opens >= self.closes:
-            raise ParameterError("closes: expected a time after the collection opens, got an earlier one")
+            raise ParameterError(Words(Setting("closes"), ": expected a time after the collection opens"))
 
     @cached_property
     def document(self) -> str:
@@ -161,9 +161,8 @@ def parsed_time(name: str, text: object) -> datetime | None:
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"{name}: expected a time in UTC such as 2026-01-31T08:00:00Z, got {shown(text)}"
-        ) from None
+        expected = f": expected a time in UTC such as 2026-01-31T08:00:00Z, got {shown(text)}"
+        raise ParameterError(Words(Setting(name), expected)) from None
 
 
 def _written_time(time: datetime | None) -> str | None:
@@ -172,9 +171,9 @@ def _written_time(time: datetime | None) -> str | None:
 
 def _expect_text(name: str, text: object) -> None:
     if not isinstance(text, str):
-        raise ParameterError(Words(f"{name}: expected a text, got ", kind_of(text)))
+        raise ParameterError(Words(Setting(name), ": expected a text, got ", kind_of(text)))
     if not text.strip() or len(text) > _LONGEST_NAME or not text.isprintable():
-        raise ParameterError(f"{name}: expected 1 to {_LONGEST_NAME} printable characters")
+        raise ParameterError(Words(Setting(name), f": expected 1 to {_LONGEST_NAME} printable characters"))
 
 
 def _object(text: str | bytes) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +12,10 @@ from .answers import Answers
 from .collections import Collection
 from .folder import Folder
 from .inbox import Account, Inbox
+from .log import fault
 from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
 from .tokens import Tokens
 from .writer import Replies, Writer
-
-_logger = logging.getLogger("plausibly.service")
 
 
 class Collector:
@@ -52,7 +50,7 @@ class Collector:
             try:
                 self.roller.complete(account.collection.id)
             except (PlausiblyError, OSError, ImportError) as error:
-                _logger.error("reports stay in the inbox: %s", error)
+                fault(error, "reports stay in the inbox")
 
     def stop(self) -> None:
         """Answer everything that waits, then close the collector's inbox."""

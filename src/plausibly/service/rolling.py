@@ -7,7 +7,6 @@ happened; with the file, the roll is completed, because `engines.collect` counts
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -29,6 +28,7 @@ from ..engines.collecting import collect
 from ..files.reports import ReportFile, write_reports
 from .folder import Folder
 from .inbox import Account, Inbox
+from .log import fault
 from .writer import Writer
 
 POINTS = ("begun", "written", "linked", "placed", "collected", "removed", "truncated")
@@ -40,8 +40,6 @@ _RETRY_SECONDS = 60.0
 _PAUSE = 1.0
 _PATIENCE = 5.0
 """Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
-
-_logger = logging.getLogger("plausibly.service")
 
 
 @dataclass
@@ -104,7 +102,7 @@ class Roller:
             with self._inbox.view() as view:
                 return [account.collection.id for account in view.accounts() if self._is_due(account)]
         except PlausiblyError as error:
-            _logger.error("%s", error)
+            fault(error)
             return []
 
     def _is_due(self, account: Account) -> bool:
@@ -129,7 +127,7 @@ class Roller:
                 (self.roll if account.closed or not _ended(account) else self.close)(identity)
         except (PlausiblyError, OSError, ImportError) as error:
             self.failures += 1
-            _logger.error("reports stay in the inbox: %s", error)
+            fault(error, "reports stay in the inbox")
         except CancelledError:
             return  # the writer has stopped; the next start completes the roll
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
-import logging
 import signal
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,18 +14,19 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ..core.arguments import whole_number
 from ..core.errors import ParameterError, StateError
 from ..core.wording import shown
+from ..core.words import Setting, Words
 from .api import application
 from .collector import opened
+from .log import log_to_stderr, note
 
 REQUEST_SECONDS = 10.0
 """Time within which a request must arrive, from its first byte or the beginning of the connection."""
 _DRAIN_SECONDS = 3
 _IDLE_SECONDS = 5
 _BACKLOG = 2048
-
-_logger = logging.getLogger("plausibly.service")
 
 
 class Timely(HttpToolsProtocol):
@@ -78,30 +76,6 @@ class _Server(uvicorn.Server):
                 signal.signal(each, handler)
 
 
-class _Lines(logging.Formatter):
-    """A line of JSON for each message, without times, and without the details of an exception."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        said = {"level": record.levelname.lower(), "message": record.getMessage().strip()}
-        if record.exc_info and record.exc_info[0] is not None:
-            said["exception"] = record.exc_info[0].__name__
-        return json.dumps(said, ensure_ascii=False)
-
-
-class _Words(_Lines):
-    """The same for people."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        said = json.loads(super().format(record))
-        return ": ".join(
-            [
-                *([] if said["level"] == "info" else [said["level"]]),
-                said["message"],
-                *([said["exception"]] if "exception" in said else []),
-            ]
-        )
-
-
 def serve(
     path: Path,
     *,
@@ -116,7 +90,8 @@ def serve(
     ``options`` are those of `Collector`.
     """
     _expect_host(host, behind_proxy)
-    _log_to_stderr(_Lines() if lines else _Words())
+    whole_number("port", port, 0, 65535)
+    log_to_stderr(lines=lines)
     with opened(path, **options) as collector:
         listening = _listen(host, port)
         # Without trusted proxies uvicorn reads no header about the sender's address.
@@ -133,9 +108,9 @@ def serve(
         )
         found = listening.getsockname()
         shown_host = f"[{found[0]}]" if ":" in found[0] else found[0]
-        _logger.info("listening on http://%s:%d", shown_host, found[1])
+        note(f"listening on http://{shown_host}:{found[1]}")
         _Server(config).run(sockets=[listening])
-    _logger.info("stopped; everything that was acknowledged is stored")
+    note("stopped; everything that was acknowledged is stored")
 
 
 def is_loopback(host: str) -> bool:
@@ -148,25 +123,14 @@ def is_loopback(host: str) -> bool:
 
 def _expect_host(host: str, behind_proxy: bool) -> None:
     if not behind_proxy and not is_loopback(host):
-        raise ParameterError(
-            f"host: expected this machine, such as 127.0.0.1, got {shown(host)}; to listen for others, put a proxy "
-            "with TLS in front, and add --behind-proxy"
-        )
+        expected = f": expected this machine, such as 127.0.0.1, got {shown(host)}; to listen for others, put a proxy "
+        fix = Setting("behind_proxy", True)
+        raise ParameterError(Words(Setting("host"), expected, "with TLS in front, and pass ", fix))
 
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StateError(f"{host}:{port}: {reason}; choose another port with --port") from None
-
-
-def _log_to_stderr(formatter: logging.Formatter) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter)
-    for name, level in (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+    except OSError as error:
+        raise StateError(f"{host}:{port}: {error.strerror or error}; choose another port") from None

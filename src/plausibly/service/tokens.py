@@ -18,6 +18,7 @@ from typing import Any
 from ..core.atomic import replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest, shown
+from ..core.words import Setting, Words
 
 _PREFIX, _BYTES = "plausibly_", 32
 _LONGEST = 200
@@ -40,7 +41,7 @@ def scope_named(name: str) -> Scope:
     """The scope of a token that the user names."""
     valid = [Scope.READ.value, Scope.ADMIN.value]
     if name not in valid:
-        raise ParameterError(f"scope: unknown {shown(name)}; {nearest(name, valid)}")
+        raise ParameterError(Words(Setting("scope"), f": unknown {shown(name)}; {nearest(name, valid)}"))
     return Scope(name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +13,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.codec import batch_records, is_batch
-from ..core.errors import PlausiblyError, ReportError
+from ..core.errors import ReportError
 from ..core.scheme import Scheme
 from .collections import Collection
 from .inbox import Batch, FullError, Inbox, Outcome
+from .log import fault
 
 MOST_WAITING = 1 << 13
 """The most batches that wait for the writer."""
@@ -25,7 +25,6 @@ MOST_BYTES = 1 << 26
 """The most bytes that wait for the writer; they are in memory."""
 
 _Result = TypeVar("_Result")
-_logger = logging.getLogger("plausibly.service")
 
 
 class Failure(Enum):
@@ -177,8 +176,7 @@ class Writer:
         except Exception as error:
             # Nothing was committed; senders keep their batches and try again under the same keys.
             failure = Failure.NO_ROOM if isinstance(error, FullError) else Failure.BROKEN
-            told = str(error) if isinstance(error, PlausiblyError) else type(error).__name__
-            _logger.error("nothing could be stored: %s", told)
+            fault(error, "nothing could be stored")
             replies = {place: replies.get(place, Reply(failure)) for place in range(len(arrived))}
         for reply in replies.values():
             self.counts.batches[reply.outcome.name.lower()] += 1

@@ -23,7 +23,7 @@ class ServeOptions:
 
     folder: Annotated[Path, typer.Argument(help="The folder of the collector, which is made if it does not exist.")]
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 chooses a free one.")] = 8080
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 chooses a free one.")] = 8080
     behind_proxy: Annotated[
         bool,
         typer.Option(

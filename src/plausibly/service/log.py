@@ -1,0 +1,50 @@
+"""The collector's log: sentences of its own, without times, and nothing that a sender has sent.
+
+No other module logs. Messages of libraries appear without the details of their exceptions.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+from ..core.errors import PlausiblyError
+
+_logger = logging.getLogger("plausibly.service")
+
+
+def note(sentence: str) -> None:
+    """Add a sentence to the log."""
+    _logger.info("%s", sentence)
+
+
+def fault(error: BaseException, consequence: str = "") -> None:
+    """Add an error to the log: its message if it is one of ours or of a file, otherwise only its type."""
+    told = str(error) if isinstance(error, PlausiblyError | OSError) else type(error).__name__
+    _logger.error("%s", f"{consequence}: {told}" if consequence else told)
+
+
+def log_to_stderr(*, lines: bool) -> None:
+    """Write the log to standard error: for people, or as a line of JSON for each message."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines() if lines else _Words())
+    for name, level in (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+class _Lines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        said = {"level": record.levelname.lower(), "message": record.getMessage().strip()}
+        if record.exc_info and record.exc_info[0] is not None:
+            said["exception"] = record.exc_info[0].__name__
+        return json.dumps(said, ensure_ascii=False)
+
+
+class _Words(_Lines):
+    def format(self, record: logging.LogRecord) -> str:
+        said = json.loads(super().format(record))
+        level = said.pop("level")
+        return ": ".join([*([] if level == "info" else [level]), *said.values()])
