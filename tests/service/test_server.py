@@ -159,6 +159,18 @@ def test_estimates_come_in_three_formats_with_a_tag(server: Serving) -> None:
     assert again.status == 304
 
 
+def test_questions_that_make_no_sense_are_refused_as_questions(server: Serving) -> None:
+    scheme = make("OLH", epsilon=1, domain=plausibly.Keys())
+    where = created(server, asked := Collection(name="keys", scheme=scheme))
+    body = encode_reports(scheme, scheme.privatize(["x"] * 20))
+    assert server.request("POST", f"{where}/reports/{new_key()}", body).status == 201
+    assert server.request("GET", f"{where}/estimates", role="read").status == 400, "open domains need items"
+    assert server.request("GET", f"{where}/estimates?item=x&postprocess=norm-sub", role="read").status == 400
+    assert server.request("GET", f"{where}/estimates?item=x&mean=1", role="read").status == 400
+    assert server.request("GET", f"{where}/estimates?item=x&item=y", role="read").json["reports"] == 20
+    assert server.request("DELETE", place(asked), role="admin").status == 204
+
+
 def test_searches_find_common_strings(server: Serving) -> None:
     scheme = plausibly.TRELLIS(4, domain=Strings("abcd", 3), users=4000)
     asked = Collection(name="strings", scheme=scheme)

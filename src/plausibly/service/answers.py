@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -70,6 +72,7 @@ class Answers:
     def __init__(self, folder: Folder, inbox: Inbox, locks: Locks) -> None:
         self._folder, self._inbox, self._locks = folder, inbox, locks
         self._kept: OrderedDict[str, State] = OrderedDict()
+        self._own = threading.Lock()
 
     def tag(self, identity: str) -> str:
         """The name of the latest state, found without folding anything. Raises below the minimum."""
@@ -108,15 +111,17 @@ class Answers:
         expect_enough(state.account)
         scheme = state.collected.scheme
         items = scheme.answers.parse(list(asked["item"])) if asked.get("item") else None
-        made = state.tally.estimate(items)
-        for step in asked.get("postprocess", ()):
-            made = made.postprocess(step)
+        with _as_asked():
+            made = state.tally.estimate(items)
+            for step in asked.get("postprocess", ()):
+                made = made.postprocess(step)
         questions = [name for name in ("ranges", "quantiles", "mean") if asked.get(name)]
         if questions and (items is not None or not isinstance(made, OrderedEstimates)):
             raise ParameterError(f"{questions[0]}: expected all items of a domain that has an order, got others")
         told: tuple[OrderedAnswer, ...] = ()
         if isinstance(made, OrderedEstimates):
-            told = tuple(_ordered(made, name, asked[name]) for name in questions)
+            with _as_asked():
+                told = tuple(_ordered(made, name, asked[name]) for name in questions)
         return state, Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told)
 
     def search(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
@@ -136,12 +141,14 @@ class Answers:
             options["level"] = _share("level", asked.get("level"), _LEVEL)
         elif asked.get("level"):
             raise ParameterError(f"level: searches by {state.collected.scheme.name} do not use it; leave it out")
-        found = state.tally.search(**options)
+        with _as_asked():
+            found = state.tally.search(**options)
         return state, Answer(found, state.collected, largest=number, significance=options.get("level"))
 
     def forget(self, identity: str) -> None:
         """Drop what is kept of a collection."""
-        self._kept.pop(identity, None)
+        with self._own:
+            self._kept.pop(identity, None)
 
     def _collected(self, account: Account) -> Collected:
         path, scheme = self._folder.tally(account.collection.id), account.collection.scheme
@@ -156,10 +163,11 @@ class Answers:
         return found
 
     def _keep(self, identity: str, state: State) -> None:
-        self._kept[identity] = state
-        self._kept.move_to_end(identity)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        with self._own:
+            self._kept[identity] = state
+            self._kept.move_to_end(identity)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
 
 
 def facts_beside(answer: Answer) -> dict[str, Any]:
@@ -178,6 +186,15 @@ def expect_enough(account: Account) -> None:
     minimum = account.collection.minimum
     if account.received < minimum or not account.received:
         raise TooFewError(f"expected at least {plural(minimum, 'report')} before estimates are shown, got fewer")
+
+
+@contextmanager
+def _as_asked() -> Iterator[None]:
+    # A question that makes no sense is the mistake of the analyst, not of the files.
+    try:
+        yield
+    except StateError as error:
+        raise ParameterError(error.words) from None
 
 
 def _expect(account: Account | None) -> Account:

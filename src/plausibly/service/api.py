@@ -94,7 +94,8 @@ class _Api:
         loop = asyncio.get_running_loop()
 
         def deliver(replies: Replies) -> None:
-            loop.call_soon_threadsafe(_settle, replies)
+            if not loop.is_closed():  # otherwise nobody is left to be answered
+                loop.call_soon_threadsafe(_settle, replies)
 
         self._collector.deliver = deliver
         self._collector.roller.start()
@@ -155,7 +156,7 @@ class _Api:
     # --- collections -------------------------------------------------------------------------------------------
 
     async def create(self, request: Request) -> Response:
-        collection = Collection.from_document(await self._body(request))
+        collection = await run_in_threadpool(Collection.from_document, await self._body(request))
         new = await run_in_threadpool(self._collector.create, collection)
         where = {"Location": f"/v1/collections/{collection.id}"}
         said = {"id": collection.id, "fingerprint": collection.scheme.fingerprint(), "warnings": collection.warnings}

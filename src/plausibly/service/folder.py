@@ -82,6 +82,7 @@ class Folder:
         """Make the collector's folder if it does not exist, readable by its owner alone."""
         try:
             self.path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise StateError(f"{self.path}: {error.strerror}") from None
 

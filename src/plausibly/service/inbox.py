@@ -186,10 +186,15 @@ class Inbox:
                 connection.execute("DELETE FROM collections WHERE number = ?", (account.number,))
         self._documents.pop(identity, None)
 
-    def truncate_log(self) -> None:
-        """Empty the write-ahead log of the inbox, which still has the bytes of removed rows."""
+    def truncate_log(self) -> bool:
+        """Empty the write-ahead log of the inbox, which still has the bytes of removed rows; False if it is in use."""
         with self._explained():
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY)}")
+        return not busy
 
     def close(self) -> None:
         """Close the inbox."""

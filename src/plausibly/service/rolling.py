@@ -38,6 +38,7 @@ ROLL_BYTES = 1 << 26
 ROLL_SECONDS = 3600.0
 _RETRY_SECONDS = 60.0
 _PAUSE = 1.0
+_ATTEMPTS = 10
 _PATIENCE = 5.0
 """Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
@@ -76,7 +77,7 @@ class Roller:
         self._folder, self._inbox, self._writer, self._locks = folder, inbox, writer, locks
         self._every, self._reports, self._reached = every, reports, reached
         self._next: dict[str, float] = {}
-        self._tried: dict[str, float] = {}
+        self._retry: dict[str, float] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="roller", daemon=True)
 
@@ -107,29 +108,27 @@ class Roller:
 
     def _is_due(self, account: Account) -> bool:
         now, identity, waiting = time.monotonic(), account.collection.id, account.received - account.filed
-        over = account.closed or _ended(account)
-        due = self._next.setdefault(identity, now + (0 if over else self._every))
-        if over and account.closed and not waiting:
+        ended = _ended(account)
+        due = self._next.setdefault(identity, now + self._every)
+        if now < self._retry.get(identity, now) or not (waiting or (ended and not account.closed)):
             return False
         most = min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
-        ready = now >= due or (over and now >= self._tried.get(identity, now)) or waiting >= most
-        if not ready or not (waiting or over):
-            return False
-        self._next[identity] = now + self._every
-        self._tried[identity] = now + _RETRY_SECONDS
-        return True
+        return account.closed or ended or waiting >= most or now >= due
 
     def _try(self, identity: str) -> None:
+        self._next[identity] = time.monotonic() + self._every
         try:
             with self._inbox.view() as view:
                 account = view.account(identity)
             if account is not None:
                 (self.roll if account.closed or not _ended(account) else self.close)(identity)
-        except (PlausiblyError, OSError, ImportError) as error:
-            self.failures += 1
-            fault(error, "reports stay in the inbox")
         except CancelledError:
             return  # the writer has stopped; the next start completes the roll
+        except Exception as error:
+            # A thread that ended would leave all collections without rolls.
+            self.failures += 1
+            self._retry[identity] = time.monotonic() + _RETRY_SECONDS
+            fault(error, "reports stay in the inbox")
 
     def close(self, identity: str) -> None:
         """Accept no more reports for a collection, and roll those that are pending."""
@@ -142,7 +141,7 @@ class Roller:
             self._folder.set_aside(identity)
             self._writer.run(lambda: self._inbox.delete(identity)).result()
             self._folder.remove(identity)
-            self._writer.run(self._inbox.truncate_log).result()
+            self._truncate_log()
 
     def roll(self, identity: str) -> int:
         """Move all pending reports of a collection into files; their number."""
@@ -210,9 +209,16 @@ class Roller:
         self._reached("collected")
         self._writer.run(lambda: self._inbox.roll(identity, last, count)).result()
         self._reached("removed")
-        self._writer.run(self._inbox.truncate_log).result()
+        self._truncate_log()
         self._reached("truncated")
         self.rolls += 1
+
+    def _truncate_log(self) -> None:
+        # An answer that is being read keeps the log; nobody waits for it on the writer's thread.
+        for _ in range(_ATTEMPTS):
+            if self._writer.run(self._inbox.truncate_log).result():
+                return
+            time.sleep(_PAUSE / _ATTEMPTS)
 
     def _sweep(self, identity: str) -> None:
         # A file that was not yet linked is written again; one that was linked has its own name already.
