@@ -141,10 +141,8 @@ def test_every_change_to_a_row_is_noticed(inbox: Inbox, statement: str) -> None:
         stored(Inbox(inbox.path), asked)
 
 
-FLIPS, CUTS = 300, 100
-
-
-def test_flipped_bits_and_cuts_never_change_a_count(inbox: Inbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("flips", "cuts"), [(300, 100), pytest.param(8000, 2000, marks=pytest.mark.slow)])
+def test_flipped_bits_and_cuts_never_change_a_count(inbox: Inbox, tmp_path: Path, flips: int, cuts: int) -> None:
     asked, other = question(), question("other")
     expected = {}
     for each in (asked, other):
@@ -166,11 +164,11 @@ def test_flipped_bits_and_cuts_never_change_a_count(inbox: Inbox, tmp_path: Path
         del content[source.randrange(len(content)) :]
 
     noticed = dict.fromkeys((flip, cut), 0)
-    for number, spoil in enumerate([flip] * FLIPS + [cut] * CUTS):
+    for number, spoil in enumerate([flip] * flips + [cut] * cuts):
         noticed[spoil] += told_or_exact(tmp_path / f"{number}", whole, spoil, expected, [asked, other])
     # A bit of unused space changes nothing; a cut always does.
-    assert noticed[cut] == CUTS
-    assert noticed[flip] > FLIPS // 4
+    assert noticed[cut] == cuts
+    assert noticed[flip] > flips // 4
 
 
 def told_or_exact(

@@ -78,11 +78,9 @@ def test_a_removed_tally_is_made_again_and_a_foreign_file_is_refused(tmp_path: P
             collector.roller.roll(ASKED.id)
 
 
-FLIPS, CUTS = 150, 50
-
-
 @pytest.mark.full
-def test_damaged_reports_and_tallies_never_change_a_count(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("flips", "cuts"), [(150, 50), pytest.param(3000, 1000, marks=pytest.mark.slow)])
+def test_damaged_reports_and_tallies_never_change_a_count(tmp_path: Path, flips: int, cuts: int) -> None:
     whole = tmp_path / "whole"
     small = Collection(name="small", scheme=make("DE", epsilon=1, domain_size=500))
     with opened(whole) as collector:
@@ -97,12 +95,12 @@ def test_damaged_reports_and_tallies_never_change_a_count(tmp_path: Path) -> Non
     files = sorted(path.relative_to(whole) for path in (whole / small.id).rglob("*.*"))
     assert [path.name for path in files] == ["collected.tally", "1.parquet", "2.parquet"]
     noticed = 0
-    for number in range(FLIPS + CUTS):
+    for number in range(flips + cuts):
         spoilt = tmp_path / "spoilt"
         shutil.copytree(whole, spoilt)
         path = spoilt / source.choice(files)
         content = bytearray(path.read_bytes())
-        if number < FLIPS:
+        if number < flips:
             content[source.randrange(len(content))] ^= 1 << source.randrange(8)
         else:
             del content[source.randrange(len(content)) :]
@@ -118,10 +116,13 @@ def test_damaged_reports_and_tallies_never_change_a_count(tmp_path: Path) -> Non
                 noticed += 1
                 assert collector.accounts()[0].received == 300, "good data is kept"
         shutil.rmtree(spoilt)
-    assert noticed > (FLIPS + CUTS) // 5, "a third of the files is the tally, where every byte matters"
+    assert noticed > (flips + cuts) // 5, "a third of the files is the tally, where every byte matters"
 
 
 # --- kills --------------------------------------------------------------------------------------------------------
+
+
+MOST_BATCHES = 400
 
 
 def wait_for_end(server: Serving) -> None:
@@ -134,25 +135,28 @@ def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(point: str, t
     folder = tmp_path / "collector"
     with opened(folder) as collector:
         collector.create(ASKED)
-    keys = {new_key(): range(50 * batch, 50 * batch + 50) for batch in range(8)}
+    keys: dict[str, range] = {}
     acknowledged = set()
     with serving(folder, "--every", "0.1", "--die-at", point, "--after", "1") as server:
-        for key, values in keys.items():
+        for number in range(MOST_BATCHES):
+            key = new_key()
+            keys[key] = range(50 * number, 50 * number + 50)
             try:
-                assert server.send(ASKED, key, values) == 201
+                assert server.send(ASKED, key, keys[key]) == 201
                 acknowledged.add(key)
-                time.sleep(0.06)
+                time.sleep(0.05)
             except GoneError:
                 break
         wait_for_end(server)
     assert acknowledged
+    count = 50 * len(keys)
     with serving(folder) as server:
         for key, values in keys.items():
             status = server.send(ASKED, key, values)
             assert status == 200 if key in acknowledged else status in (200, 201)
         estimates = server.request("GET", f"{place(ASKED)}/estimates?item=3", role="read")
-        assert estimates.json["reports"] == 400
+        assert estimates.json["reports"] == count
         assert server.request("POST", f"{place(ASKED)}/close", role="admin").status == 200
         assert server.terminate() == 0
-    assert filed(folder, ASKED) == list(range(400))
-    assert counts(Collected.read(folder / ASKED.id / "collected.tally").tally)[:401] == [1] * 400 + [0]
+    assert filed(folder, ASKED) == list(range(count))
+    assert counts(Collected.read(folder / ASKED.id / "collected.tally").tally)[: count + 1] == [1] * count + [0]

@@ -380,7 +380,7 @@ def test_a_storm_of_retries_across_a_restart_counts_each_once(tmp_path: Path) ->
 
 def test_slow_senders_are_closed_and_others_are_served(tmp_path: Path) -> None:
     asked = question()
-    with serving(tmp_path / "collector", "--patience", "1") as server:
+    with serving(tmp_path / "collector", "--patience", "3") as server:
         created(server, asked)
         head = f"POST {place(asked)}/reports/{new_key()} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n".encode()
         slow = [socket.create_connection((HOST, server.port), 10) for _ in range(60)]
@@ -388,14 +388,14 @@ def test_slow_senders_are_closed_and_others_are_served(tmp_path: Path) -> None:
             connection.sendall([b"", head, head + b"\r\nabc"][number % 3])
         begun = time.monotonic()
         assert server.send(asked, new_key(), range(5)) == 201
-        assert time.monotonic() - begun < 1, "nobody waits for them"
+        assert time.monotonic() - begun < 3, "nobody waits for them"
         for number, connection in enumerate(slow):
             if number % 3:
                 drip(connection)
         for connection in slow:
             assert ended(connection)
             connection.close()
-        assert time.monotonic() - begun < 5
+        assert 2.5 < time.monotonic() - begun < 15
         assert server.terminate() == 0
         assert "Traceback" not in server.logged()
 
@@ -470,6 +470,25 @@ def test_a_damaged_file_is_named_in_the_log_and_reports_are_still_accepted(tmp_p
     (folder / "inbox.db").write_bytes((folder / "inbox.db").read_bytes()[:5000])
     with pytest.raises(GoneError, match=r"inbox\.db: damaged"), serving(folder):
         pass
+
+
+def test_a_collection_whose_time_is_over_closes_by_itself(tmp_path: Path) -> None:
+    folder, asked = tmp_path / "collector", question(closes=soon(seconds=4))
+    with serving(folder, "--every", "2") as server:
+        created(server, asked)
+        key = new_key()
+        assert server.send(asked, key, range(10)) == 201
+        until = time.monotonic() + 20
+        while not server.request("GET", "/v1/collections", role="read").json["collections"][0]["closed"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert server.send(asked, key, range(10)) == 410
+        while not (folder / asked.id / "collected.tally").exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 10
+        assert server.terminate() == 0
+    assert filed(folder, asked) == list(range(10))
 
 
 # --- kill -9 -------------------------------------------------------------------------------------------------------
