@@ -331,6 +331,8 @@ class Inbox:
             raise self._damaged(str(error)) if code is None else StateError(f"{self.path}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise self._damaged(str(error)) from None
+        except UnicodeDecodeError:  # SQLite quotes changed texts in its own messages
+            raise self._damaged("it has texts that are not texts") from None
 
     def _damaged(self, reason: str) -> DamagedInboxError:
         return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move the file away")
