@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import io
 import json
+import random
 import re
 import signal
 import socket
@@ -111,6 +112,29 @@ def test_every_refusal_has_its_status(server: Serving) -> None:
     early, late = question("early", opens=soon(hours=1)), question("late", closes=soon(seconds=-1))
     assert server.request("POST", f"{created(server, early)}/reports/{new_key()}", good).status == 409
     assert server.request("POST", f"{created(server, late)}/reports/{new_key()}", good).status == 410
+
+
+@pytest.mark.parametrize("bodies", [1500, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_fuzzed_bodies_are_counted_or_refused(server: Serving, bodies: int) -> None:
+    asked = Collection(name=f"fuzzed {bodies}", scheme=make("DE", epsilon=1, domain_size=200))
+    where, source = f"{created(server, asked)}/reports", random.Random(21)
+    whole = encode_reports(asked.scheme, asked.scheme.privatize([7] * 40))
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=30)
+    counted, statuses = 0, set()
+    for _ in range(bodies):
+        body = bytearray(source.choice([whole, whole[28:-4], source.randbytes(source.randrange(60))]))
+        for _ in range(source.randrange(3)):
+            at = source.randrange(len(body) + 1)
+            body[at : at + source.randrange(3)] = source.randbytes(source.randrange(3))
+        connection.request("POST", f"{where}/{new_key()}", bytes(body))
+        response = connection.getresponse()
+        response.read()
+        statuses.add(response.status)
+        if response.status == 201:
+            counted += 40 if body[:4] == whole[:4] else len(body)
+    connection.close()
+    assert statuses == {201, 400}
+    assert server.request("GET", f"{place(asked)}/estimates", role="read").json["reports"] == counted
 
 
 def test_bodies_have_a_limit_whether_their_length_is_said_or_not(server: Serving) -> None:
