@@ -50,7 +50,7 @@ def test_every_import_is_declared_with_a_lowest_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [
         line
-        for group in ("plots", "frames", "files", "rappor", "dask", "spark")
+        for group in ("plots", "frames", "files", "rappor", "dask", "spark", "serve")
         for line in project["optional-dependencies"][group]
         if not line.startswith("plausibly[")
     ]
@@ -65,6 +65,8 @@ def test_every_import_is_declared_with_a_lowest_version() -> None:
                 used.add(node.module.split(".")[0])
     used = {{"sklearn": "scikit-learn", "PIL": "pillow"}.get(name, name) for name in used}
     # Polars is imported to make a frame for those who have it, and no extra installs it; grpc comes with Spark Connect.
+    # uvicorn imports its parser and its loop by name.
+    used |= {"httptools", "uvloop"}
     assert used - set(sys.stdlib_module_names) - {"plausibly", "polars", "grpc"} == set(declared)
 
 
