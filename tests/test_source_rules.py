@@ -24,16 +24,17 @@ PACKAGE = Path(plausibly.__file__).parent
 FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
 
 # The client's functions are searched in these; audits only look at them from outside, with sources of their own, and
-# the decoders of the sketches never see a value. Of a search only its parts do. Tables of estimates and arithmetic with
+# the decoders of sketches and of ordered values never see one. Of a search only its parts do. Tables of estimates and arithmetic with
 # them have methods of the same names as schemes.
 OUTSIDE = {"core/enumeration.py", "sketches/combining.py", "sketches/regression.py"}
 OUTSIDE |= {f"core/{name}.py" for name in ("basis", "changes", "combining", "derived", "measured", "notebook")}
 OUTSIDE |= {name for name in FILES if name.startswith("search/")} - {"search/string_parts.py"}
+OUTSIDE |= {f"ordered/{name}.py" for name in ("bound", "families", "halves", "nested", "places", "sliding", "system")}
 CLIENT_FILES = [
     name
     for name in FILES
     if name == "device.py"
-    or (name.startswith(("core/", "oracles/", "sketches/", "search/", "kernels/")) and name not in OUTSIDE)
+    or (name.startswith(("core/", "oracles/", "sketches/", "search/", "ordered/", "kernels/")) and name not in OUTSIDE)
 ]
 EXTRAS = {
     "PIL",

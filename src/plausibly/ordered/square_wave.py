@@ -157,7 +157,7 @@ class MostLikely:
             # Chance of each place, and then what the reports there say about the items near it.
             chances = far + step * _near(shares, self.width)
             ratio = np.divide(seen, chances, out=np.zeros_like(seen), where=seen > 0)
-            shares = shares * (far * ratio.sum() + step * _within(ratio, self.width)) / seen.sum()
+            shares = shares * (far * ratio.sum() + step * _sums_near(ratio, self.width)) / seen.sum()
             shares = _smoothed(shares) if self.smooth else shares
             likelihood = float(seen @ np.log(chances))
             if likelihood - before < _GAIN * self.odds:
@@ -173,7 +173,7 @@ def _near(shares: Floats, width: int) -> Floats:
     return np.asarray(totals[width:] - totals[:-width])
 
 
-def _within(ratio: Floats, width: int) -> Floats:
+def _sums_near(ratio: Floats, width: int) -> Floats:
     # For each item, the sum over the places near it.
     totals = np.concatenate([[0.0], np.cumsum(ratio)])
     return np.asarray(totals[width:] - totals[:-width])
