@@ -24,8 +24,8 @@ PACKAGE = Path(plausibly.__file__).parent
 FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
 
 # The client's functions are searched in these; audits only look at them from outside, with sources of their own, and
-# the decoders of sketches and of ordered values never see one. Of a search only its parts do. Tables of estimates and arithmetic with
-# them have methods of the same names as schemes.
+# the decoders of sketches and of ordered values never see a value. Of a search only its parts do. Tables of estimates
+# and arithmetic with them have methods of the same names as schemes.
 OUTSIDE = {"core/enumeration.py", "sketches/combining.py", "sketches/regression.py"}
 OUTSIDE |= {f"core/{name}.py" for name in ("basis", "changes", "combining", "derived", "measured", "notebook")}
 OUTSIDE |= {name for name in FILES if name.startswith("search/")} - {"search/string_parts.py"}
@@ -385,6 +385,7 @@ def test_no_modules_import_each_other() -> None:
     assert cycles(import_graph()) == []
 
 
+@pytest.mark.full
 def test_types_make_one_cycle_at_most() -> None:
     # A scheme makes its accumulators, and those know the scheme whose reports they hold.
     assert cycles(import_graph(for_types=True)) == [{"core.accumulator", "core.scheme"}]

@@ -13,7 +13,7 @@ from ordered.crowds import crowd
 from plausibly import Ordered, ParameterError, SeededRandom, StateError
 from plausibly.core.enumeration import output_law, worst_ratio
 from plausibly.core.probability import WORD
-from plausibly.ordered.square_wave import SW, _near, _within
+from plausibly.ordered.square_wave import SW, _near, _sums_near
 
 
 @pytest.mark.parametrize(("epsilon", "length"), [("1/2", 5), (1, 9), (3, 12)])
@@ -51,7 +51,7 @@ def test_the_bulk_path_makes_the_records_of_the_client() -> None:
 def test_sums_over_windows_follow_their_definition() -> None:
     shares, ratio = np.arange(7.0) ** 2, np.arange(11.0) ** 3
     assert _near(shares, 5).tolist() == [sum(shares[x] for x in range(7) if x <= place < x + 5) for place in range(11)]
-    assert _within(ratio, 5).tolist() == [ratio[x : x + 5].sum() for x in range(7)]
+    assert _sums_near(ratio, 5).tolist() == [ratio[x : x + 5].sum() for x in range(7)]
 
 
 def test_estimates_are_nonnegative_add_up_and_have_no_interval() -> None:
