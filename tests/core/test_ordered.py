@@ -9,6 +9,7 @@ import pickle
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -148,8 +149,12 @@ def test_a_value_on_an_edge_is_in_the_bin_above_it_and_the_last_bin_has_both() -
 
 def test_equal_bins_have_the_doubles_nearest_to_the_exact_edges() -> None:
     edges = Ordered.equal(0.1, 0.7, 7).edges().tolist()
-    low, high = Fraction(0.1), Fraction(0.7)
+    low, high = Fraction(1, 10), Fraction(7, 10)
     assert edges == [float(low + (high - low) * i / 7) for i in range(8)]
+    # The ends mean what is written: a third of the double 0.3 is not the double 0.1.
+    assert Ordered.equal(0, 0.3, 3) == Ordered.bins([0, 0.1, 0.2, 0.3])
+    assert Ordered.equal(Decimal("0.1"), Fraction(3, 10), 2) == Ordered.bins([0.1, 0.2, 0.3])
+    assert Ordered.equal(-1e300, 1e300, 2) == Ordered.bins([-1e300, 0, 1e300])
     assert Ordered.equal(0, 30, 3) == Ordered.bins([0, 10, 20, 30])
 
 
@@ -558,7 +563,11 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered.bins("0,1,2"), "edges: expected numbers in rising order, got str"),
         (lambda: Ordered.bins({0, 1, 2}), "edges: expected numbers in rising order, got set"),
         (lambda: Ordered.equal(0, 1, 1), "count: expected 2 to"),
-        (lambda: Ordered.equal(1, 0, 5), "low: expected less than high (0), got 1"),
+        (lambda: Ordered.equal(0, 1, 2**20 + 1), "count: expected 2 to 1048576, got 1048577"),
+        (lambda: Ordered.equal(0, 1, 2.0), "count: expected an integer, got float"),
+        (lambda: Ordered.equal(1, 0, 5), "low: expected less than high (0), got 1; swap them"),
+        (lambda: Ordered.equal(1, 1, 5), "low: expected less than high (1), got 1"),
+        (lambda: Ordered.bins(count()), "edges: expected at most 1,048,577, got more"),
         (lambda: Ordered.equal(1, math.nextafter(1, 2), 5), "count: expected fewer bins"),
         (lambda: Ordered.equal(0, INF, 5), "high: expected a finite number, got an infinite one"),
         (lambda: Ordered.dates(0, 5), "first: expected a date such as 2026-01-31, got int; numbers are given by"),

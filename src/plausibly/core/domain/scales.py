@@ -28,6 +28,8 @@ from .items import is_missing
 
 LARGEST = 2**53 - 1
 """The largest whole number of a scale: JavaScript and doubles know all smaller ones exactly."""
+MOST_BINS = 2**20
+"""Largest number of bins: each edge is written in the scheme, which every device reads."""
 _LONGEST_UNIT = 40
 _DOUBLE = np.dtype(np.float64)
 _WHOLE_TEXT = re.compile(r"[+-]?[0-9]{1,18}")
@@ -295,7 +297,9 @@ class Bins(Scale):
         given: object = self.edges
         if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
             raise ParameterError(Words("edges: expected numbers in rising order, got ", kind_of(given)))
-        edges = tuple(_edge(place, edge) for place, edge in enumerate(given))
+        edges = tuple(_edge(place, edge) for place, edge in zip(range(MOST_BINS + 2), given, strict=False))
+        if len(edges) > MOST_BINS + 1:
+            raise ParameterError(f"edges: expected at most {MOST_BINS + 1:,}, got more")
         if len(edges) < 3:
             raise ParameterError(f"edges: expected at least 3, which make 2 bins, got {len(edges)}")
         for place, (lower, upper) in enumerate(pairwise(edges)):
@@ -307,15 +311,18 @@ class Bins(Scale):
 
     @classmethod
     def equal(cls, low: object, high: object, count: object, unit: str) -> Bins:
-        """``count`` bins of equal width; each edge is the nearest double to the exact one."""
-        ends = [Fraction(_edge(place, end, name)) for place, (name, end) in enumerate((("low", low), ("high", high)))]
+        """``count`` bins of equal width; each edge is the nearest double to the exact one, and 0.3 means 3/10."""
+        given = [_edge(place, end, name) for place, (name, end) in enumerate((("low", low), ("high", high)))]
+        ends = [Fraction(repr(end)) for end in given]
         if not ends[0] < ends[1]:
-            raise ParameterError(f"low: expected less than high ({shown(high)}), got {shown(low)}")
-        number = whole_number("count", count, 2, 2**32 - 1)
+            fix = "; swap them" if ends[0] > ends[1] else ""
+            raise ParameterError(f"low: expected less than high ({given[1]}), got {given[0]}{fix}")
+        number = whole_number("count", count, 2, MOST_BINS)
         step = (ends[1] - ends[0]) / number
         edges = tuple(float(ends[0] + step * i) for i in range(number + 1))
         if len(set(edges)) <= number:
-            raise ParameterError("count: expected fewer bins, the edges of so many are equal as floating-point numbers")
+            same = "some of whose edges are the same floating-point number"
+            raise ParameterError(f"count: expected fewer bins, got {number:,}, {same}")
         return cls(edges, unit)
 
     @property
@@ -464,7 +471,8 @@ def _other_scale(given: object) -> str:
         times = Setting("durations", "0..500ms", of="plan", python="Ordered.durations(low, high, unit=...)")
         return Words("; durations are given by ", times)
     if hasattr(given, "as_integer_ratio") and not isinstance(given, bool | int):
-        bins = Setting("bins", "0,0.5,1", of="plan", python="Ordered.equal(low, high, count) or Ordered.bins(edges)")
+        python = "Ordered.equal(low, high, count) or Ordered.bins(edges)"
+        bins = Setting("bins", "0..1000/256", of="plan", python=python)
         return Words("; real numbers need bins: ", bins)
     return ""
 
