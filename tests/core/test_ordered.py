@@ -585,6 +585,34 @@ def test_bad_arguments_are_refused_with_the_fix(made: Any, told: str) -> None:
     assert told in str(error.value)
 
 
+@in_turn(
+    ("domain", "items"),
+    [
+        (Ordered(0, 120, other=True), ["35"]),
+        (Ordered(0, 120, other=True), pd.Series(["35.5", None], dtype=object)),
+        (Ordered.bins([0, 1.5, 3], other=True), [1, " 1e0 "]),
+        (Ordered.durations(0, 9, other=True), pa.array(["7"])),
+        (Ordered.dates("2026-01-01", "2026-12-31", other=True), ["2026-03-01T10:00"]),
+        (Ordered.dates("2026-01-01", "2026-12-31", other=True), ["2026-03-01 "]),
+    ],
+)
+def test_texts_that_mean_a_value_are_not_lost_among_the_others(domain: Ordered, items: Any) -> None:
+    with pytest.raises(DomainError, match=r"^item [01]: expected (\w+), got a text that means one; convert texts to \1"):
+        encode_column(domain, items)
+    assert encode_column(domain, ["no value", None]).tolist() == [domain.size - 1] * 2
+
+
+def test_a_column_of_missing_values_may_have_any_type() -> None:
+    days = Ordered.dates("2026-01-01", "2026-12-31", other=True)
+    for items in (np.array([NAN, NAN]), pd.Series([None, NAN]), np.ma.array([1, 2], mask=True), [NAN, None]):
+        with case(repr(items)):
+            assert codes(days, items) == [365, 365]
+    with pytest.raises(DomainError, match="item 1: expected dates, got an array of float64"):
+        days.encode(np.array([NAN, 20_000.0]))
+    with pytest.raises(DomainError, match="item 0 and 1 more: expected dates .*, got a missing value"):
+        Ordered.dates("2026-01-01", "2026-12-31").encode(np.array([NAN, NAN]))
+
+
 def test_a_refusal_shows_no_value() -> None:
     for items in (["hiv"], [b"hiv"], [None], [INF], np.array([777.0, NAN])):
         with pytest.raises(DomainError) as error:

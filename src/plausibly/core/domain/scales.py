@@ -50,6 +50,8 @@ class Mark(Enum):
     INFINITE = -2
     WRONG = -3
     """A value of another type, which is a mistake of the program."""
+    TEXT = -4
+    """A text that means a value, and would be lost among the others."""
 
 
 class Scale(ABC):
