@@ -597,7 +597,9 @@ def test_bad_arguments_are_refused_with_the_fix(made: Any, told: str) -> None:
     ],
 )
 def test_texts_that_mean_a_value_are_not_lost_among_the_others(domain: Ordered, items: Any) -> None:
-    with pytest.raises(DomainError, match=r"^item [01]: expected (\w+), got a text that means one; convert texts to \1"):
+    with pytest.raises(
+        DomainError, match=r"^item [01]: expected (\w+), got a text that means one; convert texts to \1"
+    ):
         encode_column(domain, items)
     assert encode_column(domain, ["no value", None]).tolist() == [domain.size - 1] * 2
 
@@ -611,6 +613,15 @@ def test_a_column_of_missing_values_may_have_any_type() -> None:
         days.encode(np.array([NAN, 20_000.0]))
     with pytest.raises(DomainError, match="item 0 and 1 more: expected dates .*, got a missing value"):
         Ordered.dates("2026-01-01", "2026-12-31").encode(np.array([NAN, NAN]))
+
+
+def test_edges_in_a_document_are_refused_by_what_they_are() -> None:
+    for edges, told in (
+        (["x", 1, 2], "position 0: expected a number, got str"),
+        ([0] * (2**20 + 2), "expected at most"),
+    ):
+        with case(told), pytest.raises(ParameterError, match=told):
+            domain_from_dict({"type": "bins", "edges": edges})
 
 
 def test_a_refusal_shows_no_value() -> None:

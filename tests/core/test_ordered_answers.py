@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -257,7 +259,9 @@ def test_two_crowds_together_have_the_sums_of_both_laws() -> None:
         (lambda made: made.ranges([]), "ranges: expected a list of pairs such as .*, got an empty one"),
         (lambda made: made.ranges("10..12"), "expected a list of pairs such as .*, got str"),
         (lambda made: made.ranges([12]), "expected pairs such as"),
+        (lambda made: made.ranges([(10, float("inf"))]), "finite ends, got inf; the outermost ones are 10 and 17"),
         (lambda made: made.quantiles([1.5]), "quantiles: expected shares from 0 to 1, got 1.5"),
+        (lambda made: made.quantiles([95]), "expected shares from 0 to 1, got 95; 95 % is 0.95"),
         (lambda made: made.quantiles([float("nan")]), "expected shares from 0 to 1, got nan"),
         (lambda made: made.quantiles(["0.5"]), "expected shares from 0 to 1"),
         (lambda made: made.quantiles([True]), "expected shares from 0 to 1"),
@@ -359,12 +363,28 @@ def test_as_many_bins_are_chosen_as_the_noise_allows() -> None:
         (True, "got bool"),
         ([10], "expected at least 2 edges, got 1"),
         ([10, 14, 12, 17], "in rising order"),
+        ([14, 10], "in rising order"),
+        ([10, 14, 14], "in rising order"),
         ([9, 17], "nearest range is 10..17"),
     ],
 )
 def test_bins_that_make_no_sense_are_refused(bins: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         estimated().binned(bins)
+
+
+def test_questions_may_be_arrays_and_exact_numbers() -> None:
+    made = estimated()
+    assert made.ranges(np.array([[10, 12], [13, 17]])).items.tolist() == ["10..12", "13..17"]
+    assert made.binned(np.array([10, 13, 17])).items.tolist() == ["10..12", "13..17"]
+    assert made.quantiles([Decimal("0.5"), Fraction(1, 2)]).items.tolist() == [0.5, 0.5]
+
+
+def test_a_range_of_durations_is_not_rounded() -> None:
+    made = estimated(domain=Ordered.durations(0, 7, unit="ms"))
+    assert made.ranges([(timedelta(0), timedelta(milliseconds=3))]).items.tolist() == ["0..3"]
+    with pytest.raises(ParameterError, match=r"the nearest range is 0\.\.3"):
+        made.ranges([(timedelta(microseconds=500), timedelta(milliseconds=3))])
 
 
 @pytest.mark.full

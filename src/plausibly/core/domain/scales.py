@@ -161,7 +161,7 @@ class Scale(ABC):
     def places(self, low: Any, high: Any) -> tuple[int, int]:
         """The first and the last code of a range, both included. Raises with the nearest valid ends."""
         starts, stops = self.starts, self.stops
-        lower, upper = self._range_end(low), self._range_end(high)
+        lower, upper = self.end_of(low), self.end_of(high)
         # The items that hold the two ends: a wrong range gets the nearest one around it.
         first = max(bisect_right(starts, lower) - 1, 0)
         last = max(min(bisect_left(stops, upper), self.length - 1), first)
@@ -173,12 +173,20 @@ class Scale(ABC):
         near = f"{self.written(starts[first])}..{self.written(stops[last])}"
         raise ParameterError(f"range: expected {self._ends_in_words}, got {asked}; the nearest range is {near}")
 
-    def _range_end(self, given: Any) -> Any:
+    def end_of(self, given: Any) -> Any:
+        """The exact number of one end of a range. Raises unless it is a value of the scale."""
         value = self.parsed(given) if isinstance(given, str) else given
-        number = Mark.WRONG if value is None else self.number_of(value)
+        number = Mark.WRONG if value is None else self.exact_end(value)
+        if number is Mark.INFINITE:
+            ends = f"{self.written(self.starts[0])} and {self.written(self.stops[-1])}"
+            raise ParameterError(f"range: expected finite ends, got {shown(given)}; the outermost ones are {ends}")
         if isinstance(number, Mark):
             raise ParameterError(f"range: expected {self.values} as ends, got {shown(given)}")
         return number
+
+    def exact_end(self, value: object) -> Any:
+        """The exact number of one end of a range, or a ``Mark``; nothing is rounded to a whole item."""
+        return self.number_of(value)
 
     @property
     def _ends_in_words(self) -> str:
@@ -417,8 +425,9 @@ class Bins(Scale):
     def from_fields(cls, fields: Mapping[str, Any]) -> Scale:
         if not isinstance(fields["edges"], list):
             raise ParameterError(Words("edges: expected a list of numbers, got ", kind_of(fields["edges"])))
-        edges = [parsed_number(edge) if isinstance(edge, str) else edge for edge in fields["edges"]]
-        return cls(**{**fields, "edges": tuple(edges)})
+        # A text that means no number stays one, and is refused as such.
+        parsed = ((parsed_number(edge), edge) if isinstance(edge, str) else (edge, edge) for edge in fields["edges"])
+        return cls(**{**fields, "edges": (written if number is None else number for number, written in parsed)})
 
 
 def exact(value: object) -> Any:

@@ -161,6 +161,11 @@ class Durations(WholeNumbers):
             return Mark.WRONG if found is None else int(found[0])
         return exact(value)
 
+    def exact_end(self, value: object) -> Any:
+        if isinstance(value, timedelta):
+            return Fraction(microseconds(value), UNITS[self.unit])
+        return super().exact_end(value)
+
     def describe(self) -> str:
         return f"durations of {self.low:,} to {self.high:,} {self.unit}"
 
