@@ -611,7 +611,7 @@ def test_a_column_of_missing_values_may_have_any_type() -> None:
             assert codes(days, items) == [365, 365]
     with pytest.raises(DomainError, match="item 1: expected dates, got an array of float64"):
         days.encode(np.array([NAN, 20_000.0]))
-    with pytest.raises(DomainError, match="item 0 and 1 more: expected dates .*, got a missing value"):
+    with pytest.raises(DomainError, match=r"item 0 and 1 more: expected dates .*, got a missing value"):
         Ordered.dates("2026-01-01", "2026-12-31").encode(np.array([NAN, NAN]))
 
 
