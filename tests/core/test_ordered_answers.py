@@ -408,10 +408,26 @@ def test_every_answer_is_drawn_with_its_numbers() -> None:
         np.testing.assert_allclose([bar.get_height() for bar in bars], found.values * scale)
         line = axes[1].lines[0]
         np.testing.assert_allclose(line.get_ydata(), function.values)
-        assert "band around the whole function" in " ".join(axes[1].get_xlabel().split())
+        assert "95 % band (" in " ".join(axes[1].get_xlabel().split())
         assert [tick.get_text() for tick in axes[2].get_yticklabels()] == ["25 %", "50 %", "75 %"]
+        assert [tick.get_text() for tick in axes[3].get_yticklabels()] == ["0..17 years", "18..120 years"]
     with pytest.raises(StateError, match="no chart of a mean"):
         made.mean().only.plot()  # type: ignore[attr-defined]
+
+
+@pytest.mark.full
+def test_a_box_is_drawn_between_the_quartiles_and_only_if_both_are_there() -> None:
+    from matplotlib.figure import Figure
+
+    made = many(100_000)
+    for shares, boxes in (([0.05, 0.25, 0.5, 0.75, 0.95], 1), ([0.5, 0.95, 0.99], 0), ([0.5], 0), ([0.75, 0.25], 1)):
+        with case(shares):
+            ax, found = Figure().subplots(), made.quantiles(shares)
+            found.chart().draw(ax)
+            assert len(ax.patches) == boxes
+            for box in ax.patches:
+                low, high = found.values[[shares.index(0.25), shares.index(0.75)]]
+                assert (box.get_x(), box.get_width()) == (low, high - low)  # type: ignore[attr-defined]
 
 
 @pytest.mark.full
