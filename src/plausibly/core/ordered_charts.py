@@ -23,6 +23,8 @@ Ends = tuple[Floats, Floats]
 
 _BAND = "#c5d5e6"
 _WIDE, _NARROW = 8.0, 4.2
+_FEW, _FEW_NARROW = 40, 24
+"""Numbers of bars up to which their intervals have caps."""
 
 
 class Drawn(Protocol):
@@ -95,9 +97,11 @@ class HistogramChart:
         ax.set_axisbelow(True)
         ax.grid(axis="y", color=GRID, linewidth=0.6)
         fills = np.where(self.hollow, "white", BARS).tolist()
-        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8)
+        # Many narrow bars would disappear behind the caps of their intervals.
+        line, ink, cap = (0.5, FAINT, 0) if len(values) > (_FEW_NARROW if narrow else _FEW) else (1.0, INK, 2)
+        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8 * line)
         errors = np.stack([np.maximum(values - ends[0], 0.0), np.maximum(ends[1] - values, 0.0)])
-        ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=ink, elinewidth=line, capsize=cap)
         ax.axhline(0, color=INK, linewidth=0.8)
         unit = visible(self.caption.unit)
         per = "" if even else f" per {visible(self.order.scale.length_text(usual))}"
