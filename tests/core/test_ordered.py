@@ -604,11 +604,22 @@ def test_texts_that_mean_a_value_are_not_lost_among_the_others(domain: Ordered, 
     assert encode_column(domain, ["no value", None]).tolist() == [domain.size - 1] * 2
 
 
+@pytest.mark.parametrize("scale", [Ordered(0, 9).scale, Ordered.dates("2026-01-01", "2026-01-09").scale], ids=repr)
+def test_a_text_means_a_value_if_it_can_be_parsed(scale: Any) -> None:
+    texts = ["35", " 1e3\t", ".5", "-inf", "NaN", "9" * 30, "", "-", "1_000", "0x1", "12", "1,5", "2026-01-01"]
+    for text in [*texts, "2026-01-01T10:00+01:00", " 2026-01-01", "2026-13-01", "20260101"]:
+        with case(text):
+            assert scale.is_written(text) == (scale.parsed(text) is not None)
+
+
 def test_a_column_of_missing_values_may_have_any_type() -> None:
     days = Ordered.dates("2026-01-01", "2026-12-31", other=True)
     for items in (np.array([NAN, NAN]), pd.Series([None, NAN]), np.ma.array([1, 2], mask=True), [NAN, None]):
         with case(repr(items)):
             assert codes(days, items) == [365, 365]
+    assert codes(Ordered(0, 9, other=True), np.ma.array([INF, INF, 3.5], mask=[True, False, False])) == [10, 10, 3]
+    with pytest.raises(DomainError, match=r"item 0: .* got a missing value"):
+        Ordered(0, 9).encode(np.ma.array([INF, 1.0], mask=[True, False]))
     with pytest.raises(DomainError, match="item 1: expected dates, got an array of float64"):
         days.encode(np.array([NAN, 20_000.0]))
     with pytest.raises(DomainError, match=r"item 0 and 1 more: expected dates .*, got a missing value"):

@@ -25,8 +25,9 @@ def range_of(text: str, **options: Any) -> Ordered:
 def bins_of(text: str, **options: Any) -> Ordered:
     """The bins between edges such as ``0,10,20.5,50``, or bins of equal width such as ``0..1000/256``."""
     equal = _EQUAL.fullmatch(text)
-    edges = [parsed_number(edge) for edge in (_ends("bins", equal[1], "0..1000/256") if equal else text.split(","))]
-    if None in edges:
+    texts = _ends("bins", equal[1], "0..1000/256") if equal else text.split(",")
+    edges = [number for edge in texts if (number := parsed_number(edge)) is not None]
+    if len(edges) < len(texts):
         expected = ": expected edges such as 0,10,20.5,50, or equal bins such as 0..1000/256"
         raise ParameterError(Words(Setting("bins"), f"{expected}, got {shown(text)}"))
     return Ordered.equal(edges[0], edges[1], int(equal[2]), **options) if equal else Ordered.bins(edges, **options)

@@ -171,14 +171,14 @@ class Ordered(InOrder):
             present = np.ones(len(plain), dtype=np.bool_) if absent is None else ~absent
             refuse(present, f"expected {self.scale.values}", got=f"an array of {plain.dtype}")
             return np.full(len(plain), Mark.NOTHING.value, dtype=np.int64)
-        infinite = np.isinf(numbers) & ~absent if kind == "f" and self.infinite == "refuse" else None
+        infinite = np.isinf(numbers) if kind == "f" and self.infinite == "refuse" else None
         if absent is not None and absent.any():
             numbers = np.where(absent, numbers.dtype.type(0), numbers)
         codes = self.scale.codes(numbers)
-        if absent is not None:
-            codes[absent] = Mark.NOTHING.value
         if infinite is not None:
             codes[infinite] = Mark.INFINITE.value
+        if absent is not None:
+            codes[absent] = Mark.NOTHING.value
         return codes
 
     def _codes_of_list(self, items: list[Any]) -> npt.NDArray[np.int64]:
@@ -192,9 +192,9 @@ class Ordered(InOrder):
             return self.scale.length - 1 if item > 0 else 0  # type: ignore[operator]
         if isinstance(item, str):
             named = self.scale.length if self.other and item == OTHER else self.scale.code_named(item)
-            if named is None:
-                return (Mark.NOTHING if self.scale.parsed(item) is None else Mark.TEXT).value
-            return named
+            if named is not None:
+                return named
+            number = Mark.TEXT if self.scale.is_written(item) else Mark.NOTHING
         return int(number.value)
 
     def _resolved(self, codes: npt.NDArray[np.int64], given: list[Any] | None) -> Encoded:

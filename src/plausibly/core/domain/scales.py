@@ -152,6 +152,11 @@ class Scale(ABC):
         """The value that a text means, or None."""
         return parsed_number(text)
 
+    def is_written(self, text: str) -> bool:
+        """Whether a text means a value."""
+        plain = text.strip(_SPACES)
+        return any(form.fullmatch(plain) for form in (_WHOLE_TEXT, _SPECIAL_TEXT, _NUMBER_TEXT))
+
     @property
     def _in_unit(self) -> str:
         return f" {self.unit}" * bool(self.unit)

@@ -83,12 +83,10 @@ class Dates(WholeNumbers):
         return day_text(min(max(round(number), _FIRST), _LAST))
 
     def parsed(self, text: str) -> date | None:
-        plain = text.strip()
-        try:
-            # Without a dash it may be a number.
-            return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
-        except ValueError:
-            return None
+        return _moment(text)
+
+    def is_written(self, text: str) -> bool:
+        return _moment(text) is not None
 
     def describe(self) -> str:
         return f"the days {day_text(self.low)} to {day_text(self.high)}"
@@ -172,6 +170,15 @@ class Durations(WholeNumbers):
     @property
     def argument(self) -> str:
         return f"Ordered.durations({self.low}, {self.high}"
+
+
+def _moment(text: str) -> datetime | None:
+    plain = text.strip()
+    try:
+        # Without a dash it may be a number.
+        return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
+    except ValueError:
+        return None
 
 
 def day_of(value: object) -> Any:
