@@ -38,6 +38,7 @@ SLOW = {
     "planning.md",
     "student.md",
     "researcher.md",
+    "response_times.md",
     "searches.md",
     "collecting.md",
     "extending.md",

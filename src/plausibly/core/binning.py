@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.int64]
 """The first and the last item of each bin, one bin a row."""
 
 MOST_BINS = 100
-"""Largest number of bins that are bins_by_noise automatically."""
+"""Largest number of bins that the noise may choose."""
 _TRIED = 3
 _FACTOR = 1.959963984540054
 
@@ -73,18 +73,17 @@ def bins_between(order: InOrder, edges: Iterable[Any]) -> Codes:
     given = list(edges)
     if len(given) < 2:
         raise ParameterError(Words(Setting("bins"), f": expected at least 2 edges, got {len(given)}"))
+    if not all(lower < upper for lower, upper in pairwise(map(order.scale.end_of, given))):
+        raise ParameterError(Words(Setting("bins"), f": expected edges in rising order, got {shown(given)}"))
     ends = [order.places(edge, given[-1]) for edge in given[:-1]]
     starts = [first for first, _ in ends]
-    for lower, upper in pairwise(starts):
-        if not lower < upper:
-            raise ParameterError(Words(Setting("bins"), f": expected edges in rising order, got {shown(given)}"))
     stops = [*(start - 1 for start in starts[1:]), ends[0][1]]
     return np.array(list(zip(starts, stops, strict=True)), dtype=np.int64)
 
 
 def expect_bins(order: InOrder, bins: object) -> Codes | None:
-    """The bins asked for, by their number or edges; None if they are to be bins_by_noise."""
-    if bins == "auto" and isinstance(bins, str):
+    """The bins asked for, by their number or edges; None if the noise is to choose them."""
+    if isinstance(bins, str) and bins == "auto":
         return None
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
         return bins_of_number(order, bins)

@@ -206,10 +206,9 @@ class RangeCounts(Sums):
 
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws: a bar for each range."""
-        every = np.full(len(self), True)
-        return BarChart(
-            self.items.tolist(), self.values, self.interval(level), every, ~every, level, self.n, unit, title
-        )
+        every, own = np.full(len(self), True), f" {self.order.unit}" * bool(self.order.unit)
+        names = [f"{item}{own}" for item in self.items.tolist()]
+        return BarChart(names, self.values, self.interval(level), every, ~every, level, self.n, unit, title)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

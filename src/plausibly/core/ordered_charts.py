@@ -23,6 +23,8 @@ Ends = tuple[Floats, Floats]
 
 _BAND = "#c5d5e6"
 _WIDE, _NARROW = 8.0, 4.2
+_FEW, _FEW_NARROW = 40, 24
+"""Numbers of bars up to which their intervals have caps."""
 
 
 class Drawn(Protocol):
@@ -95,9 +97,11 @@ class HistogramChart:
         ax.set_axisbelow(True)
         ax.grid(axis="y", color=GRID, linewidth=0.6)
         fills = np.where(self.hollow, "white", BARS).tolist()
-        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8)
+        # Many narrow bars would disappear behind the caps of their intervals.
+        line, ink, cap = (0.5, FAINT, 0) if len(values) > (_FEW_NARROW if narrow else _FEW) else (1.0, INK, 2)
+        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8 * line)
         errors = np.stack([np.maximum(values - ends[0], 0.0), np.maximum(ends[1] - values, 0.0)])
-        ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=ink, elinewidth=line, capsize=cap)
         ax.axhline(0, color=INK, linewidth=0.8)
         unit = visible(self.caption.unit)
         per = "" if even else f" per {visible(self.order.scale.length_text(usual))}"
@@ -146,8 +150,7 @@ class DistributionChart:
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.axhline(self.caption.n, color=FAINT, linewidth=0.8, linestyle=":")
         unit = visible(self.caption.unit)
-        band = f"{100 * self.caption.level:g} % band around the whole function"
-        ends = band if self.simultaneous else self.caption.interval
+        ends = f"{100 * self.caption.level:g} % band" if self.simultaneous else self.caption.interval
         told = self.caption.written(f"estimated {unit} with at most this value, {ends}", narrow)
         _axis_of_values(ax, self.order, told, narrow)
         ax.yaxis.set_major_formatter("{x:,.0f}")
@@ -158,7 +161,7 @@ class DistributionChart:
 
 @dataclass(frozen=True, eq=False)
 class QuantileChart:
-    """Quantiles as points with intervals, and above them a box from the first to the last, with a line at each."""
+    """Quantiles as points with intervals. With both quartiles, there is a box between them above the points."""
 
     order: InOrder
     shares: Sequence[float]
@@ -172,16 +175,22 @@ class QuantileChart:
         """Height of the quantiles in inches."""
         return 0.36 * (len(self.shares) + 1) + 1.5
 
+    @property
+    def boxed(self) -> list[int]:
+        """Places of the quantiles that the box shows: the quartiles and those between them; none without both."""
+        quartiles = 0.25 in self.shares and 0.75 in self.shares
+        return [place for place, share in enumerate(self.shares) if quartiles and 0.25 <= share <= 0.75]
+
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
         """Draw the quantiles on axes; if ``narrow``, for the width of a telephone."""
-        # A single quantile has no box.
-        rows = np.arange(len(self.values)) + float(len(self.values) > 1)
+        inside = self.values[self.boxed]
+        rows = np.arange(len(self.values)) + float(len(inside) > 0)
         ax.set_axisbelow(True)
         ax.grid(axis="x", color=GRID, linewidth=0.6)
-        if len(rows) > 1:
-            lowest, highest = float(self.values.min()), float(self.values.max())
+        if len(inside):
+            lowest, highest = float(inside.min()), float(inside.max())
             ax.barh([0.0], [highest - lowest], left=[lowest], height=0.6, color=_BAND, edgecolor=BARS, linewidth=0.8)
-            ax.vlines(self.values, -0.3, 0.3, color=BARS, linewidth=2)
+            ax.vlines(inside, -0.3, 0.3, color=BARS, linewidth=2)
         errors = np.stack([np.maximum(self.values - self.ends[0], 0.0), np.maximum(self.ends[1] - self.values, 0.0)])
         ax.errorbar(self.values, rows, xerr=errors, fmt="o", color=BARS, ecolor=INK, elinewidth=1, capsize=3)
         ax.set_yticks(rows, [f"{100 * share:g} %" for share in self.shares])

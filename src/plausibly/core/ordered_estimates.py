@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from .binning import bins_by_noise, expect_bins
 from .domain import InOrder, object_array
+from .domain.scales import Mark, exact
 from .errors import ParameterError, StateError
 from .estimates import Estimates
 from .history import Kind, history_text
@@ -276,12 +276,14 @@ def _listed(name: str, given: Any, expected: str) -> Sequence[Any]:
 
 
 def _expect_pair(given: Any) -> tuple[Any, Any]:
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence) or len(given) != 2:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) != 2:
         raise ParameterError(Words(Setting("ranges"), f": expected pairs such as (18, 24), got {shown(given)}"))
     return given[0], given[1]
 
 
 def _expect_share(given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given <= 1:  # type: ignore[operator]
-        raise ParameterError(Words(Setting("quantiles"), f": expected shares from 0 to 1, got {shown(given)}"))
-    return float(given)
+    share = exact(given)
+    if isinstance(share, Mark) or not 0 <= share <= 1:
+        fix = f"; {given} % is {float(share) / 100:g}" if not isinstance(share, Mark) and 1 < share <= 100 else ""
+        raise ParameterError(Words(Setting("quantiles"), f": expected shares from 0 to 1, got {shown(given)}{fix}"))
+    return float(share)

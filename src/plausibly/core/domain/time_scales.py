@@ -83,12 +83,10 @@ class Dates(WholeNumbers):
         return day_text(min(max(round(number), _FIRST), _LAST))
 
     def parsed(self, text: str) -> date | None:
-        plain = text.strip()
-        try:
-            # Without a dash it may be a number.
-            return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
-        except ValueError:
-            return None
+        return _moment(text)
+
+    def is_written(self, text: str) -> bool:
+        return _moment(text) is not None
 
     def describe(self) -> str:
         return f"the days {day_text(self.low)} to {day_text(self.high)}"
@@ -161,12 +159,26 @@ class Durations(WholeNumbers):
             return Mark.WRONG if found is None else int(found[0])
         return exact(value)
 
+    def exact_end(self, value: object) -> Any:
+        if isinstance(value, timedelta):
+            return Fraction(microseconds(value), UNITS[self.unit])
+        return super().exact_end(value)
+
     def describe(self) -> str:
         return f"durations of {self.low:,} to {self.high:,} {self.unit}"
 
     @property
     def argument(self) -> str:
         return f"Ordered.durations({self.low}, {self.high}"
+
+
+def _moment(text: str) -> datetime | None:
+    plain = text.strip()
+    try:
+        # Without a dash it may be a number.
+        return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
+    except ValueError:
+        return None
 
 
 def day_of(value: object) -> Any:
