@@ -192,6 +192,7 @@ class QuantileChart:
         room = max((float(high.max()) - float(low.min())) * 0.03, 1e-9)
         for row, end, text in zip(rows, high, self.labels, strict=True):
             ax.text(float(end) + room, float(row), text, va="center", fontsize=9, color=FAINT, parse_math=False)
+        ax.use_sticky_edges = False  # without intervals, the box would end at the edge
         ax.margins(x=0.16)
         ax.set_ylim(float(rows[-1]) + 0.6, -0.6)
         ends = self.caption.interval(self.ends)

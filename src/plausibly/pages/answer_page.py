@@ -48,6 +48,8 @@ def _header(title: str, answer: Answer) -> Html:
     if answer.source.simulated:
         said.append(SIMULATED)
     what = plural(len(made), "item" if answer.found is None else "string")
+    if answer.asked and not len(made):
+        what = " and ".join(each.heading for each in answer.asked)
     privacy = answer.privacy.partition(":")[0]
     said.append(tag("p", f"{what} from {plural(made.n, 'randomized report')}, {privacy}.", class_="lede"))
     return tag("header", *said)
