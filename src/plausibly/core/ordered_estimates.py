@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 FEW = 31
 """Number of items up to which each has its own bar."""
-_NO_VARIANCE = "no variance, hence no interval; collect with SLIDE, which has intervals"
 _NUMBERS = 1 << 22
 """Size of the arrays in which questions are asked together."""
 
@@ -232,8 +231,9 @@ class OrderedEstimates(Estimates):
         return self.linear is None and any(step.kind is Kind.DECODING for step in self.history)
 
     def known_variance(self) -> Floats:
-        if self.variance is None and self._unmeasured:
-            raise StateError(f"{history_text(self.history)} leaves {_NO_VARIANCE}")
+        if self.variance is None and self._unmeasured and self._order.meant:
+            after = history_text(self.history)
+            raise StateError(f"no variance, hence no interval, after {after}; collect with SLIDE, which has intervals")
         return super().known_variance()
 
     @cached_property
