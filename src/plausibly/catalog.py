@@ -75,7 +75,7 @@ def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
 
 
 _CATALOG = _Catalog((oracles, sketches, search))
-for _kind in (ordered.SLIDE, ordered.HH, ordered.HAAR):  # others follow with their vectors
+for _kind in (ordered.SLIDE, ordered.HH, ordered.HAAR, ordered.SW):  # others follow with their vectors
     _CATALOG.add(_kind)
 CATALOG: Mapping[str, type[Scheme]] = _CATALOG
 """Every scheme by name, including those of other packages."""

@@ -348,7 +348,7 @@ def furthest_forgery(scheme: Scheme, item: int, n: int) -> float:
 FORGED = [
     label
     for label, scheme in SCHEMES.items()
-    if scheme.cell_shape is not None and scheme.channels is None and scheme.domain.size is not None
+    if scheme.cell_shape is not None and scheme.channels is None and scheme.domain.size is not None and is_linear(scheme)
 ]
 every_forged = each_of(FORGED)
 

@@ -3,5 +3,6 @@
 from .haar import HAAR
 from .hierarchy import HH
 from .slide import SLIDE
+from .square_wave import SW
 
-__all__ = ["HAAR", "HH", "SLIDE"]
+__all__ = ["HAAR", "HH", "SLIDE", "SW"]
