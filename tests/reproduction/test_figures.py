@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 from invented import rows_of
 from plausibly.experiments import MEASURES
 from plausibly.experiments.cells import Cell
-from plausibly.experiments.figure import Dots, Panel, Sweep, Table, line, wanted
+from plausibly.experiments.figure import Dots, Map, Panel, Sweep, Table, line, wanted
 from plausibly.experiments.item_crowds import crowd
 from plausibly.experiments.plots import draw_panel, draw_plots
 from plausibly.experiments.tables import table_of
@@ -274,11 +274,16 @@ def test_every_declared_line_is_drawn_from_rows_alone(name: str) -> None:
             assert {text.get_text() for text in axes.get_yticklabels()} == declared
             continue
         sweeps = [sweep for sweep in figure.sweeps if sweep.name in panel.sweeps]
+        if isinstance(panel, Map):
+            [sweep] = sweeps
+            assert len(axes.patches) == len(sweep.vary["n"]) * len(sweep.vary["epsilon"])
+            continue
         if panel.lines == "label":
             declared = {one.label for sweep in sweeps for one in sweep.lines}
         else:
             declared = {f"ε = {value:g}" for sweep in sweeps for value in sweep.vary["epsilon"]}
-        assert legend.keys() == declared | ({OPTIMUM} if panel.optimum else set())
+        least = OPTIMUM if panel.y != "range_mse" else "least possible"
+        assert legend.keys() == declared | ({least} if panel.optimum else set())
         assert axes.get_ylabel() == panel.ylabel
 
 

@@ -1,8 +1,8 @@
 """Crowds by name and seed: how many of n users have each of d items, or each string.
 
 To define your own crowd, enter a function of n, d and a seed in ``CROWDS``. For strings, enter a function of n, their
-length and a seed in ``STRINGS``, and refer to it by name and length: ``url-clicks/6``. Crowds of items that have an order
-are in ``ordered_crowds``.
+length and a seed in ``STRINGS``, and refer to it by name and length: ``url-clicks/6``. For items
+that have an order, enter an ``OrderedCrowd``.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class OrderedCrowd:
     def __call__(self, n: int, d: int, seed: int) -> Counts:
         """The counts of the d items of the ordered crowd; they sum to n."""
         totals = np.cumsum(self.weights(d))
-        return np.diff(np.rint(n * (totals / totals[-1])), prepend=0.0).astype(np.int64)
+        return np.asarray(np.diff(np.rint(n * (totals / totals[-1])), prepend=0.0), dtype=np.int64)
 
 
 def smooth(d: int) -> Floats:
@@ -95,4 +95,4 @@ def _rounded(weights: Floats, steps: int) -> Floats:
     # Everybody takes the nearest of ``steps`` round values, the first items of equal parts of the domain.
     d = len(weights)
     nearest = np.minimum((2 * np.arange(d) * steps + d) // (2 * d), steps - 1)
-    return np.bincount(nearest * d // steps, weights, minlength=d)
+    return np.asarray(np.bincount(nearest * d // steps, weights, minlength=d), dtype=np.float64)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..pages.html import Html, document, picture, tag
 from .agreement import TOLERANCE, Place, agreement
+from .comparison_sheets import RANGES
 from .evidence import chance_above
 from .experiment import Citation
 from .figure import Figure, Sweep, wanted
@@ -409,8 +410,13 @@ def _how(parts: Sequence[Part]) -> Iterator[str]:
     panels = [panel for part in parts for panel in part.figure.panels]
     lines = [one for part in parts for sweep in part.figure.sweeps for one in sweep.lines]
     yield _HOW[0]
-    yield _HOW[1] + _CLIPPED * any("clip" in f"{getattr(panel, 'y', '')} {panel.title}".lower() for panel in panels)
-    yield _HOW[2] + _OPTIMUM * any(getattr(panel, "optimum", False) for panel in panels)
+    metrics = {getattr(panel, "metric", getattr(panel, "y", "")) for panel in panels}
+    if not metrics or metrics - set(RANGES.metrics):
+        yield _HOW[1] + _CLIPPED * any("clip" in f"{getattr(panel, 'y', '')} {panel.title}".lower() for panel in panels)
+    if metrics & set(RANGES.metrics):
+        yield _RANGES
+    least = {getattr(panel, "y", "") for panel in panels if getattr(panel, "optimum", False)}
+    yield _HOW[2] + _OPTIMUM * bool(least - {RANGES.squared}) + _BOUND * (RANGES.squared in least)
     if any(one.ours for one in lines):
         yield "Dashed lines show schemes and settings that are not in the paper."
     yield from _HOW[3:]
@@ -429,6 +435,11 @@ _HOW = (
 
 
 _CLIPPED = " Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program."
+_RANGES = "Errors of ranges are root mean squares over all ranges of neighbouring items, as shares of the users."
+_BOUND = (
+    " The least possible error is that of unbiased answers to all ranges, if users are spread evenly; biased answers "
+    "can go below it."
+)
 _OPTIMUM = (
     " The dotted line is n·4e^ε/(e^ε − 1)², the least error of unbiased estimates in a large domain; small domains and "
     "clipping can go below it."
