@@ -28,7 +28,7 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "plausibly",
 }
-_NARROW: dict[Any, Any] = {"font.size": 9.5, "axes.titlesize": 9}
+_NARROW: dict[Any, Any] = {"font.size": 9.5, "axes.titlesize": 8.5}
 """What differs in narrow figures, which have maps."""
 _COLOURS = {
     "DE": "#cc3311",
