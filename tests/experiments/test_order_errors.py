@@ -79,10 +79,10 @@ def test_only_orders_that_mean_something_are_measured_by_ranges() -> None:
 
 @pytest.mark.full
 def test_measured_errors_of_ranges_are_those_of_the_law() -> None:
-    # The mean squared error of 600 collections; the standard error is estimated from them. By chance, a mean is more
+    # The mean squared error of 200 collections; the standard error is estimated from them. By chance, a mean is more
     # than four of them off once in 15,000 times, and there are three.
     for name in ("SLIDE", "HH", "HAAR"):
-        cells = [Cell(name, data="spiky", n=200, d=16, epsilon=1, repeat=repeat) for repeat in range(600)]
+        cells = [Cell(name, data="spiky", n=200, d=16, epsilon=1, repeat=repeat) for repeat in range(200)]
         found = [measure(cell, [PLAIN])[1]["plain"] for cell in cells]
         ratios = np.array([each["range_mse"] / each["range_mse_theory"] for each in found])
-        assert abs(ratios.mean() - 1) < 4 * ratios.std() / 600**0.5
+        assert abs(ratios.mean() - 1) < 4 * ratios.std() / 200**0.5
