@@ -112,6 +112,8 @@ def honest_blocks() -> list[Fields]:
     domains = [plausibly.Integers(5), plausibly.Ordered(0, 4, other=True), bins]
     kinds = [(name, epsilon) for name in ("SLIDE", "HH", "HAAR") for epsilon in EPSILONS]
     made = [plausibly.make(name, epsilon=epsilon, domain=domain) for name, epsilon in kinds for domain in domains]
+    kinds = [(name, epsilon) for name in ("SW", "MEAN") for epsilon in EPSILONS]
+    made += [plausibly.make(name, epsilon=epsilon, domain=domain) for name, epsilon in kinds for domain in domains[::2]]
     return [json.loads(scheme.to_json()) for scheme in made]
 
 

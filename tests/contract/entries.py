@@ -16,6 +16,7 @@ from drawn import drawn
 from plausibly import Integers, Scheme, SeededRandom, Strings
 from plausibly.core.domain import InOrder
 from plausibly.core.grouped import Grouped
+from plausibly.core.mean_only import MeanOnly
 from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
 from plausibly.search.base import Search
 
@@ -208,6 +209,10 @@ LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is no
 every_listed_scheme = each_of(LISTED)
 LINEAR = [label for label, scheme in SCHEMES.items() if is_linear(scheme)]
 every_linear_scheme = each_of(LINEAR)
+COUNTING = [label for label, scheme in SCHEMES.items() if not isinstance(scheme.estimator(), MeanOnly)]
+every_counting_scheme = each_of(COUNTING)
+"""The schemes that count items: others know the mean of the values only."""
+every_mean_only_scheme = each_of([label for label in SCHEMES if label not in COUNTING])
 every_listed_linear_scheme = each_of([label for label in LINEAR if label in LISTED])
 
 deterministic = drawn(8, suppress_health_check=list(HealthCheck))

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
+import naive
 import plausibly
 from ordered.crowds import crowd
 from plausibly import Ordered, ParameterError, SeededRandom, StateError
@@ -86,6 +88,65 @@ def _records(scheme: SW) -> Any:
     reports = np.zeros(scheme.places, dtype=scheme.report_dtype)
     reports["place"] = np.arange(scheme.places)
     return reports
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_estimates_are_those_of_the_published_algorithm(smooth: bool) -> None:
+    scheme = SW(epsilon=1, domain=Ordered(0, 14))
+    reports = scheme.privatize_encoded(np.arange(900, dtype=np.uint64) ** 2 % np.uint64(11), SeededRandom(5))
+    tally = scheme.accumulator()
+    tally.add(reports)
+    wanted = naive.square_wave(scheme.to_dict(), reports["place"].tolist(), smooth)
+    np.testing.assert_allclose(tally.estimate(smooth=smooth).values / 900, wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_smoothing_helps_smooth_crowds_and_hurts_spikes() -> None:
+    # One of ten items has every user: smoothing spreads them for good, whatever the number of reports.
+    scheme = SW(epsilon=4, domain=Ordered(0, 9))
+    counts = np.where(np.arange(10) == 4, 200_000, 0)
+    tally = scheme.simulate(counts, SeededRandom(2))
+    assert tally.estimate().values[4] < 0.9 * 200_000 < tally.estimate(smooth=False).values[4]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [Ordered(0, 59, unit="years"), Ordered.bins([0, 1, 2.5, 10, 100]), Ordered.dates("2024-01-01", "2024-03-01")],
+)
+def test_answers_about_the_order_have_values_and_no_intervals(domain: Ordered) -> None:
+    found = SW(epsilon=2, domain=domain).simulate(crowd("uniform", domain.length, 3000), SeededRandom(1)).estimate()
+    first, last = domain.scale.starts[0], domain.scale.stops[domain.length // 2]
+    ends = domain.written(first), domain.written(last)
+    for answer in (found.cdf(simultaneous=True), found.quantiles([0.5]), found.mean_answer(), found.ranges([ends])):
+        assert answer.variance is None
+        with pytest.raises(StateError, match=r"error of estimates by smoothed maximum likelihood is unknown; .*SLIDE"):
+            answer.interval()
+        assert not {"low", "high", "standard_error"} & set(answer.columns())
+        assert "interval" not in " ".join(answer.texts())
+        assert any(remark.startswith("No interval: ") for remark in answer.remarks())
+        assert "No interval" in repr(answer)
+    with pytest.raises(StateError, match="hence no interval; collect with SLIDE"):
+        found.interval()
+    assert found.cdf().values[-1] == pytest.approx(3000)
+    middle = domain.points()
+    assert float(found.mean()) == pytest.approx(float(found.values @ middle) / 3000)
+    assert found.ranges([ends]).values[0] == pytest.approx(found.values[: domain.length // 2 + 1].sum())
+
+
+def test_charts_without_intervals_say_so() -> None:
+    found = SW(epsilon=2, domain=Ordered(0, 59)).simulate(crowd("uniform", 60, 3000), SeededRandom(1)).estimate()
+    for answer in (found.binned(), found.cdf(), found.quantiles()):
+        drawn = answer.plot()
+        assert "no interval" in drawn.get_xlabel()
+        pyplot.close(drawn.figure)
+    assert "the noise is unknown" in found.binned().reason
+    pyplot.close(found.plot().figure)
+
+
+def test_monotone_leaves_square_waves_as_they_are() -> None:
+    found = SW(epsilon=2, domain=Ordered(0, 59)).simulate(crowd("uniform", 60, 3000), SeededRandom(1)).estimate()
+    changed = found.postprocess("monotone")
+    np.testing.assert_allclose(changed.cdf().values, found.cdf().values)
+    assert not changed.cdf().has_interval
 
 
 def test_an_item_for_other_values_is_refused() -> None:

@@ -21,6 +21,7 @@ Codes = npt.NDArray[np.int64]
 
 MOST_BINS = 100
 """Largest number of bins that are bins_by_noise automatically."""
+_FOR_EYES = 50
 _TRIED = 3
 _FACTOR = 1.959963984540054
 
@@ -31,14 +32,25 @@ def bins_by_noise(order: InOrder, users: float, errors: Callable[[Codes], Floats
     ``errors`` are the standard errors of the counts of bins. There are enough reports for a width if the 95 % interval
     of a bin with an average count does not contain 0. The widths are numbers that people like, such as 10 years.
     """
-    widths = list(takewhile(lambda width: 2 * width <= order.length, order.scale.widths()))
-    tried = [codes for width in widths if len(codes := bins_of_width(order.length, width)) <= MOST_BINS]
+    tried = [codes for width in _widths(order) if len(codes := bins_of_width(order.length, width)) <= MOST_BINS]
     for codes in tried:
         some = codes[np.unique(np.linspace(0, len(codes) - 1, _TRIED).round().astype(np.intp))]
         if _FACTOR * float(np.sqrt(np.mean(errors(some) ** 2))) <= users / len(codes):
             return codes, _reason(order, codes, finest=codes is tried[0])
     fewest = tried[-1] if tried else bins_of_width(order.length, 1)
     return fewest, f"{plural(len(fewest), 'bin')}: even these are more than the noise allows; collect more reports."
+
+
+def _widths(order: InOrder) -> list[int]:
+    # Widths that leave two bins or more; there are always two items.
+    return list(takewhile(lambda width: 2 * width <= order.length, order.scale.widths()))
+
+
+def bins_for_eyes(order: InOrder) -> tuple[Codes, str]:
+    """Bins of equal width where the noise is unknown: the most that are at most 50, and the reason in words."""
+    tried = [bins_of_width(order.length, width) for width in _widths(order)]
+    codes = next((codes for codes in tried if len(codes) <= _FOR_EYES), tried[-1])
+    return codes, f"{plural(len(codes), 'bin')}, as a chart shows them well: the noise is unknown."
 
 
 def _reason(order: InOrder, codes: Codes, *, finest: bool) -> str:

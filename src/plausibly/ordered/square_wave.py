@@ -22,8 +22,11 @@ from ..core.records import exact_sum, refuse_beyond, refuse_cells, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.words import Words, kind_of
 
-_GAIN = 1e-3
-"""Gain of the log-likelihood in a step, as a multiple of e^epsilon, below which the decoder stops (Li et al. 2020)."""
+_CHANGE = 1e-3
+"""Change of the log-likelihood in a step below which the decoder stops; e^epsilon times that without smoothing.
+
+As published (Li et al. 2020, section 6.1). Without smoothing, further steps would fit the noise, too.
+"""
 _MOST_STEPS = 10_000
 
 
@@ -35,7 +38,8 @@ class SW(Scheme):
     more likely than the others by a factor of e^eps, and equally likely among themselves; b is ``reach``.
     Privacy: p/(2b+1) against (1-p)/(d-1), with p = floor(2^64*(2b+1)*e^eps/((2b+1)*e^eps + d - 1))/2^64.
     Estimates: the most likely distribution, found by expectation maximization. By default it is smoothed after each
-    step (EMS): good for smooth distributions and few reports, biased for good where the truth has spikes.
+    step (EMS): good for smooth distributions and few reports, biased for good where the truth has spikes;
+    ``estimate(smooth=False)`` does not smooth (EM).
     Variance: unknown, so there is no interval.
     Cost: up to 4 bytes a report, O(1) client, O(d) for each step of the decoder.
 
@@ -117,7 +121,8 @@ class SW(Scheme):
     def estimator(self, smooth: bool = True) -> Decoder:
         if not isinstance(smooth, bool):
             raise ParameterError(Words("smooth: expected true or false, got ", kind_of(smooth)))
-        return MostLikely(self.size, self.width, self.keep / WORD, float(exp_enclosure(self.epsilon, 64)[0]), smooth)
+        odds = 1.0 if smooth else float(exp_enclosure(self.epsilon, 64)[0])
+        return MostLikely(self.size, self.width, self.keep / WORD, _CHANGE * odds, smooth)
 
     def shrunk(self, size: int) -> SW:
         return replace(self, domain=Integers(size), reach=None)
@@ -135,13 +140,13 @@ class MostLikely:
     size: int
     width: int
     keep: float
-    odds: float
+    least_change: float
     smooth: bool
     law: None = None
 
     @property
     def history(self) -> History:
-        return (decoding("maximum likelihood, smoothed" if self.smooth else "maximum likelihood"),)
+        return (decoding("smoothed maximum likelihood" if self.smooth else "maximum likelihood"),)
 
     def scores(self, cells: Cells, n: Any, codes: Codes | None, /) -> Scores:
         raise StateError("SW decodes by maximum likelihood, which has no integer scores; ask for estimates")
@@ -160,7 +165,7 @@ class MostLikely:
             shares = shares * (far * ratio.sum() + step * _within(ratio, self.width)) / seen.sum()
             shares = _smoothed(shares) if self.smooth else shares
             likelihood = float(seen @ np.log(chances))
-            if likelihood - before < _GAIN * self.odds:
+            if abs(likelihood - before) < self.least_change:
                 break
             before = likelihood
         return np.asarray(shares * seen.sum())

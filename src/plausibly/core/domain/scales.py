@@ -15,6 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import gcd, lcm
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +70,21 @@ class Scale(ABC):
         while True:
             yield from (power, 2 * power, 5 * power)
             power *= 10
+
+    def middle_places(self, most: int) -> tuple[int, ...] | None:
+        """Places of the middles of the items as whole numbers from 0, on the scale; None if they are 0, 1, 2 and so on.
+
+        The places are exact if the last one is at most ``most`` then, else rounded to that many steps.
+        """
+        doubled = [Fraction(start) + Fraction(stop) for start, stop in zip(self.starts, self.stops, strict=True)]
+        unit = lcm(*(middle.denominator for middle in doubled))
+        shifts = [int((middle - doubled[0]) * unit) for middle in doubled]
+        common, last = gcd(*shifts), shifts[-1]
+        if last // common <= most:
+            places = tuple(shift // common for shift in shifts)
+        else:
+            places = tuple((2 * shift * most + last) // (2 * last) for shift in shifts)
+        return None if places == tuple(range(self.length)) else places
 
     # --- the numbers ------------------------------------------------------------------------------------------
 
@@ -227,6 +243,9 @@ class WholeNumbers(Scale):
             fix = _other_scale(given)
             raise ParameterError(Words(Setting(name), ": expected a whole number, got ", kind_of(given), fix))
         return whole_number(name, given, -LARGEST, LARGEST)
+
+    def middle_places(self, most: int) -> tuple[int, ...] | None:
+        return None
 
     @property
     def starts(self) -> Sequence[int]:
