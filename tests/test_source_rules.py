@@ -24,15 +24,18 @@ PACKAGE = Path(plausibly.__file__).parent
 FILES = [file.relative_to(PACKAGE).as_posix() for file in sorted(PACKAGE.rglob("*.py"))]
 
 # The client's functions are searched in these; audits only look at them from outside, with sources of their own, and
-# the decoders of the sketches never see a value. Of a search only its parts do. Tables of estimates and arithmetic with
-# them have methods of the same names as schemes.
+# the decoders of the sketches never see a value. Of a search only its parts do; of the schemes for values in order,
+# those that respond by themselves. Tables of estimates and arithmetic with them have methods of the same names as
+# schemes.
 OUTSIDE = {"core/enumeration.py", "sketches/combining.py", "sketches/regression.py"}
 OUTSIDE |= {f"core/{name}.py" for name in ("basis", "changes", "combining", "derived", "measured", "notebook")}
 OUTSIDE |= {name for name in FILES if name.startswith("search/")} - {"search/string_parts.py"}
+IN_ORDER = {f"ordered/{name}.py" for name in ("one_bit", "square_wave")}
 CLIENT_FILES = [
     name
     for name in FILES
     if name == "device.py"
+    or name in IN_ORDER
     or (name.startswith(("core/", "oracles/", "sketches/", "search/", "kernels/")) and name not in OUTSIDE)
 ]
 EXTRAS = {

@@ -15,7 +15,7 @@ from plausibly import Ordered, ParameterError, SeededRandom, StateError
 from plausibly.core.enumeration import output_law, worst_ratio
 from plausibly.core.probability import WORD, within_exp
 from plausibly.ordered import MEAN
-from plausibly.ordered.one_bit import MOST_PLACES, MeanOfBits
+from plausibly.ordered.one_bit import MOST_PLACES
 
 DOMAINS = {
     "whole numbers": Ordered(-3, 9),
@@ -31,7 +31,7 @@ DOMAINS = {
 @pytest.mark.parametrize("epsilon", ["1/100", "1", 3, 20])
 def test_privacy_mean_and_variance_are_exact_over_all_coins(kind: str, epsilon: Any) -> None:
     scheme = MEAN(epsilon=epsilon, domain=DOMAINS[kind])
-    decoder = MeanOfBits(scheme)
+    decoder = scheme.estimator()
     laws = [output_law(scheme.randomizer, x, ()) for x in range(scheme.size)]
     assert worst_ratio(laws) == scheme.randomizer.worst_ratio()
     assert within_exp(worst_ratio(laws), scheme.epsilon)
@@ -71,12 +71,12 @@ def test_the_mean_is_that_of_the_definition() -> None:
 def test_the_law_of_a_crowd_is_the_sum_over_its_users() -> None:
     scheme = MEAN(epsilon=1, domain=Ordered(0, 10))
     counts = crowd("spiky", 11, 40)
-    one = Fraction(1, 40**2) * sum(int(count) * MeanOfBits(scheme).variance_of_one(x) for x, count in enumerate(counts))
+    one = Fraction(1, 40**2) * sum(int(count) * scheme.estimator().variance_of_one(x) for x, count in enumerate(counts))
     assert scheme.mean_variance(counts) == pytest.approx(float(one))
     # Duchi's bound for values that are all in the middle, p = 1/2: (e + 1)^2/(4 (e - 1)^2) of the squared range.
     middle = np.where(np.arange(11) == 5, 1, 0)
     assert scheme.mean_variance(middle) / 100 == pytest.approx((np.e + 1) ** 2 / (4 * (np.e - 1) ** 2))
-    assert MeanOfBits(scheme).largest_error(1) ** 2 == pytest.approx(scheme.mean_variance(middle))
+    assert scheme.estimator().largest_error(1) ** 2 == pytest.approx(scheme.mean_variance(middle))
 
 
 @pytest.mark.parametrize("shape", ["uniform", "one giant", "both ends"])

@@ -15,7 +15,8 @@ from ordered.crowds import crowd
 from plausibly import Ordered, ParameterError, SeededRandom, StateError
 from plausibly.core.enumeration import output_law, worst_ratio
 from plausibly.core.probability import WORD
-from plausibly.ordered.square_wave import SW, _near, _within
+from plausibly.ordered.most_likely import _near, _within
+from plausibly.ordered.square_wave import SW
 
 
 @pytest.mark.parametrize(("epsilon", "length"), [("1/2", 5), (1, 9), (3, 12)])

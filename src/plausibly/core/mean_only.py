@@ -43,5 +43,5 @@ class MeanOnly(Protocol):
 
 def no_counts() -> StateError:
     """The refusal to count items where only the mean is known."""
-    mean = Setting("mean", python="tally.mean()")
+    mean = Setting("mean", of="estimate", python="tally.mean()")
     return StateError(Words("this scheme has no counts of items, only the mean of the values; ask for it with ", mean))

@@ -87,11 +87,11 @@ class OrderedEstimates(Estimates):
         given = order, self.n, self.history, self.cautions
         sums = np.concatenate([[0.0], np.cumsum(self.values[: order.length])])
         counts = sums[codes[:, 1] + 1] - sums[codes[:, 0]]
-        centres, variance = (counts, None) if self._unmeasured else self._summed(codes)
+        centres, variance = (counts, None) if self._unmeasured else self._sums_by_law(codes)
         values = counts if self._changed else centres
         return RangeCounts(names, values, variance, *given, centres=centres, codes=codes, basis=self.basis.changed)
 
-    def _summed(self, codes: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def _sums_by_law(self, codes: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
         # The unbiased counts of ranges of codes, and their variances.
         linear, items = self._asked(), np.arange(len(self))
         size = max(1, _NUMBERS // len(items))
@@ -164,7 +164,7 @@ class OrderedEstimates(Estimates):
         # Seen from the middle: if the estimated counts do not add up to n, large numbers would magnify that.
         middle = points[0] / 2 + points[-1] / 2
         value = float((points - middle) @ self.values[: order.length]) / inside
-        ratio, variance = (value, None) if self._unmeasured else self._ratio(points - middle, inside)
+        ratio, variance = (value, None) if self._unmeasured else self._mean_by_law(points - middle, inside)
         value = value if self._changed else ratio
         return MeanAnswer(
             object_array(["mean"]),
@@ -179,7 +179,7 @@ class OrderedEstimates(Estimates):
             basis=self.basis.changed,
         )
 
-    def _ratio(self, points: Floats, inside: float) -> tuple[float, Floats]:
+    def _mean_by_law(self, points: Floats, inside: float) -> tuple[float, Floats]:
         # The mean of the points from the unbiased counts, and its variance.
         linear, weights = self._asked(), np.zeros((1, len(self)))
         weights[0, : len(points)] = points

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ..core.domain import InOrder, Integers
 from ..core.errors import ParameterError
-from ..core.history import History
-from ..core.laws import Cells, Codes, Decoder
-from ..core.mean_only import no_counts
+from ..core.laws import Cells
 from ..core.probability import WORD, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import exact_sum, refuse_beyond, refuse_cells
 from ..core.scheme import Encoded, Reports, Scheme
+from .mean_of_bits import MeanOfBits
 
 MOST_PLACES = 2**40
 """Number of steps between the first and the last item at most: bins whose middles need more are rounded to these."""
@@ -43,7 +42,7 @@ class MEAN(Scheme):
     >>> scheme = MEAN(epsilon=1, domain=plausibly.Ordered(0, 120, unit="years"))
     >>> tally = scheme.simulate({30: 6000, 40: 4000}, plausibly.SeededRandom(1))
     >>> tally.mean()
-    <mean: 33.3 [30.8, 35.9]>
+    <mean: 34.1 [31.6, 36.6]>
     """
 
     name = "MEAN"
@@ -118,12 +117,13 @@ class MEAN(Scheme):
         super().check_cells(cells, n)
         refuse_cells(exact_sum(cells) != n)
 
-    def estimator(self) -> Decoder:
-        return MeanOfBits(self)
+    def estimator(self) -> MeanOfBits:
+        points = cast(InOrder, self.domain).points()
+        return MeanOfBits(self.first, self.step, self.places, (float(points[0]), float(points[-1])))
 
     def mean_variance(self, counts: npt.NDArray[Any]) -> float:
         """Variance of the mean in a crowd with these counts of all items, by the exact law, on the domain's scale."""
-        decoder, users = MeanOfBits(self), int(np.sum(counts))
+        decoder, users = self.estimator(), int(np.sum(counts))
         held = np.flatnonzero(counts).tolist()
         total = sum((int(counts[item]) * decoder.variance_of_one(item) for item in held), Fraction(0))
         return float(total / users**2) * decoder.unit * decoder.unit
@@ -134,54 +134,3 @@ class MEAN(Scheme):
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.first + self.step * self.places[item], WORD)
         return p if report["bit"] else 1 - p
-
-
-@dataclass(frozen=True)
-class MeanOfBits:
-    """Decoder of MEAN: the mean of the values from the number of bits that are 1."""
-
-    scheme: MEAN
-    law: None = None
-    history: History = ()
-
-    def scores(self, cells: Cells, n: Any, codes: Codes | None, /) -> NoReturn:
-        raise no_counts()
-
-    def estimate(self, cells: Cells, n: Any, codes: Codes | None, /) -> NoReturn:
-        raise no_counts()
-
-    def place(self, item: int, /) -> int:
-        return self.scheme.places[item]
-
-    def total(self, cells: Cells, n: int, /) -> Fraction:
-        return Fraction(WORD * int(cells[1]) - n * self.scheme.first, self.scheme.step)
-
-    def variance_of_one(self, item: int, /) -> Fraction:
-        threshold = self.scheme.first + self.scheme.step * self.place(item)
-        return Fraction(threshold * (WORD - threshold), self.scheme.step**2)
-
-    def mean_and_variance(self, cells: Cells, n: int, /) -> tuple[float, float]:
-        # Two ones and two zeros more (Agresti and Coull 1998): a few equal bits do not make the mean certain.
-        share = (int(cells[1]) + 2) / (n + 4)
-        reach = WORD / self.scheme.step * self.unit  # from a 0 to a 1
-        return self._value(self.total(cells, n) / n), share * (1 - share) / n * reach * reach
-
-    def worth(self) -> tuple[float, float]:
-        none, one = (self.total(np.array([1 - bit, bit]), 1) for bit in (0, 1))
-        return self._value(none), self._value(one)
-
-    def largest_error(self, n: int, /) -> float:
-        return float(Fraction(WORD, 2 * self.scheme.step)) * self.unit / float(n**0.5)
-
-    @property
-    def unit(self) -> float:
-        """Distance of two neighbouring places of the mean on the scale of the domain."""
-        points = self._points
-        return float(points[-1] - points[0]) / self.scheme.places[-1]
-
-    def _value(self, place: Fraction) -> float:
-        return float(self._points[0]) + float(place) * self.unit
-
-    @property
-    def _points(self) -> npt.NDArray[np.float64]:
-        return cast(InOrder, self.scheme.domain).points()

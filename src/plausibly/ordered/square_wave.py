@@ -13,21 +13,14 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import InOrder, Integers
-from ..core.errors import ParameterError, StateError
-from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Decoder, Floats, Scores
+from ..core.errors import ParameterError
+from ..core.laws import Cells, Decoder
 from ..core.probability import WORD, decide, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import exact_sum, refuse_beyond, refuse_cells, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.words import Words, kind_of
-
-_CHANGE = 1e-3
-"""Change of the log-likelihood in a step below which the decoder stops; e^epsilon times that without smoothing.
-
-As published (Li et al. 2020, section 6.1). Without smoothing, further steps would fit the noise, too.
-"""
-_MOST_STEPS = 10_000
+from .most_likely import CHANGE, MostLikely
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -122,7 +115,7 @@ class SW(Scheme):
         if not isinstance(smooth, bool):
             raise ParameterError(Words("smooth: expected true or false, got ", kind_of(smooth)))
         odds = 1.0 if smooth else float(exp_enclosure(self.epsilon, 64)[0])
-        return MostLikely(self.size, self.width, self.keep / WORD, _CHANGE * odds, smooth)
+        return MostLikely(self.size, self.width, self.keep / WORD, CHANGE * odds, smooth)
 
     def shrunk(self, size: int) -> SW:
         return replace(self, domain=Integers(size), reach=None)
@@ -131,68 +124,6 @@ class SW(Scheme):
         p = Fraction(self.keep, WORD)
         near = item <= int(report["place"]) < item + self.width
         return p / self.width if near else (1 - p) / (self.size - 1)
-
-
-@dataclass(frozen=True)
-class MostLikely:
-    """Decoder of the square wave: the most likely counts, smoothed after each step or not."""
-
-    size: int
-    width: int
-    keep: float
-    least_change: float
-    smooth: bool
-    law: None = None
-
-    @property
-    def history(self) -> History:
-        return (decoding("smoothed maximum likelihood" if self.smooth else "maximum likelihood"),)
-
-    def scores(self, cells: Cells, n: Any, codes: Codes | None, /) -> Scores:
-        raise StateError("SW decodes by maximum likelihood, which has no integer scores; ask for estimates")
-
-    def estimate(self, cells: Cells, n: Any, codes: Codes | None, /) -> tuple[Floats, Floats | None]:
-        counts = self._fitted(cells.astype(np.float64)) if int(np.sum(n)) else np.zeros(self.size)
-        return (counts if codes is None else counts[codes]), None
-
-    def _fitted(self, seen: Floats) -> Floats:
-        far = (1 - self.keep) / (self.size - 1)
-        step, shares, before = self.keep / self.width - far, np.full(self.size, 1 / self.size), -np.inf
-        for _ in range(_MOST_STEPS):
-            # Chance of each place, and then what the reports there say about the items near it.
-            chances = far + step * _near(shares, self.width)
-            ratio = np.divide(seen, chances, out=np.zeros_like(seen), where=seen > 0)
-            shares = shares * (far * ratio.sum() + step * _within(ratio, self.width)) / seen.sum()
-            shares = _smoothed(shares) if self.smooth else shares
-            likelihood = float(seen @ np.log(chances))
-            if abs(likelihood - before) < self.least_change:
-                break
-            before = likelihood
-        return np.asarray(shares * seen.sum())
-
-
-def _near(shares: Floats, width: int) -> Floats:
-    # For each place, the sum over the items that it is near to.
-    totals = np.concatenate([np.zeros(width), np.cumsum(shares)])
-    totals = np.concatenate([totals, np.full(width - 1, totals[-1])])
-    return np.asarray(totals[width:] - totals[:-width])
-
-
-def _within(ratio: Floats, width: int) -> Floats:
-    # For each item, the sum over the places near it.
-    totals = np.concatenate([[0.0], np.cumsum(ratio)])
-    return np.asarray(totals[width:] - totals[:-width])
-
-
-def _smoothed(shares: Floats) -> Floats:
-    # The weights 1, 2, 1 over the sum of those that are inside.
-    weights = np.full(len(shares), 4.0)
-    weights[0] = weights[-1] = 3.0
-    total = 2 * shares
-    total[1:] += shares[:-1]
-    total[:-1] += shares[1:]
-    smooth = total / weights
-    return np.asarray(smooth / smooth.sum())
 
 
 def _below(words: npt.NDArray[np.uint64], size: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:

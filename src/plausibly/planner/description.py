@@ -278,8 +278,8 @@ class Description:
     def _accuracy(self) -> Facts:
         if means := self.means:
             unit = _unit_of(self.scheme)
-            facts = [(f"{n:,} users", f"the mean is known to ±{half:,.3g}{unit} at 95 %") for n, half in means]
-            return [*facts, ("", "there are no counts of single values")]
+            known = [(f"{n:,} users", f"the mean is known to ±{half:,.3g}{unit} at 95 %") for n, half in means]
+            return [*known, ("", "there are no counts of single values")]
         if not self.has_law:
             return [("error", "no formula: the variance of the estimates has no closed form")]
         what = "text" if self.scheme.domain.size is None else "item"
