@@ -111,7 +111,7 @@ def test_smoothing_helps_smooth_crowds_and_hurts_spikes() -> None:
 
 @pytest.mark.full
 def test_few_users_of_a_smooth_crowd_prefer_the_wave_and_many_of_a_spiky_one_slide() -> None:
-    # The corners of the table in the guide, four collections each; the errors differ by a factor of 1.5 and more.
+    # The corners of the table in the guide, four collections each; with fixed seeds.
     years = np.arange(121)
     smooth = years**5 * np.exp(-years / 6.5)
     smooth /= smooth.sum()
