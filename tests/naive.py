@@ -778,7 +778,7 @@ def haar(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
 
 
 def square_wave(scheme: Scheme, places: list[int], smooth: bool) -> Any:
-    """Shares of all items by expectation maximization (Li et al. 2020, algorithm 1), every probability written out."""
+    """Shares of all items by expectation maximization (Li et al. 2020), every probability written out."""
     d, width, keep = ordered_size(scheme), 2 * int(scheme["reach"]) + 1, int(scheme["keep"]) / WORD
     chance = np.full((d + width - 1, d), (1 - keep) / (d - 1))
     for x in range(d):

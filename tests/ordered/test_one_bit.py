@@ -13,6 +13,7 @@ import plausibly
 from ordered.crowds import crowd
 from plausibly import Ordered, ParameterError, SeededRandom, StateError
 from plausibly.core.enumeration import output_law, worst_ratio
+from plausibly.core.linear import predicted_of
 from plausibly.core.probability import WORD, within_exp
 from plausibly.ordered import MEAN
 from plausibly.ordered.one_bit import MOST_PLACES
@@ -133,3 +134,28 @@ def test_thresholds_stay_between_the_two_ends() -> None:
     scheme = MEAN(epsilon=1, domain=Ordered(0, 120))
     assert 0 < scheme.first < scheme.first + scheme.step * 120 <= WORD - scheme.first
     assert scheme.step * 121 + scheme.first > WORD - scheme.first
+
+
+@pytest.mark.full
+def test_the_mean_of_slide_is_noisier_by_as_much_as_the_guide_says() -> None:
+    ratios = {}
+    for size in (64, 1024):
+        places, even = np.arange(size), np.ones(size, dtype=np.int64)
+        for epsilon in (0.5, 1, 3):
+            slide = plausibly.make("SLIDE", epsilon=epsilon, domain=Ordered(0, size - 1))
+            law = predicted_of(slide.estimator(), even.astype(float), size)
+            assert law is not None
+            weights = (places - places.mean())[None] / size
+            mine = MEAN(epsilon=epsilon, domain=Ordered(0, size - 1)).mean_variance(even)
+            ratios[size, epsilon] = float(law.weighted(weights)[1][0]) / mine
+    small = [ratio for (_, epsilon), ratio in ratios.items() if epsilon <= 1]
+    assert 3.4 < min(small) < 3.6 < 6.0 < max(small) < 6.2
+    assert 1.0 < ratios[64, 3] < 1.2 < 1.8 < ratios[1024, 3] < 2.0
+
+
+def test_intervals_are_wider_than_needed_by_as_much_as_the_decision_says() -> None:
+    even = np.ones(10_001, dtype=np.int64)
+    for epsilon, wider in ((1, 1.04), (3, 1.17)):
+        scheme = MEAN(epsilon=epsilon, domain=Ordered(0, 10_000))
+        largest = scheme.estimator().largest_error(len(even))
+        assert largest / scheme.mean_variance(even) ** 0.5 == pytest.approx(wider, abs=0.005)

@@ -109,6 +109,27 @@ def test_smoothing_helps_smooth_crowds_and_hurts_spikes() -> None:
     assert tally.estimate().values[4] < 0.9 * 200_000 < tally.estimate(smooth=False).values[4]
 
 
+@pytest.mark.full
+def test_few_users_of_a_smooth_crowd_prefer_the_wave_and_many_of_a_spiky_one_slide() -> None:
+    # The corners of the table in the guide, four collections each; with fixed seeds.
+    years = np.arange(121)
+    smooth = years**5 * np.exp(-years / 6.5)
+    smooth /= smooth.sum()
+    spiky = 0.5 * smooth + 0.1 * np.isin(years, [18, 21, 30, 40, 50])
+    assert _error("SW", smooth, 2000) < _error("SLIDE", smooth, 2000) / 1.2
+    assert _error("SW", spiky, 200_000) > 2 * _error("SLIDE", spiky, 200_000)
+
+
+def _error(name: str, shares: Any, users: int) -> float:
+    # Root mean squared error of the distribution function; that of SLIDE is made to rise.
+    counts = np.diff(np.rint(np.cumsum(shares) * users).astype(int), prepend=0)
+    scheme, truth, squares = plausibly.make(name, epsilon=1, domain=Ordered(0, 120)), np.cumsum(counts), []
+    for seed in range(4):
+        found = scheme.simulate(counts, SeededRandom(seed)).estimate().postprocess("monotone")
+        squares.append(np.mean((found.cdf().values - truth) ** 2))
+    return float(np.mean(squares) ** 0.5)
+
+
 @pytest.mark.parametrize(
     "domain",
     [Ordered(0, 59, unit="years"), Ordered.bins([0, 1, 2.5, 10, 100]), Ordered.dates("2024-01-01", "2024-03-01")],

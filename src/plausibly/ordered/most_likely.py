@@ -14,7 +14,7 @@ from ..core.laws import Cells, Codes, Floats, Scores
 CHANGE = 1e-3
 """Change of the log-likelihood in a step below which the decoder stops; e^epsilon times that without smoothing.
 
-As published (Li et al. 2020, section 6.1). Without smoothing, further steps would fit the noise, too.
+As in the published experiments (Li et al. 2020). Without smoothing, further steps would fit the noise, too.
 """
 _MOST_STEPS = 10_000
 

@@ -28,7 +28,7 @@ MOST_PLACES = 2**40
 class MEAN(Scheme):
     """One bit of the value: 1 with a probability that grows linearly with it (Duchi, Jordan, Wainwright, JASA 2018).
 
-    Also known as 1BitMean (Ding, Kulkarni, Yekhanin, NIPS 2017, section 3). Item x has the place k(x), a whole number:
+    Also known as 1BitMean (Ding, Kulkarni, Yekhanin, NIPS 2017). Item x has the place k(x), a whole number:
     x itself, or that of its bin's middle. The bit is 1 with probability T(x)/2^64, T(x) = T0 + s*k(x), where
     T0 = 2^64 - floor(2^64*e^eps/(e^eps + 1)) and s = floor((2^64 - 2*T0)/K), K the last place.
     Privacy: all T lie between T0 and 2^64 - T0, whose ratio is at most e^eps.
