@@ -121,7 +121,7 @@ def test_the_page_and_the_pictures_show_the_answers(ages: Path, tmp_path: Path) 
     assert page.count("<picture>") == 4
     assert "After monotone, the intervals are still those of the unbiased counts" in page
     picture = out[2].read_text(encoding="utf-8")
-    for words in ("How old?", "band around the whole", "25 %", "monotone"):
+    for words in ("How old?", "95 % band", "25 %", "monotone"):
         assert words in picture
     assert out[1].stat().st_size > 20_000
 
