@@ -356,6 +356,12 @@ def test_durations_are_whole_units() -> None:
     assert codes(TIMES, np.array([1, 2**62, -(2**62)], dtype="m8[W]")) == [100, 100, 0]
     assert codes(TIMES, np.array([1, 4], dtype="m8[7us]")) == [0, 0]
     assert codes(Ordered.durations(0, 9, unit="min"), np.array([1, 4], dtype="m8[45s]")) == [0, 3]
+    # A day has more attoseconds than 64 bits can hold.
+    days = Ordered.durations(0, 10, unit="d")
+    for unit, ticks in (("fs", 2**63 - 1), ("as", 2**63 - 1), ("as", -1)):
+        assert codes(days, np.array([ticks], dtype=f"m8[{unit}]")) == [0]
+    for span in (timedelta(hours=2), np.timedelta64(2, "h"), np.timedelta64(7_200_000_000_000, "ns")):
+        assert Ordered.durations(0, span, unit="min") == Ordered.durations(0, 120, unit="min")
     with pytest.raises(DomainError, match="item 0: expected durations"):
         TIMES.encode(np.array([1], dtype="m8[Y]"))
 
@@ -369,6 +375,10 @@ def test_durations_are_whole_units() -> None:
         (AGES, np.array(["2026-01-01"], dtype="M8[D]")),
         (AGES, pa.array([date(2026, 1, 1)])),
         (AGES, [3, timedelta(1)]),
+        (AGES, [3, np.timedelta64(35, "s")]),
+        (AGES, [3, np.timedelta64(35, "ns")]),
+        (BINS, [3, np.timedelta64(5)]),
+        (TIMES, [np.timedelta64(5)]),
         (AGES, [3, b"4"]),
         (AGES, [3, [4]]),
         (AGES, [3, 1j]),
@@ -452,7 +462,7 @@ def test_ranges_are_given_by_their_ends() -> None:
     assert BINS.places(0, 10) == (1, 2)
     assert BINS.places(-1.5, 20.5) == (0, 3)
     assert YEAR.places("2026-01-31", date(2026, 2, 1)) == (30, 31)
-    assert TIMES.places(timedelta(milliseconds=5), 7) == (5, 7)
+    assert TIMES.places(timedelta(milliseconds=5), 7) == TIMES.places(5, np.timedelta64(7_000, "us")) == (5, 7)
 
 
 @in_turn(
@@ -469,6 +479,10 @@ def test_ranges_are_given_by_their_ends() -> None:
         (BINS, 0.1, 12, "the nearest range is 0.1..20.5"),
         (YEAR, "2025-06-01", "2026-06-01", "the nearest range is 2026-01-01..2026-06-01"),
         (YEAR, 5, 6, "expected dates as ends, got 5"),
+        (TIMES, timedelta(microseconds=1500), 3, "the nearest range is 1..3"),
+        (TIMES, np.timedelta64(1500, "us"), 3, "the nearest range is 1..3"),
+        (TIMES, np.timedelta64(5), 7, "expected durations as ends, got"),
+        (AGES, np.timedelta64(5, "ns"), 7, "expected numbers as ends, got"),
     ],
 )
 def test_other_ends_are_refused_with_the_nearest_range(domain: InOrder, low: Any, high: Any, told: str) -> None:
@@ -542,6 +556,8 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered("0", 5), "low: expected a whole number, got str"),
         (lambda: Ordered(date(2026, 1, 1), 5), "low: expected a whole number, got date; dates are given by"),
         (lambda: Ordered(timedelta(1), 5), "low: expected a whole number, got timedelta; durations are given by"),
+        (lambda: Ordered(0, np.timedelta64(9, "ns")), "got timedelta64; durations are given by"),
+        (lambda: Ordered.bins([0, np.timedelta64(9, "ns"), 10]), "got timedelta64; durations are given by"),
         (lambda: Ordered(0, 2**32), "domain: number of items: expected 2 to 4294967296, got 4294967297"),
         (lambda: Ordered(0, 2**53), "high: expected -9007199254740991 to 9007199254740991, got 9007199254740992"),
         (lambda: Ordered(0, 2**32 - 1, other=True), "domain: number of items"),
@@ -576,6 +592,11 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered.dates("2026-02-01", "2026-01-01"), "first: expected less than last (2026-01-01), got 2026-02"),
         (lambda: Ordered.durations(0, 5, unit="years"), "unit: unknown 'years'; valid: d, h, min, ms, s"),
         (lambda: Ordered.durations(0, timedelta(hours=1.5), unit="h"), "high: expected a whole number of h, got a fra"),
+        (
+            lambda: Ordered.durations(0, np.timedelta64(90, "m"), unit="h"),
+            "high: expected a whole number of h, got a f",
+        ),
+        (lambda: Ordered.durations(0, np.timedelta64(5, "Y")), "high: expected a whole number, got timedelta64"),
         (lambda: Ordered.durations(0, 1.5), "high: expected a whole number, got float"),
     ],
 )

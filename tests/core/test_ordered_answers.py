@@ -349,6 +349,8 @@ def test_as_many_bins_are_chosen_as_the_noise_allows() -> None:
     assert numbers == sorted(numbers)
     assert numbers[0] < numbers[-1]
     assert "more than the noise allows; collect more reports" in many(100).binned().reason
+    # No reports have no noise, and still allow nothing.
+    assert "more than the noise allows; collect more reports" in many(0).binned().reason
     weeks = many(30_000, Ordered.dates("2026-01-01", "2026-12-31")).binned()
     assert (weeks.codes[:-1, 1] - weeks.codes[:-1, 0] + 1) % 7 == pytest.approx(0)
     assert " days" in weeks.reason
@@ -482,3 +484,16 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
     picture = tmp_path / "ordered.png"
     subprocess.run([sys.executable, ROOT / "examples/ordered.py", "--output", picture], check=True, timeout=120)
     assert picture.stat().st_size > 50_000
+
+
+def test_crowds_are_added_if_their_units_agree() -> None:
+    years, others = estimated(), estimated(seed=2)
+    plain = estimated(domain=Ordered(10, 17), seed=2)
+    clamped = estimated(domain=Ordered(10, 17, unit="years", infinite="clamp"), seed=2)
+    both = years + others
+    for second in (plain, clamped):
+        added = (years + second).ranges([(10, 12)])
+        assert added.values == pytest.approx(both.ranges([(10, 12)]).values)
+        assert added.variance == pytest.approx(both.ranges([(10, 12)]).variance)
+    with pytest.raises(ParameterError, match="expected estimates in the same unit, got years and months"):
+        years + estimated(domain=Ordered(10, 17, unit="months"), seed=2)

@@ -16,7 +16,7 @@ from plausibly import Ordered, ParameterError, SeededRandom, StateError
 from plausibly.core.enumeration import output_law, worst_ratio
 from plausibly.core.probability import WORD
 from plausibly.ordered.most_likely import _near, _sums_near
-from plausibly.ordered.square_wave import SW
+from plausibly.ordered.square_wave import SW, _best_reach
 
 
 @pytest.mark.parametrize(("epsilon", "length"), [("1/2", 5), (1, 9), (3, 12)])
@@ -39,6 +39,26 @@ def test_the_square_wave_is_exactly_as_likely_as_it_says(epsilon: Any, length: i
 def test_the_reach_is_the_published_optimum() -> None:
     # b(1) = 1/(2e(e-2)) of the domain, from Li et al. (2020).
     assert SW(epsilon=1, domain=Ordered(0, 9_999)).reach == int(10_000 / (2 * np.e * (np.e - 2)))
+
+
+def test_the_reach_of_a_tiny_epsilon_is_almost_half_of_the_items() -> None:
+    # 1/2 - eps/6 of the domain and less: differences of e^eps cancel to eps^2/2, and need that many more digits.
+    for digits in (6, 17, 18, 30, 100):
+        assert [_best_reach(Fraction(1, 10**digits), size) for size in (2, 3, 5, 1000)] == [0, 1, 2, 499]
+    with pytest.raises(ParameterError, match="too small for an alphabet of 5"):
+        SW(epsilon=Fraction(1, 10**30), domain=Ordered(0, 2))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("smooth", [True, False])
+def test_estimates_without_noise_are_found_at_once(smooth: bool) -> None:
+    # At eps = 50, a place far from the value has the probability 2^-64/199, which is 0 beside 1 but not by itself.
+    scheme = SW(epsilon=50, domain=Ordered(0, 199))
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize(np.repeat([30, 31, 120], 100), rng=SeededRandom(1)))
+    values = tally.estimate(smooth=smooth).values
+    assert values.sum() == pytest.approx(300)
+    assert values[20:41].sum() == pytest.approx(200, rel=0.05)
 
 
 def test_the_bulk_path_makes_the_records_of_the_client() -> None:

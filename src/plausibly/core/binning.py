@@ -36,7 +36,7 @@ def bins_by_noise(order: InOrder, users: float, errors: Callable[[Codes], Floats
     tried = [codes for width in _widths(order) if len(codes := bins_of_width(order.length, width)) <= MOST_BINS]
     for codes in tried:
         some = codes[np.unique(np.linspace(0, len(codes) - 1, _TRIED).round().astype(np.intp))]
-        if _FACTOR * float(np.sqrt(np.mean(errors(some) ** 2))) <= users / len(codes):
+        if _FACTOR * float(np.sqrt(np.mean(errors(some) ** 2))) < users / len(codes):
             return codes, _reason(order, codes, finest=codes is tried[0])
     fewest = tried[-1] if tried else bins_of_width(order.length, 1)
     return fewest, f"{plural(len(fewest), 'bin')}: even these are more than the noise allows; collect more reports."

@@ -54,12 +54,14 @@ class OrderedEstimates(Estimates):
 
     def __add__(self, other: object) -> Any:
         """Counts in both crowds together, with the sums of both laws."""
+        if isinstance(other, OrderedEstimates) and self.order is not None and other.order is not None:
+            _expect_one_unit(self.order, other.order)
         added = super().__add__(other)
         if not isinstance(added, OrderedEstimates):
             return added
         both = None
-        if isinstance(other, OrderedEstimates) and self.order == other.order:
-            both = None if self.linear is None or other.linear is None else Added((self.linear, other.linear))
+        if isinstance(other, OrderedEstimates) and self.linear is not None and other.linear is not None:
+            both = Added((self.linear, other.linear))
         return replace(added, linear=both)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
@@ -281,6 +283,12 @@ def range_name(order: InOrder, first: int, last: int) -> str:
     """The name of the range from one ordered item to another, by their ends: "18..24"."""
     starts, stops = order.scale.starts, order.scale.stops
     return f"{order.written(starts[first])}..{order.written(stops[last])}"
+
+
+def _expect_one_unit(one: InOrder, other: InOrder) -> None:
+    # 35 years and 35 months are items of the same name.
+    if one.unit and other.unit and one.unit != other.unit:
+        raise ParameterError(f"expected estimates in the same unit, got {one.unit} and {other.unit}")
 
 
 def _quantiles_of(risen: Floats, targets: Floats, order: InOrder) -> Floats:

@@ -21,11 +21,16 @@ _MOST_STEPS = 10_000
 
 @dataclass(frozen=True)
 class MostLikely:
-    """Decoder of the square wave: the most likely counts, smoothed after each step or not."""
+    """Decoder of the square wave: the most likely counts, smoothed after each step or not.
+
+    ``near`` and ``far`` are the probabilities of one place near the value and of any other one. Both are given: for a
+    large epsilon, one less the probability of all near places would be rounded to 0, and no place may be impossible.
+    """
 
     size: int
     width: int
-    keep: float
+    near: float
+    far: float
     least_change: float
     smooth: bool
     law: None = None
@@ -42,8 +47,8 @@ class MostLikely:
         return (counts if codes is None else counts[codes]), None
 
     def _fitted(self, seen: Floats) -> Floats:
-        far = (1 - self.keep) / (self.size - 1)
-        step, shares, before = self.keep / self.width - far, np.full(self.size, 1 / self.size), -np.inf
+        far, step = self.far, self.near - self.far
+        shares, before = np.full(self.size, 1 / self.size), -np.inf
         for _ in range(_MOST_STEPS):
             # Chance of each place, and then what the reports there say about the items near it.
             chances = far + step * _near(shares, self.width)

@@ -115,7 +115,8 @@ class SW(Scheme):
         if not isinstance(smooth, bool):
             raise ParameterError(Words("smooth: expected true or false, got ", kind_of(smooth)))
         odds = 1.0 if smooth else float(exp_enclosure(self.epsilon, 64)[0])
-        return MostLikely(self.size, self.width, self.keep / WORD, CHANGE * odds, smooth)
+        near, far = self.keep / self.width / WORD, (WORD - self.keep) / (self.size - 1) / WORD
+        return MostLikely(self.size, self.width, near, far, CHANGE * odds, smooth)
 
     def shrunk(self, size: int) -> SW:
         return replace(self, domain=Integers(size), reach=None)
@@ -133,4 +134,6 @@ def _below(words: npt.NDArray[np.uint64], size: int) -> tuple[npt.NDArray[np.uin
 
 def _best_reach(epsilon: Fraction, size: int) -> int:
     # floor(b*d), b = (eps*e - e + 1)/(2e(e - 1 - eps)) with e = e^eps, the optimum of Li et al. (2020), equation 8.
-    return decide(epsilon, lambda e: floor(size * (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))))
+    # Both differences are about eps^2/2: bounds of e must be closer than that.
+    bits = 96 + 2 * epsilon.denominator.bit_length()
+    return decide(epsilon, lambda e: floor(size * (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))), bits)

@@ -256,7 +256,7 @@ class WholeNumbers(Scale):
     _ends: ClassVar[tuple[str, str]] = ("low", "high")
 
     def _whole(self, name: str, given: object) -> int:
-        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        if not isinstance(given, int | np.integer) or isinstance(exact(given), Mark):
             fix = _other_scale(given)
             raise ParameterError(Words(Setting(name), ": expected a whole number, got ", kind_of(given), fix))
         return whole_number(name, given, -LARGEST, LARGEST)
@@ -456,7 +456,8 @@ class Bins(Scale):
 
 def exact(value: object) -> Any:
     """The number of a value, exactly: an int or a Fraction, or a ``Mark``."""
-    if isinstance(value, bool | np.bool_):
+    # For NumPy, a duration is an integer, whatever its unit.
+    if isinstance(value, bool | np.bool_ | np.timedelta64):
         return Mark.WRONG
     if isinstance(value, int | np.integer):
         return int(value)
@@ -502,7 +503,7 @@ def _other_scale(given: object) -> str:
     if hasattr(given, "toordinal"):
         dates = Setting("dates", "2026-01-01..2026-12-31", of="plan", python="Ordered.dates(first, last)")
         return Words("; dates are given by ", dates)
-    if hasattr(given, "total_seconds"):
+    if hasattr(given, "total_seconds") or isinstance(given, np.timedelta64):
         times = Setting("durations", "0..500ms", of="plan", python="Ordered.durations(low, high, unit=...)")
         return Words("; durations are given by ", times)
     if hasattr(given, "as_integer_ratio") and not isinstance(given, bool | int):
