@@ -88,11 +88,11 @@ QUICK = Plan(
 def oracles() -> tuple[str, ...]:
     """The oracles of the catalogue, in the order of the paper and then alphabetically."""
     paper = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR")
-    # What is made of an oracle is none.
+    # What is made of an oracle is none, nor is a scheme for values in order only.
     found = [
         name
         for name, kind in plausibly.CATALOG.items()
-        if issubclass(plausibly.Integers, kind.accepts)
+        if issubclass(plausibly.Labels, kind.accepts)
         and "oracle" not in {field.name for field in fields(kind)}
         and not issubclass(kind, Grouped)
     ]

@@ -47,6 +47,7 @@ def main() -> None:
     middle.plot(range(LAST + 1), np.cumsum(np.bincount(ages, minlength=LAST + 1)), color=TRUTH, label="truth")
     estimates.quantiles([0.05, 0.25, 0.5, 0.75, 0.95]).plot(below, unit="people")
     below.scatter(np.quantile(ages, [0.05, 0.25, 0.5, 0.75, 0.95]), range(1, 6), color=TRUTH, marker="|", s=200)
+    below.set_xlim(middle.get_xlim())
     for axes, place in ((top, "upper right"), (middle, "lower right")):
         axes.legend(frameon=False, loc=place)
     figure.savefig(options.output, dpi=110)

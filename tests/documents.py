@@ -115,6 +115,14 @@ def honest_blocks() -> list[Fields]:
     return [json.loads(scheme.to_json()) for scheme in made]
 
 
+def honest_places() -> list[Fields]:
+    """Documents of the schemes for values in order, whose users report a place near them, or a bit."""
+    domains = [plausibly.Integers(5), plausibly.Ordered.bins([0, 1, 2.5, 9, 10]), plausibly.Ordered(-1, 1)]
+    kinds = [(name, epsilon) for name in ("SW", "MEAN") for epsilon in EPSILONS]
+    made = [plausibly.make(name, epsilon=epsilon, domain=domain) for name, epsilon in kinds for domain in domains]
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
 # --- mutations ------------------------------------------------------------------------------------------------------
 
 NUMBERS = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32, 64, 255, 256, 257)

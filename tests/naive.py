@@ -777,6 +777,38 @@ def haar(scheme: Scheme, reports: list[Report], items: list[int]) -> Answer:
     return Answer(scores, values.tolist(), variances.tolist())
 
 
+def square_wave(scheme: Scheme, places: list[int], smooth: bool) -> Any:
+    """Shares of all items by expectation maximization (Li et al. 2020), every probability written out."""
+    d, width, keep = ordered_size(scheme), 2 * int(scheme["reach"]) + 1, int(scheme["keep"]) / WORD
+    chance = np.full((d + width - 1, d), (1 - keep) / (d - 1))
+    for x in range(d):
+        chance[x : x + width, x] = keep / width
+    seen = np.bincount(places, minlength=len(chance)).astype(float)
+    shares, before = np.full(d, 1 / d), -np.inf
+    threshold = 1e-3 if smooth else 1e-3 * math.exp(Fraction(scheme["epsilon"]))
+    for _ in range(10_000):
+        likely = chance @ shares
+        expected = shares * (chance.T @ (seen / likely))
+        shares = expected / expected.sum()
+        if smooth:
+            near = [[shares[y] * (2 - abs(x - y)) for y in range(d) if abs(x - y) < 2] for x in range(d)]
+            shares = np.array([sum(each) / (4 if len(each) == 3 else 3) for each in near])
+            shares = shares / shares.sum()
+        now = float(seen @ np.log(likely))
+        if abs(now - before) < threshold:
+            break
+        before = now
+    return shares
+
+
+def one_bit_mean(scheme: Scheme, bits: list[int], points: list[float]) -> float:
+    """The mean of the values, if every bit stands for the place whose expectation it would have."""
+    first, step = int(scheme["first"]), int(scheme["step"])
+    places = scheme.get("places", range(len(points)))
+    mean = sum(Fraction(bit * WORD - first, step) for bit in bits) / len(bits)
+    return points[0] + float(mean / places[-1]) * (points[-1] - points[0])
+
+
 SERVERS: dict[str, Callable[..., Answer]] = {
     "DE": direct,
     "SUE": unary,

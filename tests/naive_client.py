@@ -174,8 +174,42 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         fields |= {"weights": own.pop("weights", None) or [1] * len(halved)}
         sizes = [{"type": "integers", "size": max(2, order // width)} for width in halved]
         fields |= {"oracles": [scheme_of("HM", epsilon, size, coefficients=1) for size in sizes]}
+    elif name == "SW":
+        reach = own.pop("reach", None)
+        reach = _best_reach(eps, d) if reach is None else reach
+        fields |= {"reach": reach, "keep": str(_keep(eps, d - 1, 2 * reach + 1))}
+    elif name == "MEAN":
+        first, places = N - _keep(eps, 1), middle_places(domain)
+        fields |= {"first": str(first), "step": str((N - 2 * first) // places[-1])}
+        fields |= {} if places == list(range(d)) else {"places": places}
     assert not own, f"{name} has no {own}"
     return fields
+
+
+def _best_reach(eps: Fraction, d: int) -> int:
+    # The b of the square wave with the most information, times the number of items.
+    def width(e: Decimal) -> Decimal:
+        x = Decimal(eps.numerator) / Decimal(eps.denominator)
+        return d * (x * e - e + 1) / (2 * e * (e - 1 - x))
+
+    return _floor(eps, width)
+
+
+MOST_PLACES = 2**40
+
+
+def middle_places(domain: Fields) -> list[int]:
+    """How far the middle of each item is from that of the first, in the longest steps that lead to all of them.
+
+    If the last is more than 2^40 steps away, it is 2^40 of them, and the others go to the nearest one.
+    """
+    if domain["type"] != "bins":
+        return list(range(size_of(domain)))
+    edges = [Fraction(float(edge)) for edge in domain["edges"]]
+    middles = [(edges[i] + edges[i + 1]) / 2 for i in range(len(edges) - 1)]
+    ratios = [(middle - middles[0]) / (middles[-1] - middles[0]) for middle in middles]
+    steps = min(math.lcm(*(ratio.denominator for ratio in ratios)), MOST_PLACES)
+    return [floor(ratio * steps + Fraction(1, 2)) for ratio in ratios]
 
 
 def lengths_of(scheme: Fields) -> list[int]:
@@ -583,6 +617,21 @@ def _direct(scheme: Fields, x: int, tape: Tape) -> bytes:
     return _packed(_answer(x, d, int(scheme["keep"]), tape), d)
 
 
+def _square_wave(scheme: Fields, x: int, tape: Tape) -> bytes:
+    reach, d = scheme["reach"], size_of(scheme["domain"])
+    near = [x + by for by in range(2 * reach + 1)]
+    kept = tape.bernoulli(int(scheme["keep"]))
+    own, other = tape.below(len(near)), tape.below(d - 1)
+    # The places below the near ones, then those above.
+    lie = other if other < near[0] else near[-1] + 1 + other - near[0]
+    return _packed(near[own] if kept else lie, d + 2 * reach)
+
+
+def _one_bit(scheme: Fields, x: int, tape: Tape) -> bytes:
+    place = scheme["places"][x] if "places" in scheme else x
+    return bytes([tape.bernoulli(int(scheme["first"]) + int(scheme["step"]) * place)])
+
+
 def _unary(scheme: Fields, x: int, tape: Tape) -> bytes:
     d = size_of(scheme["domain"])
     bits = sum(tape.bernoulli(int(scheme["keep" if i == x else "flip"])) << i for i in range(d))
@@ -934,6 +983,8 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "CM": _row_sketch,
     "CS": _row_sketch,
     "BLOOM": _bloom,
+    "SW": _square_wave,
+    "MEAN": _one_bit,
     "blocks": _blocks_of_width,
     "products": _hadamard_mechanism,
     "halves": _half,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import plausibly
-from contract.entries import ORACLES, ORDERED, SEARCHES, SKETCHES, build, required, settable
+from contract.entries import ORACLES, ORDERED, SEARCHES, SKETCHES, build, required, settable, tickets
 from faults.detectors import EveryDecoder
 from faults.detectors import make as make_with_every_decoder
 from plausibly import Integers, Keys, Ordered, Scheme, SeededRandom, Strings, audit, audit_statistically
@@ -22,6 +22,7 @@ from plausibly.core.arguments import from_decimal
 from plausibly.core.domain import Domain
 from plausibly.core.enumeration import Branching, Probe, mixture, output_law, public_law, public_outcomes, worst_ratio
 from plausibly.core.grouped import Grouped
+from plausibly.core.mean_only import MeanOnly
 from plausibly.core.probability import WORD, within_exp
 from plausibly.search.base import Search
 
@@ -156,6 +157,7 @@ IN_ORDER = [
     for name in ORDERED
     for epsilon in ("0.1", "1", "3", "8")
     for domain in (Integers(2), Integers(5), Ordered(-2, 5, other=True), Integers(16))
+    if not domain.other or issubclass(plausibly.CATALOG[name], Grouped)  # others have no place outside the order
 ]
 
 
@@ -169,9 +171,9 @@ def test_every_scheme_for_values_in_order_delivers_its_epsilon_and_states_its_la
     assert certificate.proved
     assert certificate.attained
     assert Fraction("0.999") * scheme.epsilon < certificate.epsilon == scheme.privacy_loss() <= scheme.epsilon
-    assert certificate.unbiased
-    assert certificate.variance_exact
-    assert certificate.public_outcomes >= len(scheme.groups), "every group is run"
+    stated = isinstance(scheme.estimator(), MeanOnly) or scheme.linear
+    assert (certificate.unbiased, certificate.variance_exact) == ((True, True) if stated else (None, None))
+    assert certificate.public_outcomes >= len(tickets(scheme)), "every group is run"
 
 
 def test_the_certificate_of_a_sketch_reads_well() -> None:
@@ -503,6 +505,8 @@ def leak(scheme: Scheme, factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     while not isinstance(scheme, Search) and hasattr(scheme, "oracle"):
         scheme = scheme.oracle
     if isinstance(scheme, Grouped):
+        # By way of its parts, also where one kernel does the work of all.
+        monkeypatch.setattr(type(scheme), "respond", Grouped.respond)
         return leak(scheme.parts[0].scheme, factor, monkeypatch)  # the others are of its kind
     respond = type(scheme).respond
 

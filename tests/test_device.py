@@ -64,6 +64,11 @@ def private(written: dict[str, Any]) -> dict[str, Any]:
     return written.get("oracle", written.get("letters", written.get("oracles", [written])[0]))
 
 
+def threshold_of(name: str) -> str:
+    """The field of a scheme's first threshold."""
+    return "first" if name == "MEAN" else "keep"
+
+
 def altered(written: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The scheme with other thresholds, wherever it has them."""
     for part in ("oracle", "letters"):
@@ -220,7 +225,7 @@ def test_every_word_that_is_read_is_used(name: str) -> None:
 def test_records_have_one_size_whatever_the_words(name: str) -> None:
     scheme = plausibly.from_json(json.dumps(fields(name)))
     chosen = client(name)
-    for word in (0, 1, 2**63, 2**64 - 1000, int(private(fields(name))["keep"])):
+    for word in (0, 1, 2**63, 2**64 - 1000, int(private(fields(name))[threshold_of(name)])):
         for value in VALUES[name]:
             record = chosen.privatize(value, naive.Tape([word] * 100))
             assert len(record) == scheme.report_dtype.itemsize
@@ -247,7 +252,9 @@ def test_a_repeat_that_cannot_be_read_is_refused() -> None:
 def test_a_scheme_one_step_beyond_its_epsilon_is_refused(name: str, epsilon: str) -> None:
     honest = fields(name, epsilon)
     trusting.client(honest)
-    beyond = {"keep": int(private(honest)["keep"]) + 1}
+    # One bit has a step for all its thresholds, rounded down: two more are more than any of them may be.
+    field, more = ("step", 2) if name == "MEAN" else ("keep", 1)
+    beyond = {field: int(private(honest)[field]) + more}
     if "flip" in private(honest):
         # Two thresholds, either of which may leave some of epsilon to the other.
         most, least = naive.private_bits(private(honest))
@@ -273,7 +280,7 @@ def test_a_scheme_whose_epsilon_was_edited_is_refused(name: str) -> None:
 def test_a_scheme_that_lies_more_often_than_it_may_is_refused(name: str) -> None:
     # Below the uniform probability it is the lies that tell.
     with pytest.raises(device.DeviceError, match="exceed its own epsilon"):
-        trusting.client(altered(fields(name), keep="12345"))
+        trusting.client(altered(fields(name), **{threshold_of(name): "12345"}))
 
 
 def test_hadamard_response_refuses_an_order_whose_records_would_give_the_item_away() -> None:
@@ -423,8 +430,8 @@ def test_the_source_of_the_operating_system_never_repeats_a_report() -> None:
     assert len({chosen.privatize(4) for _ in range(1000)}) == 1000
 
 
-# Runs of one value; 19 clients x 2 probabilities, each to within 5 standard deviations of its law: a correct client
-# with fresh words fails with probability below 38 * 6e-7 = 3e-5, and the words are the same in every run.
+# Runs of one value; 21 clients x 2 probabilities, each to within 5 standard deviations of its law: a correct client
+# with fresh words fails with probability below 42 * 6e-7 = 3e-5, and the words are the same in every run.
 RUNS = 3000
 
 
@@ -439,7 +446,8 @@ def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) 
     read = Shake(f"law/{name}")
     records = [chosen.privatize(2, device.WordSource(chosen.randomizer.words, read=read)) for _ in range(RUNS)]
     # In every scheme, "keep" is the probability that the report supports the item its user holds.
-    keep = int(private(written)["keep"]) / 2**64
+    keep = int(private(written)[threshold_of(name)]) / 2**64
+    keep += 2 * int(written["step"]) / 2**64 if name == "MEAN" else 0
     held = support_of_block(written, 2) if "oracles" in written else keep
     for item, probability in ((2, held), (5, support_of_others(written, keep))):
         share = sum(supports(written, record, item) for record in records) / RUNS
@@ -485,6 +493,13 @@ def support_of_others(written: dict[str, Any], keep: float) -> float:
         return sum(keep if one else 1 - keep for one in shared) / len(cohorts)
     if name == "DE":
         return (1 - keep) / 5
+    if name == "MEAN":
+        return 1 - keep
+    if name == "SW":
+        # Places that are near both items, and those near item 5 alone.
+        width = 2 * written["reach"] + 1
+        both = max(0, width - 3)
+        return both * keep / width + (width - both) * (1 - keep) / 5
     if "flip" in written:
         return int(written["flip"]) / 2**64
     if name == "FLH":
@@ -529,6 +544,10 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
         return bool(int.from_bytes(record[1:], "little") >> bit & 1)
     if name == "DE":
         return number == item
+    if name == "MEAN":  # a 1 speaks for item 2, a 0 for item 5
+        return (number == 1) == (item == 2)
+    if name == "SW":
+        return item <= number <= item + 2 * written["reach"]
     if "flip" in written or name == "SS":
         return bool(number >> item & 1)
     if name == "TLH":

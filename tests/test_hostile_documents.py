@@ -28,6 +28,7 @@ from documents import (
     honest_blocks,
     honest_normalizing,
     honest_ordered,
+    honest_places,
     honest_splits,
     mutations,
     stated_epsilon,
@@ -205,6 +206,12 @@ def test_ordered_domains_keep_the_epsilon_that_they_state() -> None:
 def test_blocks_of_values_in_order_keep_the_epsilon_that_they_state() -> None:
     asked = list(dict.fromkeys(islice(mutations(21, honest_blocks()), 1500)))
     check(asked, counts=(50, 0))
+
+
+@pytest.mark.full
+def test_places_of_values_and_bits_keep_the_epsilon_that_they_state() -> None:
+    asked = list(dict.fromkeys(islice(mutations(22, honest_places()), 1500)))
+    check(asked, counts=(81, 0))
 
 
 @pytest.mark.slow

@@ -33,6 +33,10 @@ KEPT = ["0", "0"]
 """A tape with which DE sends the item itself."""
 
 
+MEANING = ("0 to 0.1", "35", "2024-03-01T00:00:00", " 2024-03-01", "2024-03-01 ")
+"""Texts of the vectors that mean something in a file."""
+
+
 @cache
 def file() -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads(generate.PATH.read_text(encoding="utf-8"))
@@ -69,8 +73,8 @@ def test_the_clients_and_bulk_code_make_the_records() -> None:
             source = TapeSource(list(map(int, vector["tape"])))
             assert client.privatize(value, source).hex() == vector["record"], vector
             naive.record(fields, value, tape)
-        # A text that names a bin is that bin to the library, and no number to a device, which has no such names.
-        known = [place for place, value in enumerate(values) if value != "0 to 0.1"]
+        # To a device, these texts are no values. To the library, one names a bin, and it refuses the others.
+        known = [place for place, value in enumerate(values) if value not in MEANING]
         bulk = plausibly.from_json(json.dumps(fields)).privatize(
             [values[place] for place in known], rng=TapeRandom([tapes[place].draws for place in known])
         )

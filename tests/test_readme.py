@@ -38,6 +38,7 @@ SLOW = {
     "planning.md",
     "student.md",
     "researcher.md",
+    "response_times.md",
     "searches.md",
     "collecting.md",
     "extending.md",
@@ -140,7 +141,7 @@ def test_the_first_screen_answers_whether_it_is_for_the_reader() -> None:
     assert README.count("![") == first.count("![") == 1, "one picture"
     (block,) = re.findall(r"```console\n(.*?)```", first, flags=re.DOTALL)
     typed = re.findall(r"^\$ plausibly plan --(\w+)", block, flags=re.MULTILINE)
-    assert typed == ["items", "keys", "alphabet"], "the list is known, candidates are known later, nothing is known"
+    assert typed == ["items", "keys", "alphabet", "range"], "a list, candidates later, nothing known; and an order"
     assert "local model" in first
 
 

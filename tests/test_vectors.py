@@ -92,8 +92,8 @@ def test_a_file_has_a_hundred_vectors_with_refused_words_where_there_can_be_any(
     vectors = file(name)["vectors"]
     assert len(vectors) >= 100
     repeats = [v for v in vectors if len(v["tape"]) > client(name, v["scheme"]).randomizer.words]
-    # Unary schemes draw no number below m, and BLH only below 2^64 and below 1: nothing to refuse.
-    draws_none = isinstance(client(name, 0).randomizer, device.Unary) or name == "BLH"
+    # Unary schemes and single bits draw no number below m, and BLH only below 2^64 and below 1: nothing to refuse.
+    draws_none = isinstance(client(name, 0).randomizer, device.Unary | device.OneBit) or name == "BLH"
     assert bool(repeats) != draws_none
 
 

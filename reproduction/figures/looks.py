@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from plausibly.experiments import Figure, Panel
+from plausibly.experiments import Figure, Map, Panel
 
 LOOKS: Mapping[str, tuple[str, str]] = {
     "DE": ("#cc3311", "o"),
@@ -50,11 +50,19 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     "CM (Median) HR": ("#ee3377", "P"),
     "CM (Median) FLH, ours": ("#33aad4", "d"),
     "CM (Peel) TLH, ours": ("#117733", "p"),
+    "SLIDE": ("#66aad7", "s"),
+    "SLIDE, monotone": ("#0077bb", "o"),
+    "HH₄": ("#88bb99", "v"),
+    "HH₂, best shares": ("#117733", "^"),
+    "HH₂, best shares, monotone": ("#117733", "^"),
+    "HAAR": ("#222222", "D"),
+    "HAAR, monotone": ("#222222", "D"),
+    "SW, EMS": ("#dd6611", "*"),
 }
 """Colour and mark by label. Shades of one colour belong to one method with several parameters."""
 
 
 def with_looks(figure: Figure) -> Figure:
     """The same figure, with its methods drawn as in all other figures."""
-    panels = [replace(panel, looks=LOOKS) if isinstance(panel, Panel) else panel for panel in figure.panels]
+    panels = [replace(panel, looks=LOOKS) if isinstance(panel, Panel | Map) else panel for panel in figure.panels]
     return replace(figure, panels=panels)

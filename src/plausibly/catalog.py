@@ -74,9 +74,7 @@ def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
     return isinstance(kind, type) and issubclass(kind, Scheme) and isinstance(getattr(kind, "name", None), str)
 
 
-_CATALOG = _Catalog((oracles, sketches, search))
-for _kind in (ordered.SLIDE, ordered.HH, ordered.HAAR):  # others follow with their vectors
-    _CATALOG.add(_kind)
+_CATALOG = _Catalog((oracles, sketches, search, ordered))
 CATALOG: Mapping[str, type[Scheme]] = _CATALOG
 """Every scheme by name, including those of other packages."""
 

@@ -1496,6 +1496,36 @@ class SquareWave:
         return _respond_ratio(self.places, self.keep, self.near)
 
 
+class OneBit:
+    """MEAN: 1 with a probability that grows linearly with the place of the value; without places, item x is at x."""
+
+    public_words = 0
+    words = 1
+    record_bytes = 1
+
+    def __init__(self, scheme: Document) -> None:
+        self.size = scheme.size
+        self.first, self.step = scheme.threshold("first"), scheme.threshold("step")
+        self.places = scheme.wholes("places", 0, 2**40) if "places" in scheme else None
+        if self.places is not None and (len(self.places) != self.size or self.places != sorted(self.places)):
+            raise DeviceError("places: expected one for each item, in rising order, got others")
+        self.last = self.first + self.step * (self.size - 1 if self.places is None else self.places[-1])
+        if self.last >= _WORD:
+            raise DeviceError("step: expected probabilities below 1, got a larger one")
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return ()
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        _expect_inside(value, self.size)
+        place = value if self.places is None else self.places[value]
+        return _field(int(source.bernoulli(self.first + self.step * place)), 2)
+
+    def worst_ratio(self) -> Fraction:
+        # The first and the last item differ most, for a 1 and for a 0.
+        return max(Fraction(self.last, self.first), Fraction(_WORD - self.first, _WORD - self.last))
+
+
 class Width(Part):
     """A part that reports the block of a value at one width; the offset is public, hence drawn by its randomizer."""
 
@@ -1754,6 +1784,7 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "BLOOM": _bloom,
     "SLIDE": slide,
     "SW": SquareWave,
+    "MEAN": OneBit,
     "HH": hierarchy,
     "HAAR": haar,
     "TRELLIS": trellis,

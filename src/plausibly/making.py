@@ -19,7 +19,7 @@ from .core.wording import nearest, shown
 
 if TYPE_CHECKING:
     from .oracles import AGR, BLH, DE, FLH, HM, HR, OLH, OUE, SS, SUE, THE, TLH
-    from .ordered import HAAR, HH, SLIDE
+    from .ordered import HAAR, HH, MEAN, SLIDE, SW
     from .search import BITSTOGRAM, PEM, ROUND, SFP, TH, TRELLIS
     from .sketches import BLOOM, CM, CS
 
@@ -348,6 +348,31 @@ def make(
     normalize: Sequence[str] | None = None,
     weights: tuple[int, ...] | None = None,
 ) -> HAAR: ...
+
+
+@overload
+def make(
+    name: Literal["SW"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    reach: int | None = None,
+) -> SW: ...
+
+
+@overload
+def make(
+    name: Literal["MEAN"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+) -> MEAN: ...
 
 
 @overload

@@ -64,6 +64,29 @@ def test_one_table_one_picture_and_a_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+def test_values_in_order_are_compared_by_ranges(tmp_path: Path) -> None:
+    size = ("--data", "income", "--n", "2000", "--d", "32", "--repeats", "2", "--epsilon", "1")
+    schemes = ["SLIDE", "SLIDE+monotone", "SW", "OUE"]
+    code, shown, _ = run(*schemes, *size, "--out", tmp_path, "--jobs", "1")
+    assert code == 0
+    rows = [line.split() for line in shown.splitlines()]
+    header = "scheme ε ranges ± % theory bound CDF KS deciles bytes client server"
+    assert rows[1] == header.split()
+    told = {row[0]: row for row in rows[2:6]}
+    assert list(told) == schemes
+    assert {name: row[4] == "–" for name, row in told.items()} == dict(zip(schemes, (0, 1, 1, 0), strict=True))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "root mean squares over all ranges" in page
+    assert "MSE is the mean squared error of the estimated counts" not in page
+    code, shown, _ = run(*schemes, *size, "--out", tmp_path, "--jobs", "1", "--json")
+    slide, *_ = json.loads(shown)
+    assert code == 0
+    assert slide["range_rmse_theory"] ** 2 == pytest.approx(slide["range_mse_theory"])
+    assert slide["range_rmse_optimum"] < slide["range_rmse_theory"]
+    assert f"{100 * slide['cdf_error']:#.3g}" == told["SLIDE"][6]
+
+
+@pytest.mark.full
 def test_json_for_machines_and_one_epsilon(tmp_path: Path) -> None:
     code, shown, _ = run("OUE", "OLH", *SMALL, "--epsilon", "2", "--out", tmp_path, "--jobs", "1", "--json")
     assert code == 0
@@ -167,9 +190,11 @@ def test_words_become_lines() -> None:
 @pytest.mark.full
 def test_what_the_page_shows_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^plausibly compare (.+)$", page, flags=re.MULTILINE)
-    monkeypatch.chdir(tmp_path)
-    assert run(*shlex.split(command), "--jobs", 1)[0] == 0
+    commands = re.findall(r"^plausibly compare (.+)$", page, flags=re.MULTILINE)
+    assert len(commands) == 2
+    for number, command in enumerate(commands):
+        monkeypatch.chdir(tmp_path)
+        assert run(*shlex.split(command), "--out", f"comparison{number}", "--jobs", 1)[0] == 0
     (shown,) = re.findall(r"```text\n(.+?)```", page, flags=re.DOTALL)
     assert comparison(shown.split(), data="uniform", n=10, d=8, epsilons=[1]).sweeps
 

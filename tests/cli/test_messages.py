@@ -145,13 +145,23 @@ plan --items 10 --users 5 --epsilon 1 --other                         | --other 
 plan --range 120 --users 5 --epsilon 1                                | --range: expected two ends such as 0..120, got
 plan --range 0.. --users 5 --epsilon 1                                | --range: expected two ends such as 0..120
 plan --range a..b --users 5 --epsilon 1                               | --range: expected whole numbers as ends
-plan --range 0..1.5 --users 5 --epsilon 1                             | real numbers need bins: --bins 0,0.5,1
+plan --range 0..1.5 --users 5 --epsilon 1                             | real numbers need bins: --bins 0..1000/256
 plan --range 9..3 --users 5 --epsilon 1                               | low: expected less than high (3), got 9; swap
 plan --range 0..99999999999 --users 5 --epsilon 1                     | number of items: expected 2 to 4294967296
 plan --range 0..9 --items 10 --users 5 --epsilon 1                    | got --items and --range
 plan --range 0..9 --infinite drop --users 5 --epsilon 1               | --infinite: expected refuse or clamp
 plan --items 9 --infinite clamp --users 5 --epsilon 1                 | --infinite needs --range, --bins or --durations
-plan --bins 0,x,2 --users 5 --epsilon 1                               | --bins: expected numbers such as 0,10,20.5,50
+plan --bins 0,x,2 --users 5 --epsilon 1                               | --bins: expected edges such as 0,10,20.5,50
+plan --bins 0..1000 --users 5 --epsilon 1                             | or equal bins such as 0..1000/256, got '0..1000'
+plan --bins 0..1000/x --users 5 --epsilon 1                           | or equal bins such as 0..1000/256, got
+plan --bins 0..x/4 --users 5 --epsilon 1                              | or equal bins such as 0..1000/256, got '0..x/4'
+plan --bins 0..10/1 --users 5 --epsilon 1                             | count: expected 2 to 1048576, got 1
+plan --bins 0..10/4000000000 --users 5 --epsilon 1                    | count: expected 2 to 1048576, got 4000000000
+plan --bins 10..0/4 --users 5 --epsilon 1                             | low: expected less than high (0), got 10; swap
+plan --bins 0..inf/4 --users 5 --epsilon 1                            | high: expected a finite number, got an infinite
+plan --bins 0..0.1,5 --users 5 --epsilon 1                            | --bins: expected edges such as 0,10,20.5,50
+plan --dates 2026-01-01..2026-01-09 --unit days --users 5 --epsilon 1 | --unit needs --range or --bins
+plan --durations 0..500ms --unit s --users 5 --epsilon 1              | --unit needs --range or --bins; write that of
 plan --bins 0,1 --users 5 --epsilon 1                                 | edges: expected at least 3, which make 2 bins
 plan --bins 0,2,1 --users 5 --epsilon 1                               | edges: expected numbers in rising order
 plan --bins 0,nan,1 --users 5 --epsilon 1                             | edges, position 1: expected a finite number
@@ -159,8 +169,12 @@ plan --dates 2026-01-01 --users 5 --epsilon 1                         | --dates:
 plan --dates 0..5 --users 5 --epsilon 1                               | first: expected a date such as 2026-01-31, got
 plan --dates 2026-02-01..2026-01-01 --users 5 --epsilon 1             | first: expected less than last (2026-01-01)
 plan --durations 0..500 --users 5 --epsilon 1                         | --durations: expected a range such as 0..500ms
-plan --durations 0..500years --users 5 --epsilon 1                    | unit: unknown 'years'; valid: d, h, min, ms, s
+plan --durations 0..500years --users 5 --epsilon 1                    | --durations: expected one of ms, s, min, h, d
 show DE:epsilon=1,range=0                                             | range: expected two ends such as 0..120
+show DE:epsilon=1,bins=0..9                                           | or equal bins such as 0..1000/256, got '0..9'
+show SLIDE:epsilon=1,range=0..9999999                                 | wider bins: plausibly plan … --bins 0..1000/1024
+show DE:epsilon=1,durations=0..9ms,unit=s                             | unknown parameter 'unit' for DE
+show DE:epsilon=1,range=0..9,infinite=drop                            | infinite: expected refuse or clamp, got 'drop'
 show DE:epsilon=1,range=0..9,other=x                                  | other: expected true or false, got a text
 privatize ages.csv --scheme ages.json --out o.parquet                 | (with plausibly plan … --other, any text)
 privatize infinite.csv --scheme ages.json --out o.parquet             | (plausibly plan … --infinite clamp clamps

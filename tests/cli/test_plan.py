@@ -275,6 +275,9 @@ def test_steps_that_make_no_sense_end_with_2_and_a_message(arguments: str, messa
         ("--range 0..120", {"type": "whole numbers", "low": 0, "high": 120}),
         ("--range -5..5 --other", {"type": "whole numbers", "low": -5, "high": 5, "other": True}),
         ("--bins 0,10,20.5,50 --infinite clamp", {"type": "bins", "edges": [0, 10, "20.5", 50], "infinite": "clamp"}),
+        ("--bins 0..0.3/3 --unit s", {"type": "bins", "edges": [0, "0.1", "0.2", "0.3"], "unit": "s"}),
+        ("--bins=-1..1/4", {"type": "bins", "edges": [-1, "-0.5", 0, "0.5", 1]}),
+        ("--range 0..120 --unit years", {"type": "whole numbers", "low": 0, "high": 120, "unit": "years"}),
         ("--dates 2026-01-01..2026-01-31", {"type": "dates", "first": "2026-01-01", "last": "2026-01-31"}),
         ("--durations 0..50ms --other", {"type": "durations", "low": 0, "high": 50, "unit": "ms", "other": True}),
     ],
@@ -289,3 +292,15 @@ def test_a_text_may_name_a_range() -> None:
     assert scheme_of("DE:epsilon=1,range=0..120") == plausibly.make("DE", epsilon=1, domain=plausibly.Ordered(0, 120))
     named = scheme_of("OUE:epsilon=1,dates=2026-01-01..2026-01-31,other=true")
     assert named.domain == plausibly.Ordered.dates("2026-01-01", "2026-01-31", other=True)
+    named = scheme_of("SLIDE:epsilon=1,bins=0..1/4,unit=s,infinite=clamp")
+    assert named.domain == plausibly.Ordered.equal(0, 1, 4, unit="s", infinite="clamp")
+
+
+def test_the_interval_of_a_quantile_is_never_promised_shorter_than_a_bin() -> None:
+    _, shown, _ = run("--bins", "0..100/10", "--users", 1_000_000, "--epsilon", 1)
+    assert "the median to about ±5," in shown
+
+
+def test_too_many_items_for_ranges_are_said() -> None:
+    _, shown, _ = run("--range", "0..5000000", "--users", 1000, "--epsilon", 1)
+    assert "SLIDE, which is made for ranges, works on at most 1,048,576 items." in " ".join(shown.split())

@@ -408,3 +408,17 @@ def test_a_column_of_numbers_is_clamped_and_said_so(tmp_path: Path) -> None:
         assert "1 value above the range, each reported as 120" in told
         assert '2 values missing, or not numbers, each reported as "other"' in told
         assert "1e3" not in told
+
+
+def test_a_column_in_another_unit_is_noticed(tmp_path: Path) -> None:
+    scheme = saved(tmp_path, make("DE", epsilon=1, domain=Ordered.durations(0, 5, unit="s")))
+    times = tmp_path / "times.csv"
+    for texts, noticed in (("1\n1200\n3400\n", True), ("1\n2\n3400\n", False)):
+        times.write_text(f"ms\n{texts}", encoding="utf-8")
+        for number, more in enumerate((["--dry-run"], ["--out", tmp_path / f"{noticed}.parquet"])):
+            with case((texts, number)):
+                _, shown, _ = run(times, "--column", "ms", "--scheme", scheme, *more)
+                told = (
+                    "More than half of the values: the scheme expects durations of 0 to 5 s. Check the column's unit."
+                )
+                assert (told in shown) == noticed

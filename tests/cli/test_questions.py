@@ -121,7 +121,7 @@ def test_the_page_and_the_pictures_show_the_answers(ages: Path, tmp_path: Path) 
     assert page.count("<picture>") == 4
     assert "After monotone, the intervals are still those of the unbiased counts" in page
     picture = out[2].read_text(encoding="utf-8")
-    for words in ("How old?", "band around the whole", "25 %", "monotone"):
+    for words in ("How old?", "95 % band", "25 %", "monotone"):
         assert words in picture
     assert out[1].stat().st_size > 20_000
 
@@ -137,3 +137,54 @@ def test_the_page_of_many_items_and_of_a_lost_group_says_so(tmp_path: Path) -> N
     page = (tmp_path / "lost.html").read_text(encoding="utf-8")
     assert "Reports were lost or added, and the estimates are biased" in page
     assert "<h2>Histogram</h2>" in page
+
+
+# --- schemes without intervals, and without counts ----------------------------------------------------------------
+
+
+def without_counts(path: Path, name: str) -> Path:
+    scheme = make(name, epsilon=2, domain=Ordered(10, 17, unit="years"))
+    write_tally(path, scheme.simulate(CROWD, SeededRandom(1)))
+    return path
+
+
+def refused(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["estimate", *map(str, arguments)], terminal_width=200)
+    assert result.exit_code in (1, 2)
+    return " ".join(result.stderr.split())
+
+
+def test_one_bit_answers_the_mean_and_refuses_everything_else(tmp_path: Path) -> None:
+    tally = without_counts(tmp_path / "bits.tally", "MEAN")
+    shown = run(tally, "--mean")
+    assert "value (years)" in shown
+    assert "3,000 reports of MEAN, ε = 2." in shown
+    assert refused(tally).endswith("no counts of items, only the mean of the values; ask for it with --mean")
+    for option in (["--quantiles", ".5"], ["--cdf"], ["--top", "3"], ["--all"], ["--postprocess", "norm-sub"]):
+        assert refused(tally, "--mean", *option).startswith(f"{option[0]} needs counts of items, and MEAN has only")
+
+
+def test_the_mean_of_one_bit_goes_to_files_but_has_no_chart(tmp_path: Path) -> None:
+    tally = without_counts(tmp_path / "bits.tally", "MEAN")
+    csv_file, json_file, page = (tmp_path / f"mean.{ending}" for ending in ("csv", "json", "html"))
+    run(tally, "--mean", "--out", csv_file, "--out", json_file, "--out", page)
+    (row,) = csv.DictReader(csv_file.read_text(encoding="utf-8").splitlines())
+    made = read_tally(tally).mean()
+    assert (float(row["estimate"]), float(row["low"])) == (made.value, made.interval()[0])
+    document = json.loads(json_file.read_text(encoding="utf-8"))
+    assert (document["estimates"], document["mean"][0]["value"]) == ([], made.value)
+    assert "Mean from 3,000 randomized reports" in page.read_text(encoding="utf-8")
+    assert "a mean has no chart" in refused(tally, "--mean", "--out", tmp_path / "mean.png")
+
+
+def test_a_square_wave_answers_without_intervals_and_says_so(tmp_path: Path) -> None:
+    tally = without_counts(tmp_path / "waves.tally", "SW")
+    out = tmp_path / "waves.csv", tmp_path / "waves.html", tmp_path / "waves.png"
+    asked = "--mean", "--quantiles", ".5", "--ranges", "10..12", "--cdf"
+    shown = " ".join(run(tally, *asked, *(part for path in out for part in ("--out", path))).split())
+    assert "% interval" not in shown
+    assert (
+        "No interval: the error of estimates by smoothed maximum likelihood is unknown. SLIDE has intervals." in shown
+    )
+    rows = list(csv.DictReader(out[0].read_text(encoding="utf-8").splitlines()))
+    assert {(row["low"], row["high"], row["level"]) for row in rows} == {("", "", "")}

@@ -14,7 +14,9 @@ import plausibly
 from cases import Given, Test, run_in_turn, with_signature
 from drawn import drawn
 from plausibly import Integers, Scheme, SeededRandom, Strings
+from plausibly.core.domain import InOrder
 from plausibly.core.grouped import Grouped
+from plausibly.core.mean_only import MeanOnly
 from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
 from plausibly.search.base import Search
 
@@ -38,8 +40,8 @@ def required(name: str) -> set[str]:
 
 
 SEARCHES = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Search)]
-ORDERED = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Grouped) and name not in SEARCHES]
-"""Schemes for values in order, whose users are in groups that report blocks of them."""
+ORDERED = [name for name in NAMES if all(issubclass(kind, InOrder) for kind in plausibly.CATALOG[name].accepts)]
+"""Schemes for values in order only: neighbours count, so hashes cannot be reported through them."""
 ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED)]
 KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
 """Those that are given oracles for whatever they ask, over keys if need be."""
@@ -207,6 +209,10 @@ LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is no
 every_listed_scheme = each_of(LISTED)
 LINEAR = [label for label, scheme in SCHEMES.items() if is_linear(scheme)]
 every_linear_scheme = each_of(LINEAR)
+COUNTING = [label for label, scheme in SCHEMES.items() if not isinstance(scheme.estimator(), MeanOnly)]
+every_counting_scheme = each_of(COUNTING)
+"""The schemes that count items: others know the mean of the values only."""
+every_mean_only_scheme = each_of([label for label in SCHEMES if label not in COUNTING])
 every_listed_linear_scheme = each_of([label for label in LINEAR if label in LISTED])
 
 deterministic = drawn(8, suppress_health_check=list(HealthCheck))

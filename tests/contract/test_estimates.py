@@ -13,13 +13,16 @@ import pytest
 import plausibly
 from cases import in_turn
 from contract.entries import (
+    COUNTING,
     SCHEMES,
     build,
     crowd,
+    every_counting_scheme,
     every_labelled_name,
     every_linear_scheme,
     every_listed_linear_scheme,
     every_listed_scheme,
+    every_mean_only_scheme,
     every_name,
     every_scheme,
     is_linear,
@@ -90,7 +93,7 @@ def test_items_asked_together_or_one_by_one_get_the_same_estimates(scheme: Schem
         assert (alone.values[0], alone.variance[0]) == (together.values[i], together.variance[i])
 
 
-@every_scheme
+@every_counting_scheme
 def test_items_may_come_as_any_sequence(scheme: Scheme) -> None:
     tally, items = filled(scheme), items_of(scheme)[:3]
     wanted = tally.estimate(items)
@@ -103,8 +106,8 @@ def test_items_may_come_as_any_sequence(scheme: Scheme) -> None:
 
 @pytest.mark.full
 def test_items_that_can_be_read_only_once_are_read_once_or_refused() -> None:
-    for scheme in SCHEMES.values():
-        tally, items = filled(scheme), items_of(scheme)[:3]
+    for label in COUNTING:
+        tally, items = filled(SCHEMES[label]), items_of(SCHEMES[label])[:3]
         try:
             found = tally.estimate(iter(items))
         except DomainError:
@@ -133,7 +136,7 @@ def test_zero_reports_estimate_zero_with_no_variance_left(scheme: Scheme) -> Non
         _ = estimates.fractions
 
 
-@every_scheme
+@every_counting_scheme
 def test_a_domain_that_cannot_be_listed_needs_items(scheme: Scheme) -> None:
     tally = filled(scheme)
     if scheme.domain.size is None:
@@ -155,7 +158,7 @@ def test_estimates_carry_variance_number_and_an_empty_history(scheme: Scheme) ->
     np.testing.assert_array_equal(estimates.fractions, estimates.values / 80)
 
 
-@every_scheme
+@every_counting_scheme
 def test_estimates_that_are_not_linear_say_so_and_have_no_variance(scheme: Scheme) -> None:
     if is_linear(scheme):
         return
@@ -173,7 +176,26 @@ def test_estimates_that_are_not_linear_say_so_and_have_no_variance(scheme: Schem
             tally.scores(items_of(scheme))
 
 
-@every_scheme
+@every_mean_only_scheme
+def test_schemes_without_counts_refuse_them_and_name_the_mean(scheme: Scheme) -> None:
+    tally = filled(scheme)
+    before = tally.to_bytes()
+    for asked in (None, [], items_of(scheme)):
+        with pytest.raises(StateError, match=r"no counts of items, .* tally\.mean\(\)"):
+            tally.estimate(asked)
+    for refused in (tally.scores, lambda: scheme.variance(10, 1)):
+        with pytest.raises(StateError, match="no counts of items"):
+            refused()
+    assert not scheme.linear
+    assert scheme.influence() is None
+    row = tally.mean()
+    assert row.interval()[0] < row.value < row.interval()[1]
+    assert tally.to_bytes() == before
+    with pytest.raises(StateError, match="a mean needs reports"):
+        scheme.accumulator().mean()
+
+
+@every_counting_scheme
 def test_estimating_changes_nothing(scheme: Scheme) -> None:
     tally = filled(scheme)
     before = tally.to_bytes()

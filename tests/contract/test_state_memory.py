@@ -114,6 +114,7 @@ def test_a_short_state_takes_no_memory_whatever_its_scheme_would_need(tmp_path: 
 
 
 @limited
+@pytest.mark.full
 def test_a_state_that_fits_no_memory_is_refused_with_its_size(tmp_path: Path) -> None:
     asked = [(scheme, None, 1 << 28) for scheme in huge()]
     for (scheme, _, _), answer in zip(asked, answers(asked, tmp_path), strict=True):

@@ -9,6 +9,7 @@ import pickle
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -148,8 +149,12 @@ def test_a_value_on_an_edge_is_in_the_bin_above_it_and_the_last_bin_has_both() -
 
 def test_equal_bins_have_the_doubles_nearest_to_the_exact_edges() -> None:
     edges = Ordered.equal(0.1, 0.7, 7).edges().tolist()
-    low, high = Fraction(0.1), Fraction(0.7)
+    low, high = Fraction(1, 10), Fraction(7, 10)
     assert edges == [float(low + (high - low) * i / 7) for i in range(8)]
+    # The ends mean what is written: a third of the double 0.3 is not the double 0.1.
+    assert Ordered.equal(0, 0.3, 3) == Ordered.bins([0, 0.1, 0.2, 0.3])
+    assert Ordered.equal(Decimal("0.1"), Fraction(3, 10), 2) == Ordered.bins([0.1, 0.2, 0.3])
+    assert Ordered.equal(-1e300, 1e300, 2) == Ordered.bins([-1e300, 0, 1e300])
     assert Ordered.equal(0, 30, 3) == Ordered.bins([0, 10, 20, 30])
 
 
@@ -351,6 +356,12 @@ def test_durations_are_whole_units() -> None:
     assert codes(TIMES, np.array([1, 2**62, -(2**62)], dtype="m8[W]")) == [100, 100, 0]
     assert codes(TIMES, np.array([1, 4], dtype="m8[7us]")) == [0, 0]
     assert codes(Ordered.durations(0, 9, unit="min"), np.array([1, 4], dtype="m8[45s]")) == [0, 3]
+    # A day has more attoseconds than 64 bits can hold.
+    days = Ordered.durations(0, 10, unit="d")
+    for unit, ticks in (("fs", 2**63 - 1), ("as", 2**63 - 1), ("as", -1)):
+        assert codes(days, np.array([ticks], dtype=f"m8[{unit}]")) == [0]
+    for span in (timedelta(hours=2), np.timedelta64(2, "h"), np.timedelta64(7_200_000_000_000, "ns")):
+        assert Ordered.durations(0, span, unit="min") == Ordered.durations(0, 120, unit="min")
     with pytest.raises(DomainError, match="item 0: expected durations"):
         TIMES.encode(np.array([1], dtype="m8[Y]"))
 
@@ -364,6 +375,10 @@ def test_durations_are_whole_units() -> None:
         (AGES, np.array(["2026-01-01"], dtype="M8[D]")),
         (AGES, pa.array([date(2026, 1, 1)])),
         (AGES, [3, timedelta(1)]),
+        (AGES, [3, np.timedelta64(35, "s")]),
+        (AGES, [3, np.timedelta64(35, "ns")]),
+        (BINS, [3, np.timedelta64(5)]),
+        (TIMES, [np.timedelta64(5)]),
         (AGES, [3, b"4"]),
         (AGES, [3, [4]]),
         (AGES, [3, 1j]),
@@ -447,7 +462,7 @@ def test_ranges_are_given_by_their_ends() -> None:
     assert BINS.places(0, 10) == (1, 2)
     assert BINS.places(-1.5, 20.5) == (0, 3)
     assert YEAR.places("2026-01-31", date(2026, 2, 1)) == (30, 31)
-    assert TIMES.places(timedelta(milliseconds=5), 7) == (5, 7)
+    assert TIMES.places(timedelta(milliseconds=5), 7) == TIMES.places(5, np.timedelta64(7_000, "us")) == (5, 7)
 
 
 @in_turn(
@@ -464,6 +479,10 @@ def test_ranges_are_given_by_their_ends() -> None:
         (BINS, 0.1, 12, "the nearest range is 0.1..20.5"),
         (YEAR, "2025-06-01", "2026-06-01", "the nearest range is 2026-01-01..2026-06-01"),
         (YEAR, 5, 6, "expected dates as ends, got 5"),
+        (TIMES, timedelta(microseconds=1500), 3, "the nearest range is 1..3"),
+        (TIMES, np.timedelta64(1500, "us"), 3, "the nearest range is 1..3"),
+        (TIMES, np.timedelta64(5), 7, "expected durations as ends, got"),
+        (AGES, np.timedelta64(5, "ns"), 7, "expected numbers as ends, got"),
     ],
 )
 def test_other_ends_are_refused_with_the_nearest_range(domain: InOrder, low: Any, high: Any, told: str) -> None:
@@ -537,6 +556,8 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered("0", 5), "low: expected a whole number, got str"),
         (lambda: Ordered(date(2026, 1, 1), 5), "low: expected a whole number, got date; dates are given by"),
         (lambda: Ordered(timedelta(1), 5), "low: expected a whole number, got timedelta; durations are given by"),
+        (lambda: Ordered(0, np.timedelta64(9, "ns")), "got timedelta64; durations are given by"),
+        (lambda: Ordered.bins([0, np.timedelta64(9, "ns"), 10]), "got timedelta64; durations are given by"),
         (lambda: Ordered(0, 2**32), "domain: number of items: expected 2 to 4294967296, got 4294967297"),
         (lambda: Ordered(0, 2**53), "high: expected -9007199254740991 to 9007199254740991, got 9007199254740992"),
         (lambda: Ordered(0, 2**32 - 1, other=True), "domain: number of items"),
@@ -558,7 +579,11 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered.bins("0,1,2"), "edges: expected numbers in rising order, got str"),
         (lambda: Ordered.bins({0, 1, 2}), "edges: expected numbers in rising order, got set"),
         (lambda: Ordered.equal(0, 1, 1), "count: expected 2 to"),
-        (lambda: Ordered.equal(1, 0, 5), "low: expected less than high (0), got 1"),
+        (lambda: Ordered.equal(0, 1, 2**20 + 1), "count: expected 2 to 1048576, got 1048577"),
+        (lambda: Ordered.equal(0, 1, 2.0), "count: expected an integer, got float"),
+        (lambda: Ordered.equal(1, 0, 5), "low: expected less than high (0), got 1; swap them"),
+        (lambda: Ordered.equal(1, 1, 5), "low: expected less than high (1), got 1"),
+        (lambda: Ordered.bins(count()), "edges: expected at most 1,048,577, got more"),
         (lambda: Ordered.equal(1, math.nextafter(1, 2), 5), "count: expected fewer bins"),
         (lambda: Ordered.equal(0, INF, 5), "high: expected a finite number, got an infinite one"),
         (lambda: Ordered.dates(0, 5), "first: expected a date such as 2026-01-31, got int; numbers are given by"),
@@ -567,6 +592,11 @@ def test_words_show_the_range_and_its_ends() -> None:
         (lambda: Ordered.dates("2026-02-01", "2026-01-01"), "first: expected less than last (2026-01-01), got 2026-02"),
         (lambda: Ordered.durations(0, 5, unit="years"), "unit: unknown 'years'; valid: d, h, min, ms, s"),
         (lambda: Ordered.durations(0, timedelta(hours=1.5), unit="h"), "high: expected a whole number of h, got a fra"),
+        (
+            lambda: Ordered.durations(0, np.timedelta64(90, "m"), unit="h"),
+            "high: expected a whole number of h, got a f",
+        ),
+        (lambda: Ordered.durations(0, np.timedelta64(5, "Y")), "high: expected a whole number, got timedelta64"),
         (lambda: Ordered.durations(0, 1.5), "high: expected a whole number, got float"),
     ],
 )
@@ -574,6 +604,56 @@ def test_bad_arguments_are_refused_with_the_fix(made: Any, told: str) -> None:
     with pytest.raises(ParameterError) as error:
         made()
     assert told in str(error.value)
+
+
+@in_turn(
+    ("domain", "items"),
+    [
+        (Ordered(0, 120, other=True), ["35"]),
+        (Ordered(0, 120, other=True), pd.Series(["35.5", None], dtype=object)),
+        (Ordered.bins([0, 1.5, 3], other=True), [1, " 1e0 "]),
+        (Ordered.durations(0, 9, other=True), pa.array(["7"])),
+        (Ordered.dates("2026-01-01", "2026-12-31", other=True), ["2026-03-01T10:00"]),
+        (Ordered.dates("2026-01-01", "2026-12-31", other=True), ["2026-03-01 "]),
+    ],
+)
+def test_texts_that_mean_a_value_are_not_lost_among_the_others(domain: Ordered, items: Any) -> None:
+    with pytest.raises(
+        DomainError, match=r"^item [01]: expected (\w+), got a text that means one; convert texts to \1"
+    ):
+        encode_column(domain, items)
+    assert encode_column(domain, ["no value", None]).tolist() == [domain.size - 1] * 2
+
+
+@pytest.mark.parametrize("scale", [Ordered(0, 9).scale, Ordered.dates("2026-01-01", "2026-01-09").scale], ids=repr)
+def test_a_text_means_a_value_if_it_can_be_parsed(scale: Any) -> None:
+    texts = ["35", " 1e3\t", ".5", "-inf", "NaN", "9" * 30, "", "-", "1_000", "0x1", "12", "1,5", "2026-01-01"]
+    for text in [*texts, "2026-01-01T10:00+01:00", " 2026-01-01", "2026-13-01", "20260101"]:
+        with case(text):
+            assert scale.is_written(text) == (scale.parsed(text) is not None)
+
+
+def test_a_column_of_missing_values_may_have_any_type() -> None:
+    days = Ordered.dates("2026-01-01", "2026-12-31", other=True)
+    for items in (np.array([NAN, NAN]), pd.Series([None, NAN]), np.ma.array([1, 2], mask=True), [NAN, None]):
+        with case(repr(items)):
+            assert codes(days, items) == [365, 365]
+    assert codes(Ordered(0, 9, other=True), np.ma.array([INF, INF, 3.5], mask=[True, False, False])) == [10, 10, 3]
+    with pytest.raises(DomainError, match=r"item 0: .* got a missing value"):
+        Ordered(0, 9).encode(np.ma.array([INF, 1.0], mask=[True, False]))
+    with pytest.raises(DomainError, match="item 1: expected dates, got an array of float64"):
+        days.encode(np.array([NAN, 20_000.0]))
+    with pytest.raises(DomainError, match=r"item 0 and 1 more: expected dates .*, got a missing value"):
+        Ordered.dates("2026-01-01", "2026-12-31").encode(np.array([NAN, NAN]))
+
+
+def test_edges_in_a_document_are_refused_by_what_they_are() -> None:
+    for edges, told in (
+        (["x", 1, 2], "position 0: expected a number, got str"),
+        ([0] * (2**20 + 2), "expected at most"),
+    ):
+        with case(told), pytest.raises(ParameterError, match=told):
+            domain_from_dict({"type": "bins", "edges": edges})
 
 
 def test_a_refusal_shows_no_value() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -257,7 +259,9 @@ def test_two_crowds_together_have_the_sums_of_both_laws() -> None:
         (lambda made: made.ranges([]), "ranges: expected a list of pairs such as .*, got an empty one"),
         (lambda made: made.ranges("10..12"), "expected a list of pairs such as .*, got str"),
         (lambda made: made.ranges([12]), "expected pairs such as"),
+        (lambda made: made.ranges([(10, float("inf"))]), "finite ends, got inf; the outermost ones are 10 and 17"),
         (lambda made: made.quantiles([1.5]), "quantiles: expected shares from 0 to 1, got 1.5"),
+        (lambda made: made.quantiles([95]), "expected shares from 0 to 1, got 95; 95 % is 0.95"),
         (lambda made: made.quantiles([float("nan")]), "expected shares from 0 to 1, got nan"),
         (lambda made: made.quantiles(["0.5"]), "expected shares from 0 to 1"),
         (lambda made: made.quantiles([True]), "expected shares from 0 to 1"),
@@ -345,6 +349,8 @@ def test_as_many_bins_are_chosen_as_the_noise_allows() -> None:
     assert numbers == sorted(numbers)
     assert numbers[0] < numbers[-1]
     assert "more than the noise allows; collect more reports" in many(100).binned().reason
+    # No reports have no noise, and still allow nothing.
+    assert "more than the noise allows; collect more reports" in many(0).binned().reason
     weeks = many(30_000, Ordered.dates("2026-01-01", "2026-12-31")).binned()
     assert (weeks.codes[:-1, 1] - weeks.codes[:-1, 0] + 1) % 7 == pytest.approx(0)
     assert " days" in weeks.reason
@@ -359,12 +365,28 @@ def test_as_many_bins_are_chosen_as_the_noise_allows() -> None:
         (True, "got bool"),
         ([10], "expected at least 2 edges, got 1"),
         ([10, 14, 12, 17], "in rising order"),
+        ([14, 10], "in rising order"),
+        ([10, 14, 14], "in rising order"),
         ([9, 17], "nearest range is 10..17"),
     ],
 )
 def test_bins_that_make_no_sense_are_refused(bins: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         estimated().binned(bins)
+
+
+def test_questions_may_be_arrays_and_exact_numbers() -> None:
+    made = estimated()
+    assert made.ranges(np.array([[10, 12], [13, 17]])).items.tolist() == ["10..12", "13..17"]
+    assert made.binned(np.array([10, 13, 17])).items.tolist() == ["10..12", "13..17"]
+    assert made.quantiles([Decimal("0.5"), Fraction(1, 2)]).items.tolist() == [0.5, 0.5]
+
+
+def test_a_range_of_durations_is_not_rounded() -> None:
+    made = estimated(domain=Ordered.durations(0, 7, unit="ms"))
+    assert made.ranges([(timedelta(0), timedelta(milliseconds=3))]).items.tolist() == ["0..3"]
+    with pytest.raises(ParameterError, match=r"the nearest range is 0\.\.3"):
+        made.ranges([(timedelta(microseconds=500), timedelta(milliseconds=3))])
 
 
 @pytest.mark.full
@@ -388,10 +410,27 @@ def test_every_answer_is_drawn_with_its_numbers() -> None:
         np.testing.assert_allclose([bar.get_height() for bar in bars], found.values * scale)
         line = axes[1].lines[0]
         np.testing.assert_allclose(line.get_ydata(), function.values)
-        assert "band around the whole function" in " ".join(axes[1].get_xlabel().split())
+        assert "95 % band (" in " ".join(axes[1].get_xlabel().split())
         assert [tick.get_text() for tick in axes[2].get_yticklabels()] == ["25 %", "50 %", "75 %"]
+        if not narrow:
+            assert [tick.get_text() for tick in axes[3].get_yticklabels()] == ["0..17 years", "18..120 years"]
     with pytest.raises(StateError, match="no chart of a mean"):
         made.mean().only.plot()  # type: ignore[attr-defined]
+
+
+@pytest.mark.full
+def test_a_box_is_drawn_between_the_quartiles_and_only_if_both_are_there() -> None:
+    from matplotlib.figure import Figure
+
+    made = many(100_000)
+    for shares, boxes in (([0.05, 0.25, 0.5, 0.75, 0.95], 1), ([0.5, 0.95, 0.99], 0), ([0.5], 0), ([0.75, 0.25], 1)):
+        with case(shares):
+            ax, found = Figure().subplots(), made.quantiles(shares)
+            found.chart().draw(ax)
+            assert len(ax.patches) == boxes
+            for box in ax.patches:
+                low, high = found.values[[shares.index(0.25), shares.index(0.75)]]
+                assert (box.get_x(), box.get_width()) == (low, high - low)  # type: ignore[attr-defined]
 
 
 @pytest.mark.full
@@ -445,3 +484,16 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
     picture = tmp_path / "ordered.png"
     subprocess.run([sys.executable, ROOT / "examples/ordered.py", "--output", picture], check=True, timeout=120)
     assert picture.stat().st_size > 50_000
+
+
+def test_crowds_are_added_if_their_units_agree() -> None:
+    years, others = estimated(), estimated(seed=2)
+    plain = estimated(domain=Ordered(10, 17), seed=2)
+    clamped = estimated(domain=Ordered(10, 17, unit="years", infinite="clamp"), seed=2)
+    both = years + others
+    for second in (plain, clamped):
+        added = (years + second).ranges([(10, 12)])
+        assert added.values == pytest.approx(both.ranges([(10, 12)]).values)
+        assert added.variance == pytest.approx(both.ranges([(10, 12)]).variance)
+    with pytest.raises(ParameterError, match="expected estimates in the same unit, got years and months"):
+        years + estimated(domain=Ordered(10, 17, unit="months"), seed=2)

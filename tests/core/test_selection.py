@@ -154,7 +154,10 @@ def test_items_without_holders_get_upper_bounds() -> None:
     assert found.to_frame().significant.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize(("size", "heavy"), [(20, 0), (200, 5), (5_000, 3), (100, 100)])
+@pytest.mark.parametrize(
+    ("size", "heavy"),
+    [(20, 0), (200, 5), *(pytest.param(*each, marks=pytest.mark.full) for each in ((5_000, 3), (100, 100)))],
+)
 def test_the_largest_of_many_are_covered(size: int, heavy: int) -> None:
     # 1,000 items a case; if 95 % are covered, chance alone makes it fewer than 92.5 % once in 6,000 times.
     rng = np.random.default_rng(size)
@@ -180,6 +183,7 @@ def test_thresholds_and_levels_are_cuts_too() -> None:
     np.testing.assert_allclose(strict, float(normal_scores(np.array([1e-6 / 3]))[0]))
 
 
+@pytest.mark.full
 def test_the_intervals_of_a_real_collection_hold_after_top() -> None:
     # A flat crowd: the ten largest of 200 estimates are luck. 600 items; 90 % or fewer once in 10^6 times.
     scheme = make("OUE", epsilon=1.0, domain_size=200)

@@ -872,6 +872,47 @@ const blocks = (oracle, items, length, width) => {
   };
 };
 
+// A place near the value, or any other one.
+const squareWave = (scheme) => {
+  const size = scheme.size;
+  const [near, keep] = [2n * scheme.whole("reach", 0n, size) + 1n, scheme.threshold("keep")];
+  const places = size + near - 1n;
+  return {
+    ratio: respondRatio(places, keep, near),
+    publics: [],
+    words: 3n,
+    bytes: fieldBytes(places),
+    record(value, _, source) {
+      inside(value, size);
+      const kept = source.bernoulli(keep);
+      const [by, far] = [source.below(near), source.below(size - 1n)];
+      const other = far < value ? far : far + near;
+      return field(kept ? value + by : other, places);
+    },
+  };
+};
+
+// 1 with a probability that grows linearly with the place of the value.
+const oneBit = (scheme) => {
+  const [size, first, step] = [scheme.size, scheme.threshold("first"), scheme.threshold("step")];
+  const places = scheme.has("places") ? scheme.wholes("places", 0n, 1n << 40n) : undefined;
+  if (places && (BigInt(places.length) !== size || places.some((place, i) => i && place < places[i - 1])))
+    refuse("places: expected one for each item, in rising order");
+  const last = first + step * (places ? places[places.length - 1] : size - 1n);
+  if (last >= WORD) refuse("step: expected probabilities below 1");
+  const none = (WORD - first) * first > (WORD - last) * last; // a 0 tells more than a 1
+  return {
+    ratio: none ? [WORD - first, WORD - last] : [last, first],
+    publics: [],
+    words: 1n,
+    bytes: 1,
+    record(value, _, source) {
+      const place = places ? places[inside(value, size)] : inside(value, size);
+      return [Number(source.bernoulli(first + step * place))];
+    },
+  };
+};
+
 // A public width, a public offset, and the block of the value.
 const slide = (scheme) => {
   const items = scheme.size;
@@ -1050,6 +1091,8 @@ const RANDOMIZERS = new Map([
   ["CS", rowSketch],
   ["BLOOM", bloom],
   ["SLIDE", slide],
+  ["SW", squareWave],
+  ["MEAN", oneBit],
   ["HH", hierarchy],
   ["HAAR", haar],
   ["TRELLIS", trellis],

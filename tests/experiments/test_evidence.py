@@ -81,6 +81,7 @@ def test_planted_differences_are_found() -> None:
     assert rates(planted(generator, 1.0).within(0.9, 1.1) for _ in range(1000))[0] > 0.9
 
 
+@pytest.mark.full
 def test_intervals_of_one_standard_error_mean_what_they_say() -> None:
     generator = np.random.default_rng(5)
     found = [average(planted(generator, 1.0, f"{place}") for place in range(20)) for _ in range(2000)]

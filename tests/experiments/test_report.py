@@ -230,7 +230,7 @@ def test_the_heaviest_figure_is_light(tmp_path: Path) -> None:
 def test_claims_name_their_sections() -> None:
     one, two = finding("one", "fig1"), Finding("two", "9", "It is so.", ("fig1",), lambda rows: verdict)
     verdict = Verdict(Outcome.REPRODUCED, "")
-    assert "1 claims of section 7: 1 × reproduced." in report_markdown([(one, verdict)])
+    assert "1 claim of section 7: 1 × reproduced." in report_markdown([(one, verdict)])
     assert "2 claims of sections 7 to 9: 2 × reproduced." in report_markdown([(one, verdict), (two, verdict)])
 
 

@@ -78,7 +78,7 @@ _ANSWERS, _MADE = "core.ordered_answers:", "core.ordered_estimates:OrderedEstima
 plan(
     "range-without-its-end",
     "the variance of a range is that of one item less",
-    Edit(f"{_MADE}_counted", "(items <= part[:, 1:])", "(items < part[:, 1:])"),
+    Edit(f"{_MADE}_sums_by_law", "(items <= part[:, 1:])", "(items < part[:, 1:])"),
     by_definition,
     "the variance of a range is another",
 )
@@ -106,7 +106,7 @@ plan(
 plan(
     "mean-of-known-users",
     "the mean takes the estimated number of users for the true one",
-    Edit(f"{_MADE}mean_answer", "weights[0, order.length :] = ratio", "weights[0, order.length :] = 0.0"),
+    Edit(f"{_MADE}_mean_by_law", "weights[0, len(points) :] = ratio", "weights[0, len(points) :] = 0.0"),
     by_definition,
     "the variance of a mean beside others is another",
 )

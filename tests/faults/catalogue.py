@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
-from faults import answers, searches, slides, special, trees
+from faults import answers, searches, slides, special, trees, waves
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -2016,8 +2016,8 @@ SKETCH = [
         "the same at the server",
         Edit(
             "sketches.rows:expect_oracle",
-            "given.channels is not None",
-            "False",
+            "if not isinstance(given, Scheme):",
+            "if given.channels is not None:\n        return\n    if not isinstance(given, Scheme):",
         ),
         by=detect.identity,
         sees="a sketch within a sketch, in JSON is accepted",
@@ -2041,4 +2041,5 @@ FAULTS: list[Fault] = [
     *(Fault(*plan) for plan in slides.PLANS),
     *(Fault(*plan) for plan in answers.PLANS),
     *(Fault(*plan) for plan in trees.PLANS),
+    *(Fault(*plan) for plan in waves.PLANS),
 ]

@@ -114,7 +114,7 @@ def check_descriptions(schemes: dict[str, Any]) -> None:
             assert len(fields["errors"]) == (2 if is_linear(scheme) else 0)
             assert (fields["fakes"] is None) == (fields["influence"] is None) == (not is_linear(scheme))
             assert ("no formula" in text) == (
-                not scheme.linear or (scheme.name != "TRELLIS" and isinstance(scheme, Search))
+                not (scheme.linear or found.means) or (scheme.name != "TRELLIS" and isinstance(scheme, Search))
             )
             assert "nan" not in re.split(r"\W+", text)
 

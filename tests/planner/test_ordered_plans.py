@@ -162,6 +162,26 @@ def test_the_choice_is_within_5_percent_of_trees_with_the_best_shares(items: int
     assert mean_over_ranges(plan.scheme, items) <= 1.05 * tree
 
 
+SIZES = [8, 16, 64, 128]
+LARGE_SIZES = [pytest.param(2**bits, marks=pytest.mark.slow) for bits in (5, 8, 9, 10, 11, 12, 14, 16)]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("items", [*SIZES, *LARGE_SIZES])
+@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 3])
+def test_the_choice_is_within_5_percent_of_every_rival_at_its_best(items: int, epsilon: float) -> None:
+    domain = Ordered(0, items - 1)
+    plan = planned(domain, 10**6, epsilon=epsilon)
+    given = {"epsilon": plan.epsilon, "domain": domain}
+    rivals = {name: mean_over_ranges(CATALOG[name](**given), items) for name in ("HAAR", "SS", "OUE", "HM", "DE")}
+    for branching in (2, 4, 8):
+        # Less what eight rounds may lack.
+        least = 0.998 * best_tree(branching, rounds=8)(items, epsilon).ranges
+        rivals[f"HH of {branching}"] = least * best_noise(epsilon)
+    own = mean_over_ranges(plan.scheme, items)
+    assert {name: own / rival for name, rival in rivals.items() if own > 1.05 * rival} == {}
+
+
 def test_the_expression_of_a_plan_makes_its_scheme() -> None:
     for epsilon in (1, 4):
         plan = planned(Ordered(0, 63), 10**6, epsilon=epsilon)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from invented import ordered_world
 from plausibly.experiments.agreement import agreement
 from plausibly.experiments.figure import Row, wanted
 from plausibly.experiments.findings import Outcome, judged
@@ -66,6 +67,8 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
         return {**known, "table2": [{**row, "value": printed_or_measured(row)} for row in known["table2"]]}
     if seed == 2:  # the paper's own log, with our scores
         return {**known, "table2": [{**row, "data": "aol/6"} for row in known["table2"]]}
+    if seed == 3:  # a world in which our own claims hold
+        return {**known, "extra8": ordered_world()}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
     for name, own in known.items():
@@ -102,7 +105,7 @@ def place(row: Row) -> float:
 
 
 def test_what_is_kept_is_small() -> None:
-    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 10_000_000
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 12_000_000
 
 
 def test_the_page_of_figures_has_each_with_its_own_words() -> None:

@@ -9,6 +9,7 @@ from plausibly.experiments import PLAIN, Cell, view
 from reproduction import times
 
 
+@pytest.mark.full
 def test_both_kinds_of_kernels_are_timed() -> None:
     ways = [view(combine="mean"), view(combine="median")]
     parameters = {"of": "CM", "collections": 2, "oracle": {"scheme": "OUE"}, "width": 16, "rows": 2}

@@ -26,7 +26,7 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields, N, Tape
-from vectors import searches, slides, trees
+from vectors import searches, slides, trees, waves
 
 FIRST = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 """The oracles that the files of the sketches have, in this order: vectors are never changed."""
@@ -35,8 +35,9 @@ SKETCHES = (*naive.SKETCHES, "BLOOM")
 SEARCHES = naive.SEARCHES
 GROUPED = naive.GROUPED
 TREES = ("HH", "HAAR")
-IN_ORDER = ("SLIDE", *TREES)
-NAMES = (*ORACLES, *SKETCHES, *GROUPED)
+PLACES = ("SW", "MEAN")
+IN_ORDER = ("SLIDE", *TREES, *PLACES)
+NAMES = (*ORACLES, *SKETCHES, *GROUPED, *PLACES)
 SPLITS = ("SFP-none", "SFP-users", "TH-users")
 """Searches that do not split the budget, in files of their own: the name of the scheme, and its split."""
 UNARY = ("SUE", "OUE", "THE")
@@ -153,6 +154,9 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         return
     if name in TREES:
         yield from trees.settings(name)
+        return
+    if name in PLACES:
+        yield from waves.settings(name)
         return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
@@ -342,7 +346,11 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         ends = [sum(weights[:i]) for i in range(len(weights) + 1)]
         for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
             yield next(values), Crafted(fill, {}, first=ticket)
-    if scheme["scheme"] in (*searches.OF_THEIR_OWN, *IN_ORDER):
+    if scheme["scheme"] in PLACES:
+        # The truth shows the place of every value.
+        for value in values_of(scheme["domain"]):
+            yield value, Crafted(fill, {}, honest=True)
+    elif scheme["scheme"] in (*searches.OF_THEIR_OWN, *IN_ORDER):
         # The truth from every group, because only it shows the cell, the extension or the block.
         for start in ends[:-1]:
             for value in values_of(scheme["domain"]):
@@ -386,8 +394,9 @@ def fold(scheme: Fields, records: list[bytes]) -> list[int]:
         return cells[: len(cells) // 2]
     if name in (*SKETCHES, "blocks"):
         return [cell for own in by_row(scheme, records) for cell in fold_row(scheme, own)]
-    if name == "DE":
-        return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(d)]
+    if name in ("DE", *PLACES):
+        answers = {"DE": d, "SW": d + 2 * scheme.get("reach", 0), "MEAN": 2}[name]
+        return [sum(int.from_bytes(r, "little") == x for r in records) for x in range(answers)]
     if name in BITMAPS:
         return [sum(int.from_bytes(r, "little") >> x & 1 for r in records) for x in range(d)]
     if name in ("BLH", "OLH"):
@@ -564,7 +573,7 @@ def words_of(scheme: Fields) -> int:
         return naive.size_of(scheme["domain"])
     if scheme["scheme"] in WINDOWS:
         return 5 if scheme["scheme"] == "AGR" and scheme["window"] > 1 else 4
-    others = {"DE": 2, "HM": scheme.get("coefficients", 0) + 2, "SS": scheme.get("subset_size", 0) + 1}
+    others = {"DE": 2, "MEAN": 1, "HM": scheme.get("coefficients", 0) + 2, "SS": scheme.get("subset_size", 0) + 1}
     return others.get(scheme["scheme"], 3)
 
 
@@ -590,9 +599,14 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
     elif name in TREES:
         for why, client, fields in trees.broken_schemes(scheme):
             yield {"why": why, "client": client, "fields": fields}
+    elif name == "MEAN":
+        for why, client, fields in waves.broken_bits(scheme):
+            yield {"why": why, "client": client, "fields": fields}
     elif "oracle" in scheme:
         yield from broken_sketches(scheme)
     else:
+        for why, client, fields in waves.broken_waves(scheme) if name == "SW" else ():
+            yield {"why": why, "client": client, "fields": fields}
         keep = int(scheme["keep"])
         # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
         most, least = keep + 1, int(scheme.get("flip", 0)) - 1
@@ -813,7 +827,7 @@ def broken_cells(scheme: Fields, records: list[bytes], payload: bytes) -> Iterat
         yield "a count that would overflow", envelope(STATE_MAGIC, scheme, 2**63 - 1, payload)
     large = packed([*users, 256 * len(records), *cells[1:]])
     yield "a cell larger than its reports allow", envelope(STATE_MAGIC, scheme, len(records), large)
-    if scheme["scheme"] in ("SS", "AGR"):
+    if scheme["scheme"] in ("SS", "AGR", *PLACES):
         # Each report counts in equally many cells.
         more = packed([*users, cells[0] + 1, *cells[1:]])
         yield "a count that no report has made", envelope(STATE_MAGIC, scheme, len(records), more)
@@ -868,6 +882,10 @@ def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     if name == "DE":
         yield "an item outside the domain", d.to_bytes(len(good), "little")
         yield "an item far outside", b"\xff" * len(good)
+    elif name in PLACES:
+        answers = {"SW": d + 2 * scheme.get("reach", 0), "MEAN": 2}[name]
+        yield "a place or bit too many", answers.to_bytes(len(good), "little")
+        yield "a place or bit far outside", b"\xff" * len(good)
     elif name in BITMAPS:
         for bit in range(d, 8 * len(good)):
             yield "a spare bit set", (1 << bit).to_bytes(len(good), "little")

@@ -44,7 +44,7 @@ def settings() -> Iterator[tuple[str, Fields, Fields]]:
 
 def values_of(domain: Fields) -> list[Any]:
     """Values worth trying: both ends, beyond them, and missing ones where there is an item for others."""
-    return [value for value in VALUES[domain["type"]] if value is not None or domain.get("other", False)]
+    return [value for value in VALUES[domain["type"]] if value not in (None, "") or domain.get("other", False)]
 
 
 def broken_values(domain: Fields) -> list[Any]:

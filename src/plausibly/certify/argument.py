@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "00a2500f47871dfe702b23ab01a0b1daea1b8d1693c56d412389981ec2e88e1b"
+PROVED = "a110b6172cd0894749cf97bb89db451a771edcc5d86f876f993e91ee1e25d4ea"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
@@ -238,6 +238,15 @@ def _blocks(client: Any, items: int) -> bool:
     return sound and enough and _within_conditions(client.oracle, client.blocks + client.items - client.length)
 
 
+def _one_bit(client: Any, items: int) -> bool:
+    # Thresholds rise from the first to the last.
+    places = client.places
+    rising = places is None or (len(places) == client.size and places == sorted(places) and places[0] >= 0)
+    top = client.size - 1 if places is None else places[-1]
+    sound = items <= client.size and client.first >= 1 and client.step >= 1
+    return rising and sound and bool(client.first + client.step * top == client.last < WORD)
+
+
 def _groups(client: Any, items: int) -> bool:
     parts = [part for group in client.groups for part in group]
     # No nested groups: their number of public draws would depend on the group.
@@ -313,5 +322,6 @@ _CONDITIONS: dict[type, Callable[[Any, int], bool]] = {
     device.SquareWave: lambda c, items: (
         items <= c.size and c.size >= 2 and c.near >= 1 and c.places == c.size + c.near - 1
     ),
+    device.OneBit: _one_bit,
     device.Grouped: _groups,
 }

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..core.accumulator import Accumulator
 from ..core.enumeration import Law, mixture, output_law, private_paths, public_law
 from ..core.laws import Estimator, VarianceLaw, choose_estimator
+from ..core.mean_only import MeanOnly
 from ..core.scheme import Scheme
 
 Numbers = npt.NDArray[Any]
@@ -90,6 +91,8 @@ def _decoders(scheme: Scheme) -> Iterator[dict[str, Any]]:
 def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> Moments:
     decoder = choose_estimator(scheme.estimator, options)
     records = list(dict.fromkeys(record for law in laws for record in law.weights))
+    if isinstance(decoder, MeanOnly):
+        return _moments_of_mean(scheme, laws, records, decoder)
     exact = isinstance(decoder, Estimator)
     tallies = [_tally(scheme, [record]) for record in records]
     crowd = _tally(scheme, records)
@@ -117,6 +120,18 @@ def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> Mom
     if scheme.answers is scheme.domain:
         variance &= all(_holds_in_floating_point(decoder.law, x, len(laws)) for x in range(len(laws)))
     return Moments(len(laws), unbiased, variance, exact=exact)
+
+
+def _moments_of_mean(scheme: Scheme, laws: list[Law], records: list[bytes], decoder: MeanOnly) -> Moments:
+    # One report adds the user's own place to the total on average, with the stated variance; totals must add up.
+    tallies = [_tally(scheme, [record]) for record in records]
+    totals = np.array([decoder.total(tally.evidence, 1) for tally in tallies], dtype=object)
+    crowd = _tally(scheme, records)
+    adds_up = decoder.total(crowd.evidence, len(records)) == totals.sum()
+    means, variances = _mean_and_variance(laws, records, totals)
+    places = np.array([decoder.place(x) for x in range(len(laws))], dtype=object)
+    stated = np.array([decoder.variance_of_one(x) for x in range(len(laws))])
+    return Moments(len(laws), adds_up and _equal(means, places, True), _equal(variances, stated, True), exact=True)
 
 
 def _expected(decoder: Estimator, scores: Numbers, n: int) -> Numbers:

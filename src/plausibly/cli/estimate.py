@@ -9,6 +9,8 @@ from rich.console import Console
 from ..core.candidates import additive_estimator
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
+from ..core.mean_only import MeanOnly
+from ..core.ordered_answers import OrderedAnswer
 from ..core.scheme import Scheme
 from ..core.wording import shown
 from ..engines.asking import scored
@@ -25,7 +27,7 @@ from .common import echo_json, exit_on_error, key_of, messages, progress, result
 from .engines import engine_of
 from .inputs import inputs_of
 from .options.estimate import EstimateOptions
-from .questions import ordered_answers
+from .questions import mean_alone, ordered_answers
 
 
 def estimate(request: EstimateOptions) -> None:
@@ -38,10 +40,7 @@ def estimate(request: EstimateOptions) -> None:
             raise ParameterError("expected --top or --all, got both")
         source, asked = (_from_reports if _names_reports(request) else _from_tally)(console, request)
         with progress(console, "estimating", "items"):
-            made = source.tally.estimate(asked, **({} if request.combine is None else {"combine": request.combine}))
-            for step in request.postprocess or ():
-                made = _processed(made, step)
-            answers = ordered_answers(made, request)
+            made, answers = _answered(source, asked, request)
             made = made if request.top is None else made.top(request.top)
             largest = max(1, len(made)) if request.show_all or request.top is not None else made.usual_number
             answer = Answer(made, source, request.level, largest, title=request.title, unit=request.unit, asked=answers)
@@ -50,6 +49,17 @@ def estimate(request: EstimateOptions) -> None:
         echo_json(answer.to_dict())
     else:
         show_answer(results(), answer, request.out or ())
+
+
+def _answered(
+    source: Collected, asked: list[Any] | None, request: EstimateOptions
+) -> tuple[Estimates, tuple[OrderedAnswer, ...]]:
+    if isinstance(source.scheme.estimator(), MeanOnly):
+        return mean_alone(source.tally, request)
+    made = source.tally.estimate(asked, **({} if request.combine is None else {"combine": request.combine}))
+    for step in request.postprocess or ():
+        made = _processed(made, step)
+    return made, ordered_answers(made, request)
 
 
 def _names_reports(request: EstimateOptions) -> bool:

@@ -16,7 +16,7 @@ from ..core.words import Words
 from ..files.contents import SUFFIXES, Contents, contents_of
 from ..making import make
 from .common import key_of
-from .domains import ORDERED
+from .domains import ORDERED, WITH_INFINITE, WITH_UNIT
 
 
 def scheme_or_file(console: Console, named: str, key_file: Path | None) -> tuple[Scheme, Contents | None]:
@@ -56,13 +56,15 @@ def scheme_of(named: str) -> Scheme:
 
 
 def _with_domain(parameters: dict[str, Any]) -> dict[str, Any]:
-    # range=0..120 and the like stand for an ordered domain; commas separate parameters, so that bins need a file.
-    kinds = [kind for kind in parameters if kind in ORDERED and kind != "bins"]
+    # range=0..120 and the like stand for an ordered domain; commas separate parameters, so that edges need a file.
+    kinds = [kind for kind in parameters if kind in ORDERED]
     if len(kinds) != 1:
         return parameters
-    rest = {key: value for key, value in parameters.items() if key not in (*kinds, "other")}
+    allowed = {"infinite": WITH_INFINITE, "unit": WITH_UNIT}
+    options = {key: str(parameters[key]) for key in allowed if key in parameters and kinds[0] in allowed[key]}
     other = {"true": True, "false": False}.get(given := str(parameters.get("other", "false")), given)
-    return rest | {"domain": ORDERED[kinds[0]](str(parameters[kinds[0]]), other=other)}
+    rest = {key: value for key, value in parameters.items() if key not in (*kinds, *options, "other")}
+    return rest | {"domain": ORDERED[kinds[0]](str(parameters[kinds[0]]), other=other, **options)}
 
 
 def _read_scheme(path: Path) -> Scheme:

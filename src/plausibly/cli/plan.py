@@ -18,7 +18,7 @@ from ..planner import plan as planned
 from ..planner.recommendation import short_text
 from ..planner.targets import Target
 from .common import echo_json, exit_on_error, messages, results
-from .domains import ORDERED
+from .domains import ORDERED, WITH_INFINITE, WITH_UNIT
 from .inputs import inputs_of
 from .options.plan import PlanOptions
 from .spelling import spelled
@@ -74,6 +74,8 @@ def _expect_sense(request: PlanOptions) -> None:
         raise ParameterError(f"--other needs {lists}, --alphabet, --range, --bins, --dates or --durations")
     if request.infinite is not None and (not ordered or ordered == ["dates"]):
         raise ParameterError("--infinite needs --range, --bins or --durations")
+    if request.unit is not None and not set(ordered) & set(WITH_UNIT):
+        raise ParameterError("--unit needs --range or --bins; write that of durations after the number: 0..500ms")
     if request.normalize is not None and not (named or request.keys or request.alphabet):
         raise ParameterError(f"--normalize needs {lists}, --keys or --alphabet")
 
@@ -106,8 +108,12 @@ def _domain(request: PlanOptions) -> Domain | int:
 
 def _ordered(name: str, request: PlanOptions) -> Ordered | None:
     text = getattr(request, name)
-    options = {"infinite": request.infinite} if request.infinite is not None else {}
-    return None if text is None else ORDERED[name](text, other=request.other, **options)
+    if text is None:
+        return None
+    given = {"infinite": request.infinite if name in WITH_INFINITE else None}
+    given |= {"unit": request.unit if name in WITH_UNIT else None}
+    options = {key: value for key, value in given.items() if value is not None}
+    return ORDERED[name](text, other=request.other, **options)
 
 
 def _named(label: list[str] | None, path: Path | None, other: bool, steps: Sequence[str]) -> Labels | None:

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from ..core.domain import Domain, steps_of
+from ..core.domain import Domain, Ordered, steps_of
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..core.wording import decimal, plural, size_text, visible
@@ -107,16 +107,16 @@ def _check(given: Values, domain: Domain, console: Console, request: PrivatizeOp
         facts |= {"changed": _changed_for_machines(found.changed, request)}
         echo_json(facts | {"reasons": bad, "stopped": spelled(found.stopped, request) or None})
     else:
-        _print_checked(given, found, request)
+        _print_checked(given, domain, found, request)
     if found.bad or found.stopped:
         raise typer.Exit(1)
 
 
-def _print_checked(given: Values, found: Checked, request: PrivatizeOptions) -> None:
+def _print_checked(given: Values, domain: Domain, found: Checked, request: PrivatizeOptions) -> None:
     lines = [("good", f"{found.good:,} of {given.name}"), ("bad", f"{found.bad_rows:,}")]
     lines += [("", f"{each.rows:,}: {spelled(each.reason, request)} (first: {each.first})") for each in found.bad]
     lines += [("skipped", f"{found.skipped:,} without a value")] * bool(found.skipped)
-    lines += _changed(found.changed, request)
+    lines += _changed(found.changed, request) + _doubt(found.changed, found.good, domain)
     lines += [("stopped", spelled(found.stopped, request))] * bool(found.stopped)
     lines.append(("written", "nothing (--dry-run)"))
     for name, value in lines:
@@ -126,6 +126,15 @@ def _print_checked(given: Values, found: Checked, request: PrivatizeOptions) -> 
 def _changed(changed: Mapping[str, int], request: PrivatizeOptions) -> list[tuple[str, str]]:
     told = [f"{plural(count, 'value')} {spelled(words, request)}" for words, count in changed.items()]
     return [("" if place else "changed", each) for place, each in enumerate(told)]
+
+
+def _doubt(changed: Mapping[str, int], values: int, domain: Domain) -> list[tuple[str, str]]:
+    # A column in another unit is clamped nearly everywhere.
+    if not isinstance(domain, Ordered) or 2 * sum(changed.values()) <= values:
+        return []
+    return [
+        ("", f"More than half of the values: the scheme expects {domain.scale.describe()}. Check the column's unit.")
+    ]
 
 
 def _changed_for_machines(changed: Mapping[str, int], request: PrivatizeOptions) -> list[dict[str, object]]:
@@ -179,7 +188,7 @@ def _print(scheme: Scheme, domain: Domain, given: Values, written: Privatized, r
     lines = [("reports", f"{written.reports:,} of {given.name}{', simulated' * written.simulated}")]
     if written.skipped:
         lines.append(("skipped", f"{written.skipped:,} without a value"))
-    lines += _changed(written.changed, request)
+    lines += _changed(written.changed, request) + _doubt(written.changed, written.reports, domain)
     if domain.normalize:
         where = (
             "as on devices" if scheme.domain.normalize else "by this command; the scheme does not, so devices do not"

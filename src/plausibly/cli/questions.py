@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from ..core.accumulator import Accumulator
 from ..core.domain.scales import parsed_number
 from ..core.errors import ParameterError
 from ..core.estimates import Estimates
+from ..core.mean_only import no_counts
 from ..core.ordered_answers import OrderedAnswer
 from ..core.ordered_estimates import OrderedEstimates
 from ..core.wording import shown
@@ -31,6 +35,22 @@ def ordered_answers(made: Estimates, request: EstimateOptions) -> tuple[OrderedA
             "with --range, --bins, --dates or --durations"
         )
     return tuple(_answers(made, request))
+
+
+def mean_alone(tally: Accumulator, request: EstimateOptions) -> tuple[Estimates, tuple[OrderedAnswer, ...]]:
+    """The mean from a scheme that counts no items, beside estimates of no item."""
+    if not request.mean:
+        raise no_counts()
+    others = ("bins", "ranges", "cdf", "quantiles", "items", "item", "items_file", "top", "show_all", "postprocess")
+    for name in others:
+        if getattr(request, name):
+            option = "all" if name == "show_all" else name.replace("_", "-")
+            raise ParameterError(
+                f"--{option} needs counts of items, and {tally.scheme.name} has only the mean; leave it out"
+            )
+    none = np.zeros(0)
+    made = Estimates(none.astype(object), none, none, len(tally), complete=False, cautions=tally.cautions)
+    return made, (tally.mean_answer(),)
 
 
 def _answers(made: OrderedEstimates, request: EstimateOptions) -> Iterator[OrderedAnswer]:

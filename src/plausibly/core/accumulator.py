@@ -9,20 +9,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bytes
 from .basis import Basis
-from .domain import InOrder
+from .domain import InOrder, object_array
 from .errors import ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
 from .linear import linear_of
+from .mean_only import MeanOnly
+from .measured import Row
 from .memory import copied, unshared
+from .ordered_answers import MeanAnswer
 from .ordered_estimates import in_order
 from .parallel import in_chunks
 from .words import Words, kind_of
@@ -223,6 +226,23 @@ class Accumulator(ABC):
             return found
         return in_order(found, order, linear_of(estimator, self.evidence, self.numbers, values))
 
+    def mean(self, **options: Any) -> Row:
+        """The mean of the values in order, as one row: that of ``estimate(**options)``, also if there are no counts."""
+        return Row(self.mean_answer(**options))
+
+    def mean_answer(self, **options: Any) -> MeanAnswer:
+        """The mean of the accumulated values as a table of one row, like other answers about an order."""
+        decoder = self._estimator(options)
+        if not isinstance(decoder, MeanOnly):
+            return self.estimate(**options).mean_answer()
+        if not len(self):
+            raise StateError("a mean needs reports, got none")
+        value, variance = (np.array([each]) for each in decoder.mean_and_variance(self.evidence, len(self)))
+        order = cast(InOrder, self.scheme.answers)
+        basis = self._basis(decoder).changed
+        given = object_array(["mean"]), value, variance, order, len(self), decoder.history, self.cautions
+        return MeanAnswer(*given, centres=value, basis=basis)
+
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.
         return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
@@ -287,7 +307,16 @@ class Accumulator(ABC):
         restored.restore(count, payload)
         return restored
 
-    usual: ClassVar[tuple[str, ...]] = ("add", "merge", "estimate", "scores", "scheme", "to_bytes", "from_bytes")
+    usual: ClassVar[tuple[str, ...]] = (
+        "add",
+        "merge",
+        "estimate",
+        "mean",
+        "scores",
+        "scheme",
+        "to_bytes",
+        "from_bytes",
+    )
     """Names that completion suggests for an accumulator."""
 
     def __dir__(self) -> list[str]:

@@ -20,7 +20,9 @@ Codes = npt.NDArray[np.int64]
 """The first and the last item of each bin, one bin a row."""
 
 MOST_BINS = 100
-"""Largest number of bins that are bins_by_noise automatically."""
+"""Largest number of bins that the noise may choose."""
+_FOR_EYES = 50
+"""Largest number of bins where the noise is unknown."""
 _TRIED = 3
 _FACTOR = 1.959963984540054
 
@@ -31,14 +33,25 @@ def bins_by_noise(order: InOrder, users: float, errors: Callable[[Codes], Floats
     ``errors`` are the standard errors of the counts of bins. There are enough reports for a width if the 95 % interval
     of a bin with an average count does not contain 0. The widths are numbers that people like, such as 10 years.
     """
-    widths = list(takewhile(lambda width: 2 * width <= order.length, order.scale.widths()))
-    tried = [codes for width in widths if len(codes := bins_of_width(order.length, width)) <= MOST_BINS]
+    tried = [codes for width in _widths(order) if len(codes := bins_of_width(order.length, width)) <= MOST_BINS]
     for codes in tried:
         some = codes[np.unique(np.linspace(0, len(codes) - 1, _TRIED).round().astype(np.intp))]
-        if _FACTOR * float(np.sqrt(np.mean(errors(some) ** 2))) <= users / len(codes):
+        if _FACTOR * float(np.sqrt(np.mean(errors(some) ** 2))) < users / len(codes):
             return codes, _reason(order, codes, finest=codes is tried[0])
     fewest = tried[-1] if tried else bins_of_width(order.length, 1)
     return fewest, f"{plural(len(fewest), 'bin')}: even these are more than the noise allows; collect more reports."
+
+
+def _widths(order: InOrder) -> list[int]:
+    # Widths that leave two bins or more; there are always two items.
+    return list(takewhile(lambda width: 2 * width <= order.length, order.scale.widths()))
+
+
+def bins_for_eyes(order: InOrder) -> tuple[Codes, str]:
+    """Bins of equal width where the noise is unknown: the most that are at most 50, and the reason in words."""
+    tried = [bins_of_width(order.length, width) for width in _widths(order)]
+    codes = next((codes for codes in tried if len(codes) <= _FOR_EYES), tried[-1])
+    return codes, f"{plural(len(codes), 'bin')}, as a chart shows them well: the noise is unknown."
 
 
 def _reason(order: InOrder, codes: Codes, *, finest: bool) -> str:
@@ -73,18 +86,17 @@ def bins_between(order: InOrder, edges: Iterable[Any]) -> Codes:
     given = list(edges)
     if len(given) < 2:
         raise ParameterError(Words(Setting("bins"), f": expected at least 2 edges, got {len(given)}"))
+    if not all(lower < upper for lower, upper in pairwise(map(order.scale.end_of, given))):
+        raise ParameterError(Words(Setting("bins"), f": expected edges in rising order, got {shown(given)}"))
     ends = [order.places(edge, given[-1]) for edge in given[:-1]]
     starts = [first for first, _ in ends]
-    for lower, upper in pairwise(starts):
-        if not lower < upper:
-            raise ParameterError(Words(Setting("bins"), f": expected edges in rising order, got {shown(given)}"))
     stops = [*(start - 1 for start in starts[1:]), ends[0][1]]
     return np.array(list(zip(starts, stops, strict=True)), dtype=np.int64)
 
 
 def expect_bins(order: InOrder, bins: object) -> Codes | None:
-    """The bins asked for, by their number or edges; None if they are to be bins_by_noise."""
-    if bins == "auto" and isinstance(bins, str):
+    """The bins asked for, by their number or edges; None if the noise is to choose them."""
+    if isinstance(bins, str) and bins == "auto":
         return None
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
         return bins_of_number(order, bins)

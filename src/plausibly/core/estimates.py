@@ -28,7 +28,7 @@ from .words import Setting, Words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .ordered_answers import Distribution, Histogram, Quantiles, RangeCounts
+    from .ordered_answers import Distribution, Histogram, MeanAnswer, Quantiles, RangeCounts
 
 Floats = npt.NDArray[np.float64]
 
@@ -316,6 +316,10 @@ class Estimates(Measured):
 
     def mean(self) -> Row:
         """The mean, for all items of an ordered domain: see ``OrderedEstimates.mean``."""
+        raise _without_order()
+
+    def mean_answer(self) -> MeanAnswer:
+        """The mean of all items of an ordered domain as a table: see ``OrderedEstimates.mean_answer``."""
         raise _without_order()
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:

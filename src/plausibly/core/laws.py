@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .collisions import Collisions
 from .errors import ParameterError, StateError
 from .history import History, history_text
+from .mean_only import MeanOnly, no_counts
 from .tails import Unheld
 from .wording import nearest, shown
 
@@ -373,6 +374,8 @@ def estimate_and_unheld(
 
 def law_of(decoder: Decoder) -> VarianceLaw:
     """The variance law of a decoder. Raises if it has none."""
+    if isinstance(decoder, MeanOnly):
+        raise no_counts()
     if decoder.law is None:
         subject = history_text(decoder.history) or "this decoder"
         raise StateError(f"{subject} has no variance in closed form; a simulation shows how far its estimates scatter")

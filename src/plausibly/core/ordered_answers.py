@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import floor, isfinite, log10
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +16,7 @@ from .errors import StateError
 from .history import History, Kind
 from .laws import Floats
 from .measured import SHOWN, Measured, expect_level, normal_interval
-from .ordered_charts import Caption, DistributionChart, Drawn, HistogramChart, QuantileChart, plotted
+from .ordered_charts import Caption, DistributionChart, Drawn, Ends, HistogramChart, QuantileChart, plotted
 from .wording import count_text, label_of, plural, text_table
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 Places = npt.NDArray[np.intp]
 
 _RAW = "After {steps}, the intervals are still those of the unbiased counts."
+_UNKNOWN = "No interval: the error of estimates by {steps} is unknown. SLIDE has intervals."
 _TOGETHER = "The intervals are a band: with the stated probability, it contains the whole function (Bonferroni)."
 _CONSERVATIVE = (
     "The number of users with a value in the order is estimated, too. The intervals allow for that with the sum of "
@@ -62,8 +62,18 @@ class OrderedAnswer(Measured):
         return " and ".join(str(step) for step in self.history if step.kind is Kind.POSTPROCESSING)
 
     @property
+    def decoded(self) -> str:
+        """The decoder whose error is unknown, in words; empty if estimates are sums over reports."""
+        return " and ".join(dict.fromkeys(str(step) for step in self.history if step.kind is Kind.DECODING))
+
+    @property
     def reported(self) -> bool:
         return self.n > 0
+
+    def known_variance(self) -> Floats:
+        if self.variance is None:
+            raise no_interval(self.decoded)
+        return self.variance
 
     def taken(self, places: Places) -> OrderedAnswer:
         variance = None if self.variance is None else self.variance[places]
@@ -87,7 +97,7 @@ class OrderedAnswer(Measured):
         further = self.further_texts()
         columns = {self.label: [label_of(item) for item in self.items.tolist()]}
         columns |= {self.quantity: [self.written(value) for value in self.values.tolist()], **further}
-        if self.reported and (self.variance is not None or self.has_interval):
+        if self.reported and self.has_interval:
             low, high = ([self.written(end) for end in side.tolist()] for side in self.interval(level))
             left, right = (max(map(len, side), default=0) for side in (low, high))
             ends = [f"[{a:>{left}}, {b:>{right}}]" for a, b in zip(low, high, strict=True)]
@@ -105,7 +115,13 @@ class OrderedAnswer(Measured):
         return self.variance is not None
 
     def remarks(self) -> list[str]:
+        if not self.has_interval:
+            return [*self.cautions, *[_UNKNOWN.format(steps=self.decoded)] * bool(self.decoded)]
         return [*self.cautions, *[_RAW.format(steps=self.processed)] * bool(self.processed)]
+
+    def drawn_interval(self, level: float) -> Ends | None:
+        """The intervals of the answer's chart, if there are any."""
+        return self.interval(level) if self.has_interval else None
 
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws."""
@@ -159,7 +175,7 @@ class Sums(OrderedAnswer):
         columns = super().columns(level)
         if self.processed:
             # The error of the unprocessed sums; that of the processed ones is unknown.
-            del columns["standard_error"]
+            columns.pop("standard_error", None)
         return columns | {"share": self.fractions if self.n else np.full(len(self), np.nan)}
 
     def further_texts(self) -> dict[str, list[str]]:
@@ -206,10 +222,9 @@ class RangeCounts(Sums):
 
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws: a bar for each range."""
-        every = np.full(len(self), True)
-        return BarChart(
-            self.items.tolist(), self.values, self.interval(level), every, ~every, level, self.n, unit, title
-        )
+        every, own = np.full(len(self), True), f" {self.order.unit}" * bool(self.order.unit)
+        names = [f"{item}{own}" for item in self.items.tolist()]
+        return BarChart(names, self.values, self.drawn_interval(level), every, ~every, level, self.n, unit, title)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,7 +247,7 @@ class Histogram(RangeCounts):
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws: bars over the edges of the bins."""
         caption = Caption(level, self.n, unit, title, self.reason.partition(":")[0])
-        return HistogramChart(self.order, self.edges, self.values, self.interval(level), caption)
+        return HistogramChart(self.order, self.edges, self.values, self.drawn_interval(level), caption)
 
     def remarks(self) -> list[str]:
         return [*super().remarks(), *[self.reason] * bool(self.reason)]
@@ -279,14 +294,14 @@ class Distribution(Sums):
         return _PartOfBand(**vars(taken), whole=self, places=places) if self.simultaneous else taken
 
     def remarks(self) -> list[str]:
-        return [*super().remarks(), *[_TOGETHER] * self.simultaneous]
+        return [*super().remarks(), *[_TOGETHER] * (self.simultaneous and self.has_interval)]
 
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws: the function and its band."""
         scale = self.order.scale
         ends = np.array(scale.starts, dtype=np.float64), np.array(scale.stops, dtype=np.float64)
         caption = Caption(level, self.n, unit, title)
-        band = self.interval(level)
+        band = self.drawn_interval(level)
         return DistributionChart(self.order, *ends, self.values, band, self.simultaneous, caption)
 
 
@@ -343,7 +358,8 @@ class Quantiles(OrderedAnswer):
     question = "quantiles"
     heading = "Quantiles"
 
-    prefixes: Prefixes = field(kw_only=True)
+    prefixes: Prefixes | None = field(kw_only=True)
+    """The unprocessed distribution function; None if its error is unknown, and there are no intervals."""
 
     @property
     def quantity(self) -> str:
@@ -359,7 +375,7 @@ class Quantiles(OrderedAnswer):
 
     @property
     def has_interval(self) -> bool:
-        return True
+        return self.prefixes is not None
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every quantile, as numbers on the scale of the domain.
@@ -367,33 +383,31 @@ class Quantiles(OrderedAnswer):
         ``simultaneous``: all intervals contain the truth at once with probability ``level`` (Bonferroni).
         """
         missed = (1 - expect_level(level)) / (max(1, len(self)) if simultaneous else 1)
-        factor = -NormalDist().inv_cdf(missed / 2)
-        hulls = [self.prefixes.hull(share, factor) for share in self.items.tolist()]
+        factor, prefixes = -NormalDist().inv_cdf(missed / 2), self.prefixes
+        if prefixes is None:
+            raise no_interval(self.decoded)
+        hulls = [prefixes.hull(share, factor) for share in self.items.tolist()]
         scale = self.order.scale
         low, high = [scale.starts[first] for first, _ in hulls], [scale.stops[last] for _, last in hulls]
         return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         numbers = {"value": self.values}
-        numbers["low"], numbers["high"] = self.interval(level)
+        if self.has_interval:
+            numbers["low"], numbers["high"] = self.interval(level)
         return {name: in_own_units(self.order, column) for name, column in numbers.items()}
 
     def written(self, value: float) -> str:
-        return written_near(self.order, value, self._width)
-
-    @cached_property
-    def _width(self) -> float:
-        edges = self.order.edges()
-        return float(edges[-1] - edges[0]) / self.order.length
+        return written_near(self.order, value, mean_width(self.order))
 
     def chart(self, *, level: float = 0.95, title: str | None = None, unit: str = "users") -> Drawn:
         """The chart that ``plot`` draws: a box of the quantiles, and each with its interval."""
         caption = Caption(level, self.n, unit, title)
         texts = [self.written(value) for value in self.values.tolist()]
-        return QuantileChart(self.order, self.items.tolist(), self.values, self.interval(level), texts, caption)
+        return QuantileChart(self.order, self.items.tolist(), self.values, self.drawn_interval(level), texts, caption)
 
     def remarks(self) -> list[str]:
-        doubtful = self.prefixes.doubt > 0
+        doubtful = self.prefixes is not None and self.prefixes.doubt > 0
         return [*super().remarks(), *[_CONSERVATIVE] * doubtful]
 
     def texts(self, level: float = 0.95) -> dict[str, list[str]]:
@@ -434,12 +448,13 @@ class MeanAnswer(OrderedAnswer):
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
         if self.processed:
-            del columns["standard_error"]
-        own = {name: in_own_units(self.order, columns[name]) for name in ("value", "low", "high")}
+            columns.pop("standard_error", None)
+        own = {name: in_own_units(self.order, columns[name]) for name in ("value", "low", "high") if name in columns}
         return columns | own
 
     def written(self, value: float) -> str:
-        return written_near(self.order, value, float(self.known_variance()[0]) ** 0.5)
+        error = mean_width(self.order) if self.variance is None else float(self.variance[0]) ** 0.5
+        return written_near(self.order, value, error)
 
     def remarks(self) -> list[str]:
         return [*super().remarks(), *[_APPROXIMATE] * self.approximate]
@@ -454,6 +469,18 @@ def in_own_units(order: InOrder, numbers: Floats) -> npt.NDArray[Any]:
         # Without a bound there is no date.
         return object_array(order.written(number) if isfinite(number) else "" for number in numbers.tolist())
     return numbers
+
+
+def mean_width(order: InOrder) -> float:
+    """Mean width of the items of an ordered domain."""
+    edges = order.edges()
+    return float(edges[-1] - edges[0]) / order.length
+
+
+def no_interval(decoded: str) -> StateError:
+    """The refusal of an ordered answer to state the interval of estimates that a decoder made."""
+    why = f"the error of estimates by {decoded} is unknown" if decoded else "there is no variance"
+    return StateError(f"no interval: {why}; collect with SLIDE, which has intervals")
 
 
 def written_near(order: InOrder, value: float, error: float) -> str:

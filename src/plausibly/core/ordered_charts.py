@@ -23,6 +23,8 @@ Ends = tuple[Floats, Floats]
 
 _BAND = "#c5d5e6"
 _WIDE, _NARROW = 8.0, 4.2
+_FEW, _FEW_NARROW = 40, 24
+"""Numbers of bars up to which their intervals have caps."""
 
 
 class Drawn(Protocol):
@@ -47,10 +49,11 @@ class Caption:
     title: str | None = None
     remark: str = ""
 
-    @property
-    def interval(self) -> str:
+    def interval(self, ends: Ends | None, *, band: bool = False) -> str:
         """The kind of the intervals in the chart."""
-        return f"{100 * self.level:g} % interval"
+        if ends is None:
+            return "no interval"
+        return f"{100 * self.level:g} % {'band' if band else 'interval'}"
 
     def written(self, what: str, narrow: bool) -> str:
         """The caption below the chart: what is drawn, and the number of reports."""
@@ -70,7 +73,7 @@ class HistogramChart:
     order: InOrder
     edges: Ends
     values: Floats
-    ends: Ends
+    ends: Ends | None
     caption: Caption
 
     @property
@@ -81,6 +84,8 @@ class HistogramChart:
     @property
     def hollow(self) -> npt.NDArray[np.bool_]:
         """Mask of the bars whose intervals contain 0."""
+        if self.ends is None:
+            return np.zeros(len(self.values), dtype=np.bool_)
         return (self.ends[0] <= 0) & (self.ends[1] >= 0)
 
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
@@ -90,14 +95,17 @@ class HistogramChart:
         usual = float(np.median(width))
         factor = usual / width
         even = bool(np.allclose(factor, 1.0))
-        values, ends = self.values * factor, (self.ends[0] * factor, self.ends[1] * factor)
+        values = self.values * factor
         middle = low / 2 + high / 2
         ax.set_axisbelow(True)
         ax.grid(axis="y", color=GRID, linewidth=0.6)
         fills = np.where(self.hollow, "white", BARS).tolist()
-        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8)
-        errors = np.stack([np.maximum(values - ends[0], 0.0), np.maximum(ends[1] - values, 0.0)])
-        ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=INK, elinewidth=1, capsize=2)
+        # Many narrow bars would disappear behind the caps of their intervals.
+        line, ink, cap = (0.5, FAINT, 0) if len(values) > (_FEW_NARROW if narrow else _FEW) else (1.0, INK, 2)
+        ax.bar(middle, values, width=0.94 * width, color=fills, edgecolor=BARS, linewidth=0.8 * line)
+        if self.ends is not None:
+            errors = _lengths(values, (self.ends[0] * factor, self.ends[1] * factor))
+            ax.errorbar(middle, values, yerr=errors, fmt="none", ecolor=ink, elinewidth=line, capsize=cap)
         ax.axhline(0, color=INK, linewidth=0.8)
         unit = visible(self.caption.unit)
         per = "" if even else f" per {visible(self.order.scale.length_text(usual))}"
@@ -105,7 +113,7 @@ class HistogramChart:
         _axis_of_values(
             ax,
             self.order,
-            self.caption.written(f"estimated {unit}{per}, {self.caption.interval}", narrow) + hollow,
+            self.caption.written(f"estimated {unit}{per}, {self.caption.interval(self.ends)}", narrow) + hollow,
             narrow,
         )
         ax.yaxis.set_major_formatter("{x:,.0f}")
@@ -122,7 +130,7 @@ class DistributionChart:
     starts: Floats
     stops: Floats
     values: Floats
-    ends: Ends
+    ends: Ends | None
     simultaneous: bool
     caption: Caption
 
@@ -136,18 +144,17 @@ class DistributionChart:
         # A whole number is a step. The users of a bin are spread evenly between its edges.
         steps = bool(np.array_equal(self.starts, self.stops))
         places = self.stops if steps else np.concatenate([self.starts[:1], self.stops])
-        rows = (
-            [self.values, *self.ends] if steps else [np.concatenate([[0.0], row]) for row in (self.values, *self.ends)]
-        )
+        rows = [self.values, *(self.ends or ())]
+        rows = rows if steps else [np.concatenate([[0.0], row]) for row in rows]
         ax.set_axisbelow(True)
         ax.grid(axis="both", color=GRID, linewidth=0.6)
-        ax.fill_between(places, rows[1], rows[2], step="post" if steps else None, color=_BAND, linewidth=0)
+        if self.ends is not None:
+            ax.fill_between(places, rows[1], rows[2], step="post" if steps else None, color=_BAND, linewidth=0)
         ax.plot(places, rows[0], drawstyle="steps-post" if steps else "default", color=BARS, linewidth=1.6)
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.axhline(self.caption.n, color=FAINT, linewidth=0.8, linestyle=":")
         unit = visible(self.caption.unit)
-        band = f"{100 * self.caption.level:g} % band around the whole function"
-        ends = band if self.simultaneous else self.caption.interval
+        ends = self.caption.interval(self.ends, band=self.simultaneous)
         told = self.caption.written(f"estimated {unit} with at most this value, {ends}", narrow)
         _axis_of_values(ax, self.order, told, narrow)
         ax.yaxis.set_major_formatter("{x:,.0f}")
@@ -158,12 +165,12 @@ class DistributionChart:
 
 @dataclass(frozen=True, eq=False)
 class QuantileChart:
-    """Quantiles as points with intervals, and above them a box from the first to the last, with a line at each."""
+    """Quantiles as points with intervals. With both quartiles, there is a box between them above the points."""
 
     order: InOrder
     shares: Sequence[float]
     values: Floats
-    ends: Ends
+    ends: Ends | None
     labels: Sequence[str]
     caption: Caption
 
@@ -172,29 +179,43 @@ class QuantileChart:
         """Height of the quantiles in inches."""
         return 0.36 * (len(self.shares) + 1) + 1.5
 
+    @property
+    def boxed(self) -> list[int]:
+        """Places of the quantiles that the box shows: the quartiles and those between them; none without both."""
+        quartiles = 0.25 in self.shares and 0.75 in self.shares
+        return [place for place, share in enumerate(self.shares) if quartiles and 0.25 <= share <= 0.75]
+
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
         """Draw the quantiles on axes; if ``narrow``, for the width of a telephone."""
-        # A single quantile has no box.
-        rows = np.arange(len(self.values)) + float(len(self.values) > 1)
+        inside = self.values[self.boxed]
+        rows = np.arange(len(self.values)) + float(len(inside) > 0)
         ax.set_axisbelow(True)
         ax.grid(axis="x", color=GRID, linewidth=0.6)
-        if len(rows) > 1:
-            lowest, highest = float(self.values.min()), float(self.values.max())
+        if len(inside):
+            lowest, highest = float(inside.min()), float(inside.max())
             ax.barh([0.0], [highest - lowest], left=[lowest], height=0.6, color=_BAND, edgecolor=BARS, linewidth=0.8)
-            ax.vlines(self.values, -0.3, 0.3, color=BARS, linewidth=2)
-        errors = np.stack([np.maximum(self.values - self.ends[0], 0.0), np.maximum(self.ends[1] - self.values, 0.0)])
+            ax.vlines(inside, -0.3, 0.3, color=BARS, linewidth=2)
+        low, high = self.ends or (self.values, self.values)
+        errors = None if self.ends is None else _lengths(self.values, self.ends)
         ax.errorbar(self.values, rows, xerr=errors, fmt="o", color=BARS, ecolor=INK, elinewidth=1, capsize=3)
         ax.set_yticks(rows, [f"{100 * share:g} %" for share in self.shares])
-        room = max((float(self.ends[1].max()) - float(self.ends[0].min())) * 0.03, 1e-9)
-        for row, high, text in zip(rows, self.ends[1], self.labels, strict=True):
-            ax.text(float(high) + room, float(row), text, va="center", fontsize=9, color=FAINT, parse_math=False)
+        room = max((float(high.max()) - float(low.min())) * 0.03, 1e-9)
+        for row, end, text in zip(rows, high, self.labels, strict=True):
+            ax.text(float(end) + room, float(row), text, va="center", fontsize=9, color=FAINT, parse_math=False)
+        ax.use_sticky_edges = False  # without intervals, the box would end at the edge
         ax.margins(x=0.16)
         ax.set_ylim(float(rows[-1]) + 0.6, -0.6)
-        who = f"this share of the {visible(self.caption.unit)} have at most this value, {self.caption.interval}"
+        ends = self.caption.interval(self.ends)
+        who = f"this share of the {visible(self.caption.unit)} have at most this value, {ends}"
         _axis_of_values(ax, self.order, self.caption.written(who, narrow), narrow)
         ax.tick_params(axis="y", length=0)
         ax.spines[["left"]].set_visible(False)
         self.caption.write_title(ax)
+
+
+def _lengths(values: Floats, ends: Ends) -> Floats:
+    # From the values down and up to the ends of their intervals.
+    return np.stack([np.maximum(values - ends[0], 0.0), np.maximum(ends[1] - values, 0.0)])
 
 
 def plotted(chart: Drawn, ax: Axes | None) -> Axes:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .binning import bins_by_noise, expect_bins
+from .binning import bins_by_noise, bins_for_eyes, expect_bins
 from .domain import InOrder, object_array
+from .domain.scales import Mark, exact
 from .errors import ParameterError, StateError
 from .estimates import Estimates
 from .history import Kind, history_text
@@ -41,7 +41,8 @@ class OrderedEstimates(Estimates):
     ``ranges``, ``cdf``, ``quantiles`` and ``mean`` answer questions about the order, with intervals. ``order`` is the
     domain of the items. ``linear`` answers questions about sums of counts; None if the scheme has no law for them, or
     after a step that leaves none. After ``postprocess("monotone")`` the answers come from the changed counts, and
-    their intervals from the unchanged ones.
+    their intervals from the unchanged ones. If the error of all counts is unknown, because a decoder does more than add
+    up, the answers have no intervals.
     """
 
     order: InOrder | None = None
@@ -53,12 +54,14 @@ class OrderedEstimates(Estimates):
 
     def __add__(self, other: object) -> Any:
         """Counts in both crowds together, with the sums of both laws."""
+        if isinstance(other, OrderedEstimates) and self.order is not None and other.order is not None:
+            _expect_one_unit(self.order, other.order)
         added = super().__add__(other)
         if not isinstance(added, OrderedEstimates):
             return added
         both = None
-        if isinstance(other, OrderedEstimates) and self.order == other.order:
-            both = None if self.linear is None or other.linear is None else Added((self.linear, other.linear))
+        if isinstance(other, OrderedEstimates) and self.linear is not None and other.linear is not None:
+            both = Added((self.linear, other.linear))
         return replace(added, linear=both)
 
     def postprocess(self, name: str, **options: Any) -> Estimates:
@@ -80,18 +83,25 @@ class OrderedEstimates(Estimates):
         return self._counted(codes)
 
     def _counted(self, codes: npt.NDArray[np.int64]) -> RangeCounts:
-        linear, order, items = self._asked(), self._order, np.arange(len(self))
+        order = self._order
+        names = object_array(range_name(order, first, last) for first, last in codes.tolist())
+        given = order, self.n, self.history, self.cautions
+        sums = np.concatenate([[0.0], np.cumsum(self.values[: order.length])])
+        counts = sums[codes[:, 1] + 1] - sums[codes[:, 0]]
+        centres, variance = (counts, None) if self._unmeasured else self._sums_by_law(codes)
+        values = counts if self._changed else centres
+        return RangeCounts(names, values, variance, *given, centres=centres, codes=codes, basis=self.basis.changed)
+
+    def _sums_by_law(self, codes: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+        # The unbiased counts of ranges of codes, and their variances.
+        linear, items = self._asked(), np.arange(len(self))
         size = max(1, _NUMBERS // len(items))
         answers = []
         for part in (codes[first : first + size] for first in range(0, len(codes), size)):
             inside = (items >= part[:, :1]) & (items <= part[:, 1:])
             answers.append(linear.weighted(inside.astype(np.float64)))
-        centres, variance = (np.concatenate(each) for each in zip(*answers, strict=True))
-        names = object_array(range_name(order, first, last) for first, last in codes.tolist())
-        sums = np.concatenate([[0.0], np.cumsum(self.values[: order.length])])
-        values = sums[codes[:, 1] + 1] - sums[codes[:, 0]] if self._changed else centres
-        given = order, self.n, self.history, self.cautions
-        return RangeCounts(names, values, variance, *given, centres=centres, codes=codes, basis=self.basis.changed)
+        centres, variances = (np.concatenate(each) for each in zip(*answers, strict=True))
+        return centres, variances
 
     def binned(self, bins: Any = "auto") -> Histogram:
         """Numbers of users in bins that follow each other.
@@ -101,7 +111,9 @@ class OrderedEstimates(Estimates):
         """
         order, reason = self._order, ""
         codes = expect_bins(order, bins)
-        if codes is None:
+        if codes is None and self._unmeasured:
+            codes, reason = bins_for_eyes(order)
+        elif codes is None:
             codes, reason = bins_by_noise(order, self._users_in_order, lambda some: self._counted(some).standard_error)
         return Histogram(**vars(self._counted(codes)), reason=reason)
 
@@ -130,7 +142,7 @@ class OrderedEstimates(Estimates):
         centres, variance = self._prefixes
         risen = rising(np.cumsum(self.values[: order.length]) if self._changed else centres, inside)
         values = _quantiles_of(risen, asked * inside, order)
-        prefixes = Prefixes(centres, np.sqrt(variance), inside, self._doubt)
+        prefixes = None if variance is None else Prefixes(centres, np.sqrt(variance), inside, self._doubt)
         given = order, self.n, self.history, self.cautions
         return Quantiles(
             object_array(asked.tolist()), values, None, *given, prefixes=prefixes, basis=self.basis.changed
@@ -146,22 +158,15 @@ class OrderedEstimates(Estimates):
 
     def mean_answer(self) -> MeanAnswer:
         """The mean as a table of one row, like the other answers."""
-        order, linear, inside = self._order, self._asked(), self._users_in_order
+        order, inside = self._order, self._users_in_order
         if inside <= 0:
             raise StateError("a mean needs users with a value in the order, got none according to the estimates")
         points = order.points()
         # Seen from the middle: if the estimated counts do not add up to n, large numbers would magnify that.
         middle = points[0] / 2 + points[-1] / 2
-        weights = np.zeros((1, len(self)))
-        weights[0, : order.length] = points - middle
-        ratio = float(linear.weighted(weights)[0][0]) / inside
-        # By the delta method, A/N has the variance of A - N*ratio, where N = n - (the count of the others).
-        weights[0, order.length :] = ratio
-        variance = linear.weighted(weights)[1] / inside**2
-        doubt = self._doubt
-        if inside <= CLEAR * doubt:
-            variance = np.full(1, np.inf)
-        value = float((points - middle) @ self.values[: order.length]) / inside if self._changed else ratio
+        value = float((points - middle) @ self.values[: order.length]) / inside
+        ratio, variance = (value, None) if self._unmeasured else self._mean_by_law(points - middle, inside)
+        value = value if self._changed else ratio
         return MeanAnswer(
             object_array(["mean"]),
             np.array([middle + value]),
@@ -171,9 +176,19 @@ class OrderedEstimates(Estimates):
             self.history,
             self.cautions,
             centres=np.array([middle + ratio]),
-            approximate=doubt > 0,
+            approximate=self._doubt > 0,
             basis=self.basis.changed,
         )
+
+    def _mean_by_law(self, points: Floats, inside: float) -> tuple[float, Floats]:
+        # The mean of the points from the unbiased counts, and its variance.
+        linear, weights = self._asked(), np.zeros((1, len(self)))
+        weights[0, : len(points)] = points
+        ratio = float(linear.weighted(weights)[0][0]) / inside
+        # By the delta method, A/N has the variance of A - N*ratio, where N = n - (the count of the others).
+        weights[0, len(points) :] = ratio
+        variance = linear.weighted(weights)[1] / inside**2
+        return ratio, variance if inside > CLEAR * self._doubt else np.full(1, np.inf)
 
     def plot(
         self,
@@ -196,7 +211,8 @@ class OrderedEstimates(Estimates):
     def binnable(self) -> bool:
         """Whether charts and tables show the items in bins, because there are many and their order means something."""
         few = len(self) <= max(self.usual_number, FEW)
-        return self.order is not None and self.order.meant and self.linear is not None and not few and self.n > 0
+        answerable = self.linear is not None or self._unmeasured
+        return self.order is not None and self.order.meant and answerable and not few and self.n > 0
 
     # --- what they share --------------------------------------------------------------------------------------
 
@@ -211,8 +227,21 @@ class OrderedEstimates(Estimates):
         # Whether a step has changed the counts and left the law of their sums.
         return self.variance is None
 
+    @property
+    def _unmeasured(self) -> bool:
+        # Whether a decoder made counts whose error is unknown: answers are sums of them, without intervals.
+        return self.linear is None and any(step.kind is Kind.DECODING for step in self.history)
+
+    def known_variance(self) -> Floats:
+        if self.variance is None and self._unmeasured and self._order.meant:
+            after = history_text(self.history)
+            raise StateError(f"no variance, hence no interval, after {after}; collect with SLIDE, which has intervals")
+        return super().known_variance()
+
     @cached_property
-    def _prefixes(self) -> tuple[Floats, Floats]:
+    def _prefixes(self) -> tuple[Floats, Floats | None]:
+        if self._unmeasured:
+            return np.cumsum(self.values[: self._order.length]), None
         return self._asked().prefixes(self._order.length)
 
     @cached_property
@@ -222,6 +251,8 @@ class OrderedEstimates(Estimates):
         outside[0, self._order.length :] = 1.0
         if not outside.any():
             return 0.0, 0.0
+        if self._unmeasured:
+            return float(outside[0] @ self.values), 0.0
         values, variance = self._asked().weighted(outside)
         return float(values[0]), float(variance[0]) ** 0.5
 
@@ -254,6 +285,12 @@ def range_name(order: InOrder, first: int, last: int) -> str:
     return f"{order.written(starts[first])}..{order.written(stops[last])}"
 
 
+def _expect_one_unit(one: InOrder, other: InOrder) -> None:
+    # 35 years and 35 months are items of the same name.
+    if one.unit and other.unit and one.unit != other.unit:
+        raise ParameterError(f"expected estimates in the same unit, got {one.unit} and {other.unit}")
+
+
 def _quantiles_of(risen: Floats, targets: Floats, order: InOrder) -> Floats:
     # Within a bin, users are taken to be spread evenly; a whole number is its own start and end.
     codes = np.searchsorted(risen, targets).clip(0, order.length - 1)
@@ -276,12 +313,14 @@ def _listed(name: str, given: Any, expected: str) -> Sequence[Any]:
 
 
 def _expect_pair(given: Any) -> tuple[Any, Any]:
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence) or len(given) != 2:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) != 2:
         raise ParameterError(Words(Setting("ranges"), f": expected pairs such as (18, 24), got {shown(given)}"))
     return given[0], given[1]
 
 
 def _expect_share(given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given <= 1:  # type: ignore[operator]
-        raise ParameterError(Words(Setting("quantiles"), f": expected shares from 0 to 1, got {shown(given)}"))
-    return float(given)
+    share = exact(given)
+    if isinstance(share, Mark) or not 0 <= share <= 1:
+        fix = f"; {given} % is {float(share) / 100:g}" if not isinstance(share, Mark) and 1 < share <= 100 else ""
+        raise ParameterError(Words(Setting("quantiles"), f": expected shares from 0 to 1, got {shown(given)}{fix}"))
+    return float(share)

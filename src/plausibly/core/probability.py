@@ -82,9 +82,11 @@ def exp_enclosure(exponent: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return Fraction(low, one), Fraction(high, one)
 
 
-def decide(exponent: Fraction, integer_of: Callable[[Fraction], int]) -> int:
-    """The exact floor of a probability's monotone expression in e^exponent, refined until both bounds agree."""
-    bits = 96
+def decide(exponent: Fraction, integer_of: Callable[[Fraction], int], bits: int = 96) -> int:
+    """The exact floor of a probability's monotone expression in e^exponent, refined until both bounds agree.
+
+    ``bits``: the precision to begin with, more where the expression is monotone only close to e^exponent.
+    """
     while True:
         low, high = exp_enclosure(exponent, bits)
         at_low, at_high = integer_of(low), integer_of(high)

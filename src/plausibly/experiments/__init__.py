@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .csv_files import read_counts, read_values
     from .evidence import Contrast, Evidence, all_of, any_of, average, number
     from .experiment import Citation, Experiment
-    from .figure import Dots, Figure, Line, Panel, Row, Sweep, Table, line, wanted
+    from .figure import Dots, Figure, Line, Map, Panel, Row, Sweep, Table, line, wanted
     from .findings import (
         Curve,
         Curves,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .item_crowds import CROWDS, STRINGS, crowd, domain_of, strings
     from .loading import load
     from .measures import MEASURES, Measured, Metrics, errors, measure, scores
+    from .ordered_crowds import OrderedCrowd
     from .results import Results, held
     from .runner import run
     from .search_scores import Score, false_items, lenient_score, score
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOME = {
     "cells": ("PLAIN", "SCHEMES", "Cell", "View", "view"),
     "item_crowds": ("CROWDS", "STRINGS", "crowd", "domain_of", "strings"),
+    "ordered_crowds": ("OrderedCrowd",),
     "csv_files": ("read_counts", "read_values"),
     "string_crowds": (
         "ALPHABET",
@@ -55,7 +57,7 @@ _HOME = {
     ),
     "evidence": ("Contrast", "Evidence", "all_of", "any_of", "average", "number"),
     "experiment": ("Citation", "Experiment"),
-    "figure": ("Dots", "Figure", "Line", "Panel", "Row", "Sweep", "Table", "line", "wanted"),
+    "figure": ("Dots", "Figure", "Line", "Map", "Panel", "Row", "Sweep", "Table", "line", "wanted"),
     "findings": (
         "Curve",
         "Curves",
@@ -103,10 +105,12 @@ __all__ = [
     "Finding",
     "Findings",
     "Line",
+    "Map",
     "Mean",
     "Measured",
     "Metrics",
     "MissingError",
+    "OrderedCrowd",
     "Outcome",
     "Panel",
     "Results",

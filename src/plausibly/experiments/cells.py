@@ -12,11 +12,11 @@ from typing import Any
 from .. import presets
 from ..catalog import CATALOG
 from ..core.arguments import whole_number
-from ..core.domain import Strings
+from ..core.domain import Ordered, Strings
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
 from ..making import make
-from .item_crowds import domain_of
+from .item_crowds import domain_of, is_ordered
 
 
 def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int) -> Scheme:
@@ -26,7 +26,8 @@ def _recommended(*, epsilon: float, domain: Strings, users: int, hash_seed: int)
 SCHEMES: dict[str, Callable[..., Scheme]] = {presets.TRELLIS.__name__: _recommended}
 """Schemes in addition to the catalogue, by name: called with epsilon, domain_size, hash_seed and the cell's parameters.
 
-Searches are called with a ``Strings`` domain instead of a domain size, and with the number of users.
+On crowds of items that have an order, they are called with an ``Ordered`` domain instead of a domain size. Searches are
+called with a ``Strings`` domain, and with the number of users.
 """
 SOURCES: dict[str, str] = {}
 """Digests of the source code of the schemes, crowds and measures that experiments define, by name.
@@ -103,8 +104,13 @@ class Cell:
     def make(self, number: int = 0) -> Scheme:
         """The scheme of the cell; if it has public hash functions, every cell and round gets different ones."""
         own: dict[str, Any] = {"epsilon": self.epsilon, "hash_seed": self.seed("hashes", number)}
-        own |= {"domain_size": self.d} if self.d else {"domain": domain_of(self.data), "users": self.n}
-        return _made(self.scheme, own, self.parameters)
+        return _made(self.scheme, own | self._place(), self.parameters)
+
+    def _place(self) -> dict[str, Any]:
+        # The domain, and for a search how many users there will be.
+        if not self.d:
+            return {"domain": domain_of(self.data), "users": self.n}
+        return {"domain": Ordered(0, self.d - 1)} if is_ordered(self.data) else {"domain_size": self.d}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cell) and self.key == other.key
@@ -181,7 +187,9 @@ def _made(name: str, own: dict[str, Any], parameters: Mapping[str, Any]) -> Sche
             raise ParameterError(f"width: expected a width for {name} with an oracle, got none")
         # A signed sketch reports a cell and a sign: two items of its oracle for each cell.
         cells = given.pop("width") * (2 if getattr(CATALOG[name], "signed", False) else 1)
-        given["oracle"] = _made(oracle.pop("scheme"), own | {"domain_size": cells}, oracle)
+        inner = {name: value for name, value in own.items() if name != "domain"}
+        given["oracle"] = _made(oracle.pop("scheme"), inner | {"domain_size": cells}, oracle)
     else:
         given["epsilon"] = own["epsilon"]
-    return make(name, domain_size=own["domain_size"], **given)
+    place = {key: own[key] for key in ("domain_size", "domain") if key in own}
+    return make(name, **place, **given)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ..catalog import CATALOG
 from ..core.domain import Strings
@@ -21,13 +19,12 @@ from ..core.steps import find_step
 from ..core.wording import nearest, shown
 from . import report
 from .cells import View, view
-from .figure import Figure, Line, Panel, Row, Sweep, wanted
-from .item_crowds import CROWDS
+from .comparison_sheets import COUNTS, RANGES, sheet_of, summary
+from .figure import Figure, Line, Sweep, wanted
+from .item_crowds import CROWDS, is_ordered
 from .plots import draw_plots, page_plot
 from .results import Results
 from .sheets import Sheet
-
-_SHOWN = ("mse", "k_mse", "f1", "mse_theory", "report_bytes", "client_seconds", "server_seconds", "estimate_seconds")
 
 
 def scheme_line(text: str) -> Line:
@@ -56,7 +53,11 @@ def scheme_line(text: str) -> Line:
 def comparison(
     schemes: Sequence[str], *, data: str, n: int, d: int, epsilons: Sequence[float], repeats: int = 5
 ) -> Figure:
-    """The figure that compares schemes by their errors and the F1 score of the top 10, over ε if several are given."""
+    """The figure that compares schemes by their errors, over ε if several are given.
+
+    Items of a crowd that has an order are compared by ranges, the distribution function and quantiles; others by their
+    counts and by the list of the 10 most common.
+    """
     if len(set(schemes)) < len(schemes) or not schemes:
         raise ParameterError("schemes: expected one or more, each given once")
     if data not in CROWDS:
@@ -69,11 +70,7 @@ def comparison(
     by: dict[str, Any] = {"sweeps": [sweep.name], "x": "epsilon", "xlabel": "ε"}
     if len(vary["epsilon"]) == 1:
         by |= {"x": "label", "xlabel": ""}
-    panels = [
-        Panel(title="All items", **by),
-        Panel(title="The 50 most common", y="k_mse", ylabel="k-MSE", optimum=False, **by),
-        Panel(title="List of the 10 most common", y="f1", ylabel="F1", logy=False, optimum=False, **by),
-    ]
+    panels = (RANGES if is_ordered(data) else COUNTS).panels(by)
     title = f"{len(lines)} scheme{'s' * (len(lines) > 1)} on {data}"
     figure = Figure(name="comparison", title=title, sweeps=[sweep], panels=panels, about=_about(lines, data, n, d))
     for cell, views in wanted([figure]).items():
@@ -109,52 +106,6 @@ def write_comparison(
     path = folder / "report.html"
     path.write_text(report.report_page([part], [], results, heading=report.Heading(figure.title)), encoding="utf-8")
     return path, lines, sheet
-
-
-def summary(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The comparison in numbers: for each scheme and ε, means of the main metrics and the standard error of the MSE."""
-    found: dict[tuple[str, float], dict[str, list[float]]] = {}
-    for row in rows:
-        found.setdefault((row["label"], row["epsilon"]), {}).setdefault(row["metric"], []).append(row["value"])
-    by_epsilon = sorted(found.items(), key=lambda item: item[0][1])
-    return [_mean(label, epsilon, metrics) for (label, epsilon), metrics in by_epsilon]
-
-
-def sheet_of(title: str, lines: Sequence[Mapping[str, Any]]) -> Sheet:
-    """The summary of a comparison as a table."""
-    header = ("scheme", "ε", "MSE", "± %", "RMSE", "theory", "k-MSE", "F1", "bytes", "client", "server")
-    return Sheet(title, header, tuple(tuple(_cells(line)) for line in lines), _CAPTION)
-
-
-_CAPTION = (
-    "MSE: mean squared error of the estimated counts, with its standard error. RMSE: in users, measured and predicted "
-    "by theory. k-MSE: MSE of the 50 most common items. F1: how many of the 10 most common items are on the "
-    "list of the 10 largest estimates, 1 if all of them. Then bytes per "
-    "report, and processor seconds of all clients and of the server."
-)
-
-
-def _mean(label: str, epsilon: float, metrics: Mapping[str, list[float]]) -> dict[str, Any]:
-    means: dict[str, Any] = {name: float(np.mean(metrics[name])) for name in _SHOWN if name in metrics}
-    errors = metrics["mse"]
-    spread = float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else None
-    roots = {"rmse": means["mse"] ** 0.5}
-    if "mse_theory" in means:
-        roots["rmse_theory"] = means["mse_theory"] ** 0.5
-    return {"scheme": label, "epsilon": epsilon, "repeats": len(errors), **means, "mse_error": spread, **roots}
-
-
-def _cells(line: Mapping[str, Any]) -> Iterator[str]:
-    yield from (line["scheme"], f"{line['epsilon']:g}")
-    yield _short(line["mse"])
-    yield "–" if line["mse_error"] is None else f"{100 * line['mse_error'] / line['mse']:.0f}"
-    yield from (_short(line[name]) if name in line else "–" for name in ("rmse", "rmse_theory", "k_mse"))
-    yield from (f"{line['f1']:.2f}" if "f1" in line else "–", f"{line['report_bytes']:.0f}")
-    yield from (f"{line['client_seconds']:.2g}", f"{line['server_seconds'] + line['estimate_seconds']:.2g}")
-
-
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if 100 <= number < 1e7 else f"{number:.3g}"
 
 
 def _told_apart(name: str, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -113,6 +113,10 @@ class Panel:
     """Whether to divide errors by the least possible one, which separates lines that an axis of decades would hide."""
     limits: tuple[float, float] | None = None
     """Smallest and largest value on the y axis; by default, all values are shown."""
+    root: bool = False
+    """Whether to draw the square root of the mean, for a metric that is a squared error."""
+    percent: bool = False
+    """Whether to draw shares as percentages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +144,30 @@ class Dots:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Map:
+    """One map of the best methods: a cell for each x and y with the method that has the least squared error.
+
+    The number in a cell says how many times larger the error of the next best method is, as a root mean square. Cells
+    whose two best methods are less than two standard errors apart are pale, and name both.
+    """
+
+    title: str
+    sweeps: Sequence[str]
+    methods: Mapping[str, Sequence[str]]
+    """Labels of the lines of each method, by its name; a method is as good as its best line."""
+    x: str = "epsilon"
+    y: str = "n"
+    metric: str = "range_mse"
+    xlabel: str = "ε"
+    ylabel: str = "users"
+    looks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Colour and mark by label; a method has the colour of its first line."""
+
+
+AnyPanel = Panel | Dots | Map
+
+
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table with a row for each line of some sweeps, made of given words and measured numbers."""
 
@@ -162,12 +190,12 @@ class Figure:
     name: str
     title: str
     sweeps: Sequence[Sweep]
-    panels: Sequence[Panel | Dots] = ()
+    panels: Sequence[AnyPanel] = ()
     table: Table | None = None
     about: str = ""
     """A sentence in plain words that says what the figure shows."""
     note: str = ""
-    """Short words below the title of plots with dots, for those who see the picture alone."""
+    """Short words below the title of dots and maps, for those who see the picture alone."""
 
     def __post_init__(self) -> None:
         # Files are named after it.
@@ -176,7 +204,7 @@ class Figure:
         for panel in self.panels:
             self._check(panel)
 
-    def _check(self, panel: Panel | Dots) -> None:
+    def _check(self, panel: AnyPanel) -> None:
         # An unknown name would silently draw the wrong thing.
         own = [sweep for sweep in self.sweeps if sweep.name in panel.sweeps]
         for name in panel.sweeps:
@@ -184,6 +212,11 @@ class Figure:
                 raise ParameterError(
                     f"{self.name}: no sweep {shown(name)}; {nearest(name, [s.name for s in self.sweeps])}"
                 )
+        if isinstance(panel, Map):
+            labels = {one.label for sweep in own for one in sweep.lines}
+            for name in (label for lines in panel.methods.values() for label in lines):
+                if name not in labels:
+                    raise ParameterError(f"{self.name}: no line {shown(name)}; {nearest(name, labels)}")
         if isinstance(panel, Panel):
             known = {"label", "data", "n", "d", "epsilon", *(name for sweep in own for name in sweep.vary)}
             for one in (line for sweep in own for line in sweep.lines):
@@ -193,7 +226,7 @@ class Figure:
                     raise ParameterError(f"{self.name}: no row has {shown(name)}; {nearest(name, known)}")
 
     @property
-    def letters(self) -> Mapping[str, Panel | Dots]:
+    def letters(self) -> Mapping[str, AnyPanel]:
         """The panels of the figure by letter; empty if there is only one."""
         return dict(zip(ascii_lowercase, self.panels, strict=False)) if len(self.panels) > 1 else {}
 

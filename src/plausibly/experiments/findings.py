@@ -157,6 +157,12 @@ class Curves:
         ]
         return list(dict.fromkeys(found))
 
+    def settings(self, figure: str, sweep: str, name: str) -> set[Any]:
+        """All values of a setting that a finding can read."""
+        return {
+            row.get(name) for (one, two, _), rows in self._rows.items() if (one, two) == (figure, sweep) for row in rows
+        }
+
     def data(self) -> set[str]:
         """Names of all crowds that a finding reads, without their lengths: ``url-clicks`` for ``url-clicks/6``."""
         return {row.get("data", "").partition("/")[0] for rows in self._rows.values() for row in rows}
@@ -178,6 +184,8 @@ class Finding:
     """Function that returns why the data are too few to tell, or an empty text."""
     is_timing: bool = False
     """Whether the claim is about time, which says as much about a program as about a protocol."""
+    ours: bool = False
+    """Whether the claim is ours and not the paper's; it has no section, and is counted separately."""
 
 
 class Findings(list[Finding]):
@@ -190,11 +198,13 @@ class Findings(list[Finding]):
         *figures: str,
         needs: Callable[[Curves], str] | None = None,
         is_timing: bool = False,
+        ours: bool = False,
     ) -> Callable[[Check], Check]:
         """Add the decorated predicate as a finding named after it; it reads the rows of the given figures."""
 
         def enter(check: Check) -> Check:
-            self.append(Finding(check.__name__.replace("_", "-"), section, claim, figures, check, needs, is_timing))
+            name = check.__name__.replace("_", "-")
+            self.append(Finding(name, section, claim, figures, check, needs, is_timing, ours))
             return check
 
         return enter

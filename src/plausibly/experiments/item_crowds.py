@@ -1,7 +1,8 @@
 """Crowds by name and seed: how many of n users have each of d items, or each string.
 
 To define your own crowd, enter a function of n, d and a seed in ``CROWDS``. For strings, enter a function of n, their
-length and a seed in ``STRINGS``, and refer to it by name and length: ``url-clicks/6``.
+length and a seed in ``STRINGS``, and refer to it by name and length: ``url-clicks/6``. For items
+that have an order, enter an ``OrderedCrowd``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..core.domain import Strings
 from ..core.errors import ParameterError
 from ..core.wording import nearest, shown
 from . import aol
+from .ordered_crowds import SHAPES_IN_ORDER, OrderedCrowd
 from .string_crowds import DATASETS, MAX_LENGTH, Crowd, url_clicks
 
 Counts = npt.NDArray[np.int64]
@@ -49,6 +51,11 @@ def strings(data: str, n: int, seed: int) -> Crowd:
     assert drawn.n == n
     seen = np.array(domain.decode(domain.encode(drawn.strings)).tolist())
     return Crowd(data, seen, drawn.counts).truncated(domain.length)
+
+
+def is_ordered(data: str) -> bool:
+    """Whether the items of the crowd of this name have an order."""
+    return isinstance(CROWDS.get(data), OrderedCrowd)
 
 
 def domain_of(data: str) -> Strings:
@@ -113,6 +120,7 @@ CROWDS: dict[str, Recipe] = {
     "uniform": uniform,
     "url-clicks": clicks,
     "aol": logged,
+    **SHAPES_IN_ORDER,
 }
 """Every crowd by its name."""
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Dots, Figure, Panel, Row
+from .figure import AnyPanel, Dots, Figure, Map, Panel, Row
+from .maps import MAP_HEIGHT, MAP_WIDTH, draw_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "plausibly",
 }
+_NARROW: dict[Any, Any] = {"font.size": 9.5, "axes.titlesize": 8.5}
+"""What differs in narrow figures, which have maps."""
 _COLOURS = {
     "DE": "#cc3311",
     "SUE": "#ee7733",
@@ -46,6 +49,10 @@ _COLOURS = {
     "CS, signs on coefficients": "#cc3311",
     "BLOOM": "#222222",
     "RAPPOR as published, not private": "#222222",
+    "SLIDE": "#0077bb",
+    "HH": "#117733",
+    "HAAR": "#997700",
+    "SW": "#ee7733",
 }
 """Colours of the schemes, the same in every figure and safe for the colour-blind; marks differ in greyscale."""
 _OTHER = "#4477aa"
@@ -93,6 +100,8 @@ _TICKS = {
     10: (1, 1.5, 2, 3, 4, 6, 8),
 }
 """Ticks of a logarithmic axis in each power of ten, by the ratio of the ends that the axis stays below."""
+_OPTIMA = {"range_mse": ("range_mse_optimum", "least possible")}
+"""Metric of the least possible error and its name, by metric; that of counts for all others."""
 _NAMES = {"epsilon": "ε"}
 _PALETTE = 128
 
@@ -102,7 +111,7 @@ def draw_plots(figure: Figure, rows: Sequence[Row], folder: Path) -> list[Path]:
     import matplotlib as mpl
 
     paths = [folder / f"{figure.name}.{kind}" for kind in ("png", "svg")]
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE | (_NARROW if _is_mapped(figure) else {})):
         canvas = _canvas(figure, rows)
         for path in paths:
             if path.suffix == ".png":
@@ -118,7 +127,7 @@ def page_plot(figure: Figure, rows: Sequence[Row], across: int) -> str:
     import matplotlib as mpl
 
     content = io.BytesIO()
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE | (_NARROW if _is_mapped(figure) else {})):
         _canvas(figure, rows, across).savefig(content, format="svg", metadata={"Date": None})
     return content.getvalue().decode()
 
@@ -128,17 +137,21 @@ def _canvas(figure: Figure, rows: Sequence[Row], given: int | None = None) -> Ca
     from matplotlib.figure import Figure as Canvas
 
     dotted = all(isinstance(panel, Dots) for panel in figure.panels)
+    mapped = _is_mapped(figure)
     across = min(_ACROSS, len(figure.panels)) if len(figure.panels) % 2 else 2
     across = _dots_across(len(figure.panels)) if dotted else across
     across = across if given is None else given
     down = -(-len(figure.panels) // across)
-    least = 5.2 if given is None else 0.0
-    width = max(least, across * max(_WIDTH[type(panel)] for panel in figure.panels) + _LABELS * dotted)
-    height = max(_height(panel, rows) for panel in figure.panels)
-    canvas = Canvas(figsize=(width, 0.7 + height * down), layout="constrained")
+    least = 5.2 if given is None and not mapped else 0.0
+    # Beside maps, which are narrow to be read on a telephone, plots are narrow, too.
+    widest = MAP_WIDTH if mapped else max(_WIDTH[type(panel)] for panel in figure.panels)
+    width = max(least, across * widest + _LABELS * dotted)
+    heights = [_height(panel, rows) for panel in figure.panels]
+    ratios = [max(heights[row * across : (row + 1) * across] if mapped else heights) for row in range(down)]
+    canvas = Canvas(figsize=(width, 0.7 + sum(ratios)), layout="constrained")
     if given is None:
         canvas.suptitle(figure.title, fontweight="bold", fontsize=11, parse_math=False)
-    places = canvas.subplots(down, across, squeeze=False).ravel()
+    places = canvas.subplots(down, across, squeeze=False, height_ratios=ratios).ravel()
     for place in places[len(figure.panels) :]:
         place.remove()
     letters = figure.letters or [""]
@@ -152,6 +165,13 @@ def _canvas(figure: Figure, rows: Sequence[Row], given: int | None = None) -> Ca
         _label_once(list(places[: len(figure.panels)]), across)
         # Panels may have different families.
         legends = [_families_first({name: mark for legend in legends for name, mark in legend.items()})]
+    if mapped:
+        maps = [place for place, panel in zip(places, figure.panels, strict=False) if isinstance(panel, Map)]
+        _label_once(maps, across)
+        for number, place in enumerate(places[: len(figure.panels)]):
+            if place.get_ylabel() == places[number - number % across].get_ylabel() and number % across:
+                place.set_ylabel("")
+        canvas.suptitle("\n".join(filter(None, [figure.title, figure.note])), fontsize=10, parse_math=False)
     most = max(legends, key=len)
     if all(legend.keys() <= most.keys() for legend in legends):
         columns = max(1, int(width / (0.5 + 0.08 * max(map(len, most)))))  # inches per mark and per letter
@@ -161,6 +181,10 @@ def _canvas(figure: Figure, rows: Sequence[Row], given: int | None = None) -> Ca
             below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19), "ncols": 2}
             _plain(place.legend(legend.values(), legend.keys(), **below))
     return canvas
+
+
+def _is_mapped(figure: Figure) -> bool:
+    return any(isinstance(panel, Map) for panel in figure.panels)
 
 
 def _save_small(canvas: Any, path: Path) -> None:
@@ -188,14 +212,18 @@ def _label_once(places: Sequence[Axes], across: int) -> None:
             place.set_yticklabels([])
 
 
-def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
+def draw_panel(axes: Axes, panel: AnyPanel, rows: Sequence[Row], letter: str = "") -> dict[str, Any]:
     """Plot means over the repeats with one standard error, and return the plotted lines by name in the legend."""
     if isinstance(panel, Dots):
         return _draw_dots(axes, panel, rows, letter)
+    if isinstance(panel, Map):
+        draw_map(axes, panel, rows, letter)
+        return {}
     own = [row for row in rows if row["sweep"] in panel.sweeps]
     drawn = [row for row in own if row["metric"] == panel.y]
+    least_metric, least_name = _OPTIMA.get(panel.y, ("mse_optimum", "optimum in large domains"))
     if panel.relative:
-        drawn = _relative(drawn, own)
+        drawn = _relative(drawn, own, least_metric)
     groups = _grouped(drawn, panel.lines)
     styles = _styles([group[0] for group in groups.values()], panel)
     levels: dict[str, float] = {}
@@ -203,7 +231,7 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
     for number, ((value, group), style) in enumerate(zip(groups.items(), styles, strict=True)):
         name = str(value) if panel.lines == "label" else _equals(panel.lines, value)
         if panel.x in group[0]:
-            places, means, errors = _points(group, panel.x)
+            places, means, errors = _points(group, panel)
             if panel.x != "label":
                 style = style | {"transform": _aside(axes, number, len(groups))}
                 # matplotlib ignores lines that are moved, and their error bars.
@@ -211,17 +239,17 @@ def draw_panel(axes: Axes, panel: Panel | Dots, rows: Sequence[Row], letter: str
                 axes.update_datalim([(x, y) for x, y in ends if y > 0 or not panel.logy])
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
         else:
-            levels[name] = _mean(group)
+            levels[name] = _as_drawn(_mean(group), 0.0, panel)[0]
             legend[name] = axes.axhline(levels[name], **style | {"marker": ""})
     if panel.optimum:
-        least = [row for row in own if row["metric"] == "mse_optimum" and panel.x in row]
-        least = _relative(least, own) if panel.relative else least
-        places, means, _ = _points(least, panel.x)
+        least = [row for row in own if row["metric"] == least_metric and panel.x in row]
+        least = _relative(least, own, least_metric) if panel.relative else least
+        places, means, _ = _points(least, panel)
         # In front: the best schemes attain it, and their lines would hide it.
         style = {"color": INK, "linewidth": 1.0, "linestyle": ":", "zorder": 4}
         level = panel.x == "label" and means  # the same for all labels
         drawn_line = axes.axhline(means[0], **style) if level else axes.plot(places, means, **style)[0]
-        legend["optimum in large domains"] = drawn_line
+        legend[least_name] = drawn_line
         if len(set(means)) == 1:
             levels["optimum"] = means[0]
     _name_coinciding(axes, levels)
@@ -264,9 +292,9 @@ def _name_coinciding(axes: Axes, levels: dict[str, float]) -> None:
         axes.annotate(" ≈ ".join(levels), (1, max(heights)), xycoords=("axes fraction", "data"), fontsize=7.5, **place)
 
 
-def _relative(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Row]:
+def _relative(rows: Sequence[Row], all_rows: Sequence[Row], metric: str) -> list[Row]:
     # The least possible error depends only on n and epsilon.
-    least = {(row["n"], row["epsilon"]): row["value"] for row in all_rows if row["metric"] == "mse_optimum"}
+    least = {(row["n"], row["epsilon"]): row["value"] for row in all_rows if row["metric"] == metric}
     return [{**row, "value": row["value"] / least[row["n"], row["epsilon"]]} for row in rows]
 
 
@@ -361,7 +389,9 @@ def _dotted(rows: Sequence[Row], dots: Dots) -> dict[Any, list[Row]]:
     return _grouped([row for row in own if dots.shows(row["label"])], "label")
 
 
-def _height(panel: Panel | Dots, rows: Sequence[Row]) -> float:
+def _height(panel: AnyPanel, rows: Sequence[Row]) -> float:
+    if isinstance(panel, Map):
+        return MAP_HEIGHT
     if isinstance(panel, Panel):
         return 3.6
     return 0.8 + 0.21 * max(4, len(set(map(panel.names, _dotted(rows, panel)))))
@@ -413,17 +443,25 @@ def _shaded(colour: str, light: float) -> tuple[float, ...]:
     return tuple(part + 0.6 * abs(light) * ((light > 0) - part) for part in parts)
 
 
-def _points(rows: Sequence[Row], x: str) -> tuple[list[float], list[float], list[float]]:
+def _points(rows: Sequence[Row], panel: Panel) -> tuple[list[float], list[float], list[float]]:
     # Means and standard errors, from left to right.
     points = []
-    for place, group in sorted(_grouped(rows, x).items()):
+    for place, group in sorted(_grouped(rows, panel.x).items()):
         values = [row["value"] for row in group]
         error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-        points.append((place, float(np.mean(values)), error))
+        points.append((place, *_as_drawn(float(np.mean(values)), error, panel)))
     return tuple(map(list, zip(*points, strict=True))) if points else ([], [], [])  # type: ignore[return-value]
 
 
-def _setting(panel: Panel | Dots, rows: Sequence[Row]) -> str:
+def _as_drawn(mean: float, error: float, panel: Panel) -> tuple[float, float]:
+    # The error of a root is that of the square, divided by the derivative.
+    if panel.root:
+        mean, error = mean**0.5, error / (2 * mean**0.5) if mean > 0 else 0.0
+    scale = 100 if panel.percent else 1
+    return scale * mean, scale * error
+
+
+def _setting(panel: AnyPanel, rows: Sequence[Row]) -> str:
     # The settings shared by the whole panel; d = 0 (strings) is not shown.
     drawn = (panel.x, panel.lines) if isinstance(panel, Panel) else ()
     fixed = {name: {row[name] for row in rows} for name in ("n", "d", "epsilon") if name not in drawn}

@@ -11,9 +11,10 @@ from typing import Any
 
 from ..pages.html import Html, document, picture, tag
 from .agreement import TOLERANCE, Place, agreement
+from .comparison_sheets import RANGES
 from .evidence import chance_above
 from .experiment import Citation
-from .figure import Figure, Sweep, wanted
+from .figure import Figure, Map, Sweep, wanted
 from .findings import Finding, Outcome, Verdict
 from .results import Results
 from .sheets import Sheet
@@ -83,10 +84,12 @@ def report_page(
 
 def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
     """The report on findings as Markdown: claim, verdict, numbers and explanation."""
-    counted = Counter(verdict.outcome for _, verdict in verdicts)
-    told = ", ".join(f"{counted[outcome]} × {outcome}" for outcome in Outcome if counted[outcome])
+    own = [(finding, verdict) for finding, verdict in verdicts if finding.ours]
+    verdicts = [(finding, verdict) for finding, verdict in verdicts if not finding.ours]
     of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})
-    lines = ["# Verdicts on the paper's findings", "", f"{len(verdicts)} claims{of}: {told}.", ""]
+    lines = ["# Verdicts on the paper's findings", ""]
+    if verdicts:
+        lines += [f"{_claims(verdicts)}{of}: {_counted(verdicts)}.", ""]
     if quick:
         lines += [_QUICK, ""]
     lines += [_RULES, "", *_kinds(verdicts)]
@@ -97,7 +100,18 @@ def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
         lines += _told([(finding, verdict) for finding, verdict in errors if finding.section == section])
     if times:
         lines += ["## Times", "", _TIMES, "", *_told(times)]
+    if own:
+        lines += ["## Not in the paper", "", f"{_claims(own)} of our own: {_counted(own)}.", "", *_told(own)]
     return "\n".join(lines)
+
+
+def _claims(verdicts: Judged) -> str:
+    return f"{len(verdicts)} claim{'s' * (len(verdicts) > 1)}"
+
+
+def _counted(verdicts: Judged) -> str:
+    counted = Counter(verdict.outcome for _, verdict in verdicts)
+    return ", ".join(f"{counted[outcome]} × {outcome}" for outcome in Outcome if counted[outcome])
 
 
 def _told(verdicts: Judged) -> Iterator[str]:
@@ -176,7 +190,8 @@ def _header(heading: Heading, verdicts: Judged, *, quick: bool) -> Html:
     if quick:
         said.append(tag("p", _QUICK, class_="note"))
     if verdicts:
-        counted = Counter(verdict.outcome for _, verdict in verdicts)
+        papers = [(finding, verdict) for finding, verdict in verdicts if not finding.ours]
+        counted = Counter(verdict.outcome for _, verdict in papers or verdicts)
         tiles = [
             tag("li", tag("b", str(counted[outcome])), words, class_=kind)
             for outcome, (kind, words) in _BADGES.items()
@@ -198,7 +213,7 @@ def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
             tag(
                 "tr",
                 tag("td", tag("a", finding.claim, href=f"#{_anchor(number)}")),
-                tag("td", finding.section, data_name="Section"),
+                tag("td", "ours" if finding.ours else finding.section, data_name="Section"),
                 tag("td", *_between(figures, ", "), data_name="See"),
                 tag("td", _badge(verdict.outcome)),
             )
@@ -252,12 +267,14 @@ def _section(part: Part, verdicts: Judged, anchored: Container[int], title: str)
         said.append(_picture(figure, part.svg, part.narrow))
     if part.table is not None:
         said.append(_table(part.table))
-    findings = []
-    for number, (finding, verdict) in enumerate(verdicts, 1):
-        if figure.name in finding.figures:
-            findings.append(_finding(finding, verdict, anchor=_anchor(number) if number in anchored else ""))
-    if findings:
-        said += [tag("h3", "What the paper claims"), *findings]
+    for ours, heading in ((False, "What the paper claims"), (True, "What we claim")):
+        findings = [
+            _finding(finding, verdict, anchor=_anchor(number) if number in anchored else "")
+            for number, (finding, verdict) in enumerate(verdicts, 1)
+            if figure.name in finding.figures and finding.ours == ours
+        ]
+        if findings:
+            said += [tag("h3", heading), *findings]
     said += [tag("h3", "What was measured"), _sweeps(figure.sweeps)]
     said += [tag("h3", "Measure it again"), tag("pre", tag("code", part.command))]
     return tag("section", *said, id=figure.name)
@@ -269,13 +286,16 @@ def _picture(figure: Figure, svg: str, narrow: str | None) -> Html:
     )
     if narrow is not None:
         return picture(svg, narrow=narrow, label=figure.title, alt=panels, class_="across-1 narrowed")
-    across = f"across-{min(4, len(figure.panels))}"
+    # Pictures with maps are as narrow as a telephone.
+    narrowest = any(isinstance(panel, Map) for panel in figure.panels)
+    across = f"across-{1 if narrowest else min(4, len(figure.panels))}"
     return picture(svg, label=figure.title, alt=panels, class_=across)
 
 
 def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:
     said = [tag("p", finding.claim)]
-    said.append(tag("p", _badge(verdict.outcome), tag("span", f"section {finding.section}", class_="where")))
+    where = "not in the paper" if finding.ours else f"section {finding.section}"
+    said.append(tag("p", _badge(verdict.outcome), tag("span", where, class_="where")))
     if verdict.numbers:
         said.append(tag("p", _sentence(verdict.numbers), class_="measured"))
     if verdict.why:
@@ -409,8 +429,13 @@ def _how(parts: Sequence[Part]) -> Iterator[str]:
     panels = [panel for part in parts for panel in part.figure.panels]
     lines = [one for part in parts for sweep in part.figure.sweeps for one in sweep.lines]
     yield _HOW[0]
-    yield _HOW[1] + _CLIPPED * any("clip" in f"{getattr(panel, 'y', '')} {panel.title}".lower() for panel in panels)
-    yield _HOW[2] + _OPTIMUM * any(getattr(panel, "optimum", False) for panel in panels)
+    metrics = {getattr(panel, "metric", getattr(panel, "y", "")) for panel in panels}
+    if not metrics or metrics - set(RANGES.metrics):
+        yield _HOW[1] + _CLIPPED * any("clip" in f"{getattr(panel, 'y', '')} {panel.title}".lower() for panel in panels)
+    if metrics & set(RANGES.metrics):
+        yield _RANGES
+    least = {getattr(panel, "y", "") for panel in panels if getattr(panel, "optimum", False)}
+    yield _HOW[2] + _OPTIMUM * bool(least - {RANGES.squared}) + _BOUND * (RANGES.squared in least)
     if any(one.ours for one in lines):
         yield "Dashed lines show schemes and settings that are not in the paper."
     yield from _HOW[3:]
@@ -429,6 +454,11 @@ _HOW = (
 
 
 _CLIPPED = " Clipped means that estimates are rounded and negative ones are set to zero, as in the paper's program."
+_RANGES = "Errors of ranges are root mean squares over all ranges of neighbouring items, as shares of the users."
+_BOUND = (
+    " The least possible error is that of unbiased answers to all ranges, if users are spread evenly; biased answers "
+    "can go below it."
+)
 _OPTIMUM = (
     " The dotted line is n·4e^ε/(e^ε − 1)², the least error of unbiased estimates in a large domain; small domains and "
     "clipping can go below it."

@@ -2,6 +2,8 @@
 
 from .haar import HAAR
 from .hierarchy import HH
+from .one_bit import MEAN
 from .slide import SLIDE
+from .square_wave import SW
 
-__all__ = ["HAAR", "HH", "SLIDE"]
+__all__ = ["HAAR", "HH", "MEAN", "SLIDE", "SW"]

@@ -71,7 +71,7 @@ def block_oracle(epsilon: Fraction, blocks: int) -> Bitmaps | Products:
     return (Bitmaps if blocks <= FEW else Products)(epsilon=epsilon, domain=Integers(blocks))
 
 
-def extremes(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[Floats, Floats]:
+def least_and_most(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[Floats, Floats]:
     """Bounds of what one report of a block adds to an answer, from the coefficients of all blocks (last axis).
 
     The coefficients add up to 0, so only those of the supported blocks count.

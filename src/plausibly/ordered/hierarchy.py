@@ -16,7 +16,7 @@ from ..core.history import History
 from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
 from ..core.linear import Linear
 from ..core.parts import Digit, PartEvidence
-from .blocks import block_oracle, extremes
+from .blocks import block_oracle, least_and_most
 from .levels import Levels
 from .nested import Aligned, Nested
 from .places import PlaceDecoder
@@ -115,7 +115,7 @@ class HH(Levels):
             questions = system.ask(np.equal.outer(items[first : first + at_once], np.arange(self.size)).astype(float))
             for part, decoder, width in zip(self.parts, self._decoders, system.widths, strict=True):
                 table = width.windows.sums(questions.solved) * width.weight
-                least, most = extremes(table, part.scheme, float(decoder.scale))
+                least, most = least_and_most(table, part.scheme, float(decoder.scale))
                 low = min(low, float((questions.level + least).min()))
                 high = max(high, float((questions.level + most).max()))
         return Fraction(low), Fraction(high)

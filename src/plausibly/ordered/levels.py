@@ -12,6 +12,7 @@ from ..core.errors import ParameterError
 from ..core.grouped import Grouped, weights_of
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.scheme import OracleMaker, Scheme
+from ..core.words import Setting, Words
 
 MOST_ITEMS = 2**20
 """Largest number of items in order: their equations take seconds, and their state 80 MB."""
@@ -31,10 +32,9 @@ class Levels(Grouped):
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         self.check_domain()
         if self.length > MOST_ITEMS:
-            raise ParameterError(
-                f"domain: {self.name} works on at most {MOST_ITEMS:,} items in order, got {self.length:,}; "
-                "use fewer, wider bins: Ordered.equal(low, high, 1024)"
-            )
+            fewer = Setting("bins", "0..1000/1024", of="plan", python="Ordered.equal(low, high, 1024)")
+            most = f"domain: {self.name} works on at most {MOST_ITEMS:,} items in order, got {self.length:,}"
+            raise ParameterError(Words(most, "; use fewer, wider bins: ", fewer))
 
     def set_weights(self, usual: tuple[int, ...]) -> None:
         """Set the checked weights of the levels, by default the usual ones."""

@@ -13,7 +13,7 @@ from ..core.history import History
 from ..core.laws import Codes, Floats, Scores
 from ..core.linear import Linear, range_variance
 from ..core.parts import PartEvidence
-from .blocks import Blocks, extremes
+from .blocks import Blocks, least_and_most
 from .families import family
 from .places import PlaceDecoder
 from .system import DENSE, FewQuestions, Questions, System
@@ -123,7 +123,7 @@ class Sliding(PlaceDecoder):
             if self.system.other:
                 alone = np.broadcast_to(questions.solved[:, -1:, None], (*table.shape[:2], 1))
                 table = np.concatenate([table, alone], axis=2)
-            least, most = extremes(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
+            least, most = least_and_most(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
             low = np.minimum(low, least.min(axis=1))
             high = np.maximum(high, most.max(axis=1))
         return questions.level + low, questions.level + high

@@ -13,18 +13,14 @@ import numpy.typing as npt
 
 from ..core.arguments import whole_number
 from ..core.domain import InOrder, Integers
-from ..core.errors import ParameterError, StateError
-from ..core.history import History, decoding
-from ..core.laws import Cells, Codes, Decoder, Floats, Scores
+from ..core.errors import ParameterError
+from ..core.laws import Cells, Decoder
 from ..core.probability import WORD, decide, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import exact_sum, refuse_beyond, refuse_cells, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.words import Words, kind_of
-
-_GAIN = 1e-3
-"""Gain of the log-likelihood in a step, as a multiple of e^epsilon, below which the decoder stops (Li et al. 2020)."""
-_MOST_STEPS = 10_000
+from .most_likely import CHANGE, MostLikely
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -35,7 +31,8 @@ class SW(Scheme):
     more likely than the others by a factor of e^eps, and equally likely among themselves; b is ``reach``.
     Privacy: p/(2b+1) against (1-p)/(d-1), with p = floor(2^64*(2b+1)*e^eps/((2b+1)*e^eps + d - 1))/2^64.
     Estimates: the most likely distribution, found by expectation maximization. By default it is smoothed after each
-    step (EMS): good for smooth distributions and few reports, biased for good where the truth has spikes.
+    step (EMS): good for smooth distributions and few reports, biased for good where the truth has spikes;
+    ``estimate(smooth=False)`` does not smooth (EM).
     Variance: unknown, so there is no interval.
     Cost: up to 4 bytes a report, O(1) client, O(d) for each step of the decoder.
 
@@ -117,7 +114,9 @@ class SW(Scheme):
     def estimator(self, smooth: bool = True) -> Decoder:
         if not isinstance(smooth, bool):
             raise ParameterError(Words("smooth: expected true or false, got ", kind_of(smooth)))
-        return MostLikely(self.size, self.width, self.keep / WORD, float(exp_enclosure(self.epsilon, 64)[0]), smooth)
+        odds = 1.0 if smooth else float(exp_enclosure(self.epsilon, 64)[0])
+        near, far = self.keep / self.width / WORD, (WORD - self.keep) / (self.size - 1) / WORD
+        return MostLikely(self.size, self.width, near, far, CHANGE * odds, smooth)
 
     def shrunk(self, size: int) -> SW:
         return replace(self, domain=Integers(size), reach=None)
@@ -128,68 +127,6 @@ class SW(Scheme):
         return p / self.width if near else (1 - p) / (self.size - 1)
 
 
-@dataclass(frozen=True)
-class MostLikely:
-    """Decoder of the square wave: the most likely counts, smoothed after each step or not."""
-
-    size: int
-    width: int
-    keep: float
-    odds: float
-    smooth: bool
-    law: None = None
-
-    @property
-    def history(self) -> History:
-        return (decoding("maximum likelihood, smoothed" if self.smooth else "maximum likelihood"),)
-
-    def scores(self, cells: Cells, n: Any, codes: Codes | None, /) -> Scores:
-        raise StateError("SW decodes by maximum likelihood, which has no integer scores; ask for estimates")
-
-    def estimate(self, cells: Cells, n: Any, codes: Codes | None, /) -> tuple[Floats, Floats | None]:
-        counts = self._fitted(cells.astype(np.float64)) if int(np.sum(n)) else np.zeros(self.size)
-        return (counts if codes is None else counts[codes]), None
-
-    def _fitted(self, seen: Floats) -> Floats:
-        far = (1 - self.keep) / (self.size - 1)
-        step, shares, before = self.keep / self.width - far, np.full(self.size, 1 / self.size), -np.inf
-        for _ in range(_MOST_STEPS):
-            # Chance of each place, and then what the reports there say about the items near it.
-            chances = far + step * _near(shares, self.width)
-            ratio = np.divide(seen, chances, out=np.zeros_like(seen), where=seen > 0)
-            shares = shares * (far * ratio.sum() + step * _within(ratio, self.width)) / seen.sum()
-            shares = _smoothed(shares) if self.smooth else shares
-            likelihood = float(seen @ np.log(chances))
-            if likelihood - before < _GAIN * self.odds:
-                break
-            before = likelihood
-        return np.asarray(shares * seen.sum())
-
-
-def _near(shares: Floats, width: int) -> Floats:
-    # For each place, the sum over the items that it is near to.
-    totals = np.concatenate([np.zeros(width), np.cumsum(shares)])
-    totals = np.concatenate([totals, np.full(width - 1, totals[-1])])
-    return np.asarray(totals[width:] - totals[:-width])
-
-
-def _within(ratio: Floats, width: int) -> Floats:
-    # For each item, the sum over the places near it.
-    totals = np.concatenate([[0.0], np.cumsum(ratio)])
-    return np.asarray(totals[width:] - totals[:-width])
-
-
-def _smoothed(shares: Floats) -> Floats:
-    # The weights 1, 2, 1 over the sum of those that are inside.
-    weights = np.full(len(shares), 4.0)
-    weights[0] = weights[-1] = 3.0
-    total = 2 * shares
-    total[1:] += shares[:-1]
-    total[:-1] += shares[1:]
-    smooth = total / weights
-    return np.asarray(smooth / smooth.sum())
-
-
 def _below(words: npt.NDArray[np.uint64], size: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     # Uniform numbers below the size, and the words that the scalar code rejects.
     return words % np.uint64(size), words > np.uint64(WORD - 1 - WORD % size)
@@ -197,4 +134,6 @@ def _below(words: npt.NDArray[np.uint64], size: int) -> tuple[npt.NDArray[np.uin
 
 def _best_reach(epsilon: Fraction, size: int) -> int:
     # floor(b*d), b = (eps*e - e + 1)/(2e(e - 1 - eps)) with e = e^eps, the optimum of Li et al. (2020), equation 8.
-    return decide(epsilon, lambda e: floor(size * (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))))
+    # Both differences are about eps^2/2: bounds of e must be closer than that.
+    bits = 96 + 2 * epsilon.denominator.bit_length()
+    return decide(epsilon, lambda e: floor(size * (epsilon * e - e + 1) / (2 * e * (e - 1 - epsilon))), bits)

@@ -48,6 +48,8 @@ def _header(title: str, answer: Answer) -> Html:
     if answer.source.simulated:
         said.append(SIMULATED)
     what = plural(len(made), "item" if answer.found is None else "string")
+    if answer.asked and not len(made):
+        what = " and ".join(each.heading for each in answer.asked)
     privacy = answer.privacy.partition(":")[0]
     said.append(tag("p", f"{what} from {plural(made.n, 'randomized report')}, {privacy}.", class_="lede"))
     return tag("header", *said)
@@ -72,7 +74,7 @@ def _panels(answer: Answer) -> Iterator[Html]:
         said = [tag("h2", asked.heading), *(tag("p", remark, class_="about") for remark in asked.remarks())]
         if asked.drawn:
             wide, narrow = (svg_of(panel_chart(answer, asked, narrow=each)) for each in (False, True))
-            alt = f"{asked.heading} with intervals. The numbers are in the table below."
+            alt = f"{asked.heading}{' with intervals' * asked.has_interval}. The numbers are in the table below."
             said.append(picture(wide, narrow=narrow, label=asked.heading, alt=alt, class_="chart"))
         shown = asked.short
         said.append(_texts(shown, answer.level))

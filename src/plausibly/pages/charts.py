@@ -38,6 +38,8 @@ def chart(answer: Answer, *, narrow: bool = False) -> Figure:
 
     if drawable(answer):
         return _panels(answer, drawable(answer), narrow=narrow)
+    if answer.asked and not len(answer.estimates):
+        raise StateError("a mean has no chart; write .csv, .json or .html")
     bars = max(1, min(answer.largest, len(answer.estimates), MOST_BARS))
     drawn = answer.estimates.chart(bars, level=answer.level, title=answer.title, unit=answer.unit)
     width, height = chart_size(max(len(drawn.labels), 1))

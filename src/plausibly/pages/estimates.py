@@ -78,14 +78,15 @@ _COLUMNS = ("question", "item", "estimate", "standard_error", "low", "high", "sh
 
 def _write_answers(answer: Answer, path: Path) -> None:
     # All answers about an order in one table. A quantile or a mean is a value of the domain, in its own units.
-    constant = [answer.level, answer.estimates.n, _YES[answer.source.simulated]]
+    constant = [answer.estimates.n, _YES[answer.source.simulated]]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow([*_COLUMNS, "level", "reports", "simulated"])
         for asked in answer.asked:
+            level = answer.level if asked.has_interval else None
             for row in answer_rows(asked, answer.level):
                 own = {"question": asked.question, "estimate": row.get("value"), **row}
-                writer.writerow([*(safe_cell(own.get(name)) for name in _COLUMNS), *constant])
+                writer.writerow([*(safe_cell(own.get(name)) for name in _COLUMNS), level, *constant])
 
 
 def _cells(column: npt.NDArray[Any] | None, count: int) -> list[Any]:

@@ -17,6 +17,7 @@ from ..catalog import CATALOG
 from ..core.domain import Facts
 from ..core.grouped import Grouped
 from ..core.linear import KnowsLinear
+from ..core.mean_only import MeanOnly
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
@@ -266,7 +267,19 @@ class Description:
             facts.append((each.name, f"{each.kind}, {kind}"))
         return facts
 
+    @property
+    def means(self) -> list[tuple[int, float]]:
+        """Described half-width of the mean at most, by number of users, if the scheme knows nothing else."""
+        decoder = self.scheme.estimator()
+        if not isinstance(decoder, MeanOnly):
+            return []
+        return [(n, two_sided(_CONFIDENCE) * decoder.largest_error(n)) for n in self.users]
+
     def _accuracy(self) -> Facts:
+        if means := self.means:
+            unit = _unit_of(self.scheme)
+            known = [(f"{n:,} users", f"the mean is known to ±{half:,.3g}{unit} at 95 %") for n, half in means]
+            return [*known, ("", "there are no counts of single values")]
         if not self.has_law:
             return [("error", "no formula: the variance of the estimates has no closed form")]
         what = "text" if self.scheme.domain.size is None else "item"
@@ -303,7 +316,11 @@ class Description:
         return facts
 
     def _fakes(self) -> Facts:
-        fakes = self.fakes
+        fakes, decoder = self.fakes, self.scheme.estimator()
+        if isinstance(decoder, MeanOnly):
+            low, high = decoder.worth()
+            told = f"counts as {low:,.4g} or {high:,.4g}{_unit_of(self.scheme)} in the mean, as do all reports"
+            return [("one fake report", told)]
         if self.influence is None or fakes is None:
             return [("one fake report", "no bound is known: its estimates are not plain sums over reports")]
         most, searched = self.influence, isinstance(self.scheme, Search)
@@ -400,6 +417,7 @@ class Description:
                 "fields": [asdict(each) for each in self.fields],
             },
             "errors": [asdict(each) for each in self.errors],
+            **({"means": [{"users": n, "half_width": half} for n, half in self.means]} if self.means else {}),
             "up_to_a_value": [{"users": n, "half_width": half} for n, half in self.up_to_a_value],
             "finds": [{"users": n, "share": share} for n, share in self.finds],
             "influence": self.influence,
@@ -500,6 +518,11 @@ def _name(scheme: Scheme) -> str:
 def _fewest_hashed(scheme: Scheme) -> float:
     # Size of the smallest domain of any oracle in the scheme.
     return min([scheme.domain.size or inf, *(_fewest_hashed(inside) for inside, _ in scheme.components)])
+
+
+def _unit_of(scheme: Scheme) -> str:
+    unit = getattr(scheme.domain, "unit", "")
+    return f" {unit}" if unit else ""
 
 
 def _counters(scheme: Scheme) -> str:

@@ -13,6 +13,7 @@ from ..core.domain import InOrder
 from ..core.errors import ParameterError
 from ..core.wording import decimal, percent
 from ..core.words import Setting, Words
+from ..ordered.levels import MOST_ITEMS
 from .candidates import Kinds, in_order
 from .devices import device_notes
 from .options import Aim, Option, cheapest
@@ -181,6 +182,10 @@ def _notes(first: Option, options: Sequence[Option], aim: OrderedAim, without: S
         f"{_published(first, options)}",
         Words("Schemes for the counts of single values only are compared by ", single, "."),
     ]
+    if aim.order.length > MOST_ITEMS:
+        fewer = Setting("bins", "0..1000/1024", python="Ordered.equal(low, high, 1024)")
+        most = f"SLIDE, which is made for ranges, works on at most {MOST_ITEMS:,} items. Use fewer, wider bins: "
+        found.insert(0, Words(most, fewer, "."))
     if without:
         have, are = ("has", "is") if len(without) == 1 else ("have", "are")
         found.append(f"{_listed(without)} {have} no exact variance of ranges and {are} not compared.")

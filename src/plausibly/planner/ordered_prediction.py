@@ -92,18 +92,18 @@ def linear_law(scheme: Scheme) -> Linear | None:
 
 
 def half_range(order: InOrder, quantile: float, share: float) -> float:
-    """Half the width of a predicted interval of a quantile, in the units of the domain.
+    """Half the width of a predicted interval of a quantile, in the units of the domain; at least half an item.
 
     ``share``: half the width of the interval of the share of users below the quantile.
     """
     edges = order.edges()
     low, high = (quantile + sign * share for sign in (-1, 1))
     ends = np.interp([low * order.length, high * order.length], np.arange(len(edges)), edges)
-    return float(ends[1] - ends[0]) / 2
+    return max(float(ends[1] - ends[0]) / 2, half_item(order, quantile))
 
 
 def half_item(order: InOrder, quantile: float) -> float:
-    """Half the width of the item at a quantile, in the units of the domain: no prediction is finer."""
+    """Half the width of the item at a quantile, in the units of the domain: no interval of a quantile is shorter."""
     edges = order.edges()
     place = min(int(quantile * order.length), order.length - 1)
     return float(edges[place + 1] - edges[place]) / 2

@@ -213,7 +213,7 @@ class BLOOM(Scheme):
             bit = pure(Fraction(self.keep, WORD), 1 - Fraction(self.keep, WORD), lambda cells, n, codes: cells)
         else:
             oracle = self.oracle.estimator()
-            assert isinstance(oracle, Estimator)  # only sketches have other decoders
+            assert isinstance(oracle, Estimator)  # expect_oracle refuses others
             bit = oracle
         return Regression(self, bit, alpha)
 

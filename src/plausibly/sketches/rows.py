@@ -183,7 +183,7 @@ class RowSketch(Scheme):
         if not isinstance(oracle, Mapping):
             raise ParameterError(Words("oracle: expected a mapping of the oracle's options, got ", kind_of(oracle)))
         chosen = choose_estimator(self.cell_estimator, oracle)
-        assert isinstance(chosen, Estimator)  # only sketches have other decoders
+        assert isinstance(chosen, Estimator)  # expect_oracle refuses others
         if not isinstance(combine, str) or combine not in COMBINE:
             raise ParameterError(Words(Setting("combine"), f": unknown {shown(combine)}; {nearest(combine, COMBINE)}"))
         laws = None
@@ -230,3 +230,6 @@ def expect_oracle(given: object) -> None:
     if given.domain.cells is None or given.channels is not None or given.cell_shape is None:
         got = f"{given.name} over another domain, or with rows or groups of its own"
         raise ParameterError(f"oracle: expected an oracle with a domain_size, the number of cells in a row, got {got}")
+    if not isinstance(given.estimator(), Estimator):
+        got = f"{given.name}, whose estimates are not sums over reports"
+        raise ParameterError(f"oracle: expected an oracle that counts the cells of a row, such as OLH, got {got}")

@@ -28,7 +28,13 @@ class CompareOptions:
             "CM:oracle=TLH,width=1024,rows=16,combine=median, or post-processing, as in OLH+norm-sub."
         ),
     ]
-    data: Annotated[str | None, typer.Option(help="A made-up crowd: zipf-1.1, uniform or url-clicks.")] = None
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="A made-up crowd: zipf-1.1, uniform or url-clicks. With an order, for ranges and quantiles: smooth, "
+            "bimodal, income, spiky, even or ends."
+        ),
+    ] = None
     values: Annotated[
         Path | None, typer.Option(help="Your own crowd: a CSV file with one user's value in each row.")
     ] = None

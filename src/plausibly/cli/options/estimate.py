@@ -31,8 +31,8 @@ class EstimateOptions:
     If the items cannot be listed, the tally of some schemes keeps every report. You can name the files of reports
     instead, without collecting them: plausibly estimate reports.parquet --items-file candidates.txt
 
-    Numbers and dates have an order: ask for --ranges, --quantiles, --mean, --cdf or --bins. Many of them are shown in
-    as many bins as the noise allows.
+    Numbers and dates have an order: ask for --ranges 18..24,65..120, --quantiles .5,.95, --mean, --cdf or --bins auto.
+    Without a question, many of them are shown in as many bins as the noise allows.
 
     Example: plausibly estimate visits.tally --items amber-atlas.example,iris-jobs.example --out chart.png
     """

@@ -31,6 +31,8 @@ class PlanOptions:
 
     With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
 
+    Numbers in order: plausibly plan --bins 0..1000/256 --unit € --users 100000 --epsilon 1
+
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
 
@@ -66,7 +68,11 @@ class PlanOptions:
         None
     )
     bins: Annotated[
-        str | None, typer.Option(help="Numbers in order, in bins between these edges, such as 0,10,20.5,50.")
+        str | None,
+        typer.Option(
+            help="Numbers in order, in bins between edges such as 0,10,20.5,50, or in equal bins: 0..1000/256 means "
+            "256 bins from 0 to 1000."
+        ),
     ] = None
     dates: Annotated[
         str | None, typer.Option(help="Days in UTC, both ends included, such as 2026-01-01..2026-12-31.")
@@ -76,6 +82,9 @@ class PlanOptions:
     ] = None
     infinite: Annotated[
         str | None, typer.Option(help="With --range, --bins or --durations: clamp, to clamp infinite numbers, too.")
+    ] = None
+    unit: Annotated[
+        str | None, typer.Option(help="With --range or --bins: the unit of the numbers, such as years, for answers.")
     ] = None
     users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None
     epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None

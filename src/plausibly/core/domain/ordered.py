@@ -26,6 +26,7 @@ from .time_scales import Dates, Durations
 _SCALES: dict[str, type[Scale]] = {scale.kind: scale for scale in (WholeNumbers, Bins, Dates, Durations)}
 _INFINITE = ("refuse", "clamp")
 _CLAMP = Setting("infinite", "clamp", of="plan")
+_TEXTS = frozenset({Mark.NOTHING.value, Mark.TEXT.value})
 _PLAIN = frozenset({int, float})
 """Types of numbers that NumPy takes over exactly, if all of a list are of one."""
 
@@ -161,24 +162,23 @@ class Ordered(InOrder):
         kind = plain.dtype.kind
         if kind in "Mm":
             absent = np.isnat(plain) if absent is None else absent | np.isnat(plain)
+        if kind == "f":
+            nan = plain != plain
+            absent = nan if absent is None else absent | nan
         numbers = self.scale.numbers_in(plain)
         if numbers is None:
-            refuse(
-                np.ones(len(plain), dtype=np.bool_), f"expected {self.scale.values}", got=f"an array of {plain.dtype}"
-            )
-            return np.empty(0, dtype=np.int64)
-        infinite = None
-        if kind == "f":
-            nan = numbers != numbers
-            absent = nan if absent is None else absent | nan
-            infinite = np.isinf(numbers) & ~absent if self.infinite == "refuse" else None
+            # An array of nothing but missing values may have any type: pandas makes one of floats.
+            present = np.ones(len(plain), dtype=np.bool_) if absent is None else ~absent
+            refuse(present, f"expected {self.scale.values}", got=f"an array of {plain.dtype}")
+            return np.full(len(plain), Mark.NOTHING.value, dtype=np.int64)
+        infinite = np.isinf(numbers) if kind == "f" and self.infinite == "refuse" else None
         if absent is not None and absent.any():
             numbers = np.where(absent, numbers.dtype.type(0), numbers)
         codes = self.scale.codes(numbers)
-        if absent is not None:
-            codes[absent] = Mark.NOTHING.value
         if infinite is not None:
             codes[infinite] = Mark.INFINITE.value
+        if absent is not None:
+            codes[absent] = Mark.NOTHING.value
         return codes
 
     def _codes_of_list(self, items: list[Any]) -> npt.NDArray[np.int64]:
@@ -192,7 +192,9 @@ class Ordered(InOrder):
             return self.scale.length - 1 if item > 0 else 0  # type: ignore[operator]
         if isinstance(item, str):
             named = self.scale.length if self.other and item == OTHER else self.scale.code_named(item)
-            return Mark.NOTHING.value if named is None else named
+            if named is not None:
+                return named
+            number = Mark.TEXT if self.scale.is_written(item) else Mark.NOTHING
         return int(number.value)
 
     def _resolved(self, codes: npt.NDArray[np.int64], given: list[Any] | None) -> Encoded:
@@ -200,6 +202,8 @@ class Ordered(InOrder):
         if len(codes) and codes.min() < 0:
             values = f"expected {self.scale.values}"
             refuse(codes == Mark.WRONG.value, values, given)
+            fix = f"a text that means one; convert texts to {self.scale.values} first"
+            refuse(codes == Mark.TEXT.value, values, got=fix)
             if not self.other:
                 others = Words(values, " (with ", TAKE_OTHERS, ", any value)")
                 refuse(codes == Mark.NOTHING.value, others, given, got="a missing value")
@@ -243,7 +247,7 @@ class Ordered(InOrder):
         for position, item in enumerate(given):
             code = self._code_of(item)
             own = isinstance(item, str) and item == OTHER
-            if self._is_clamped(item) or code == Mark.NOTHING.value or (code == self.scale.length and not own):
+            if self._is_clamped(item) or code in _TEXTS or (code == self.scale.length and not own):
                 reason = f"expected one of {self.scale.describe()}"
                 refuse_asked(position, f"{reason}, got another value", f"{reason}, got {shown(item)}")
         return super().ask(given)

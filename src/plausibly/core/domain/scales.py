@@ -15,6 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import gcd, lcm
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,8 @@ from .items import is_missing
 
 LARGEST = 2**53 - 1
 """The largest whole number of a scale: JavaScript and doubles know all smaller ones exactly."""
+MOST_BINS = 2**20
+"""Largest number of bins: each edge is written in the scheme, which every device reads."""
 _LONGEST_UNIT = 40
 _DOUBLE = np.dtype(np.float64)
 _WHOLE_TEXT = re.compile(r"[+-]?[0-9]{1,18}")
@@ -48,6 +51,8 @@ class Mark(Enum):
     INFINITE = -2
     WRONG = -3
     """A value of another type, which is a mistake of the program."""
+    TEXT = -4
+    """A text that means a value, and would be lost among the others."""
 
 
 class Scale(ABC):
@@ -69,6 +74,21 @@ class Scale(ABC):
         while True:
             yield from (power, 2 * power, 5 * power)
             power *= 10
+
+    def middle_places(self, most: int) -> tuple[int, ...] | None:
+        """Places of the middles of the items as whole numbers from 0, on the scale; None if they are 0, 1, 2 and so on.
+
+        The places are exact if the last one is at most ``most`` then, else rounded to that many steps.
+        """
+        doubled = [Fraction(start) + Fraction(stop) for start, stop in zip(self.starts, self.stops, strict=True)]
+        unit = lcm(*(middle.denominator for middle in doubled))
+        shifts = [int((middle - doubled[0]) * unit) for middle in doubled]
+        common, last = gcd(*shifts), shifts[-1]
+        if last // common <= most:
+            places = tuple(shift // common for shift in shifts)
+        else:
+            places = tuple((2 * shift * most + last) // (2 * last) for shift in shifts)
+        return None if places == tuple(range(self.length)) else places
 
     # --- the numbers ------------------------------------------------------------------------------------------
 
@@ -148,6 +168,11 @@ class Scale(ABC):
         """The value that a text means, or None."""
         return parsed_number(text)
 
+    def is_written(self, text: str) -> bool:
+        """Whether a text means a value."""
+        plain = text.strip(_SPACES)
+        return any(form.fullmatch(plain) for form in (_WHOLE_TEXT, _SPECIAL_TEXT, _NUMBER_TEXT))
+
     @property
     def _in_unit(self) -> str:
         return f" {self.unit}" * bool(self.unit)
@@ -157,7 +182,7 @@ class Scale(ABC):
     def places(self, low: Any, high: Any) -> tuple[int, int]:
         """The first and the last code of a range, both included. Raises with the nearest valid ends."""
         starts, stops = self.starts, self.stops
-        lower, upper = self._range_end(low), self._range_end(high)
+        lower, upper = self.end_of(low), self.end_of(high)
         # The items that hold the two ends: a wrong range gets the nearest one around it.
         first = max(bisect_right(starts, lower) - 1, 0)
         last = max(min(bisect_left(stops, upper), self.length - 1), first)
@@ -169,12 +194,20 @@ class Scale(ABC):
         near = f"{self.written(starts[first])}..{self.written(stops[last])}"
         raise ParameterError(f"range: expected {self._ends_in_words}, got {asked}; the nearest range is {near}")
 
-    def _range_end(self, given: Any) -> Any:
+    def end_of(self, given: Any) -> Any:
+        """The exact number of one end of a range. Raises unless it is a value of the scale."""
         value = self.parsed(given) if isinstance(given, str) else given
-        number = Mark.WRONG if value is None else self.number_of(value)
+        number = Mark.WRONG if value is None else self.exact_end(value)
+        if number is Mark.INFINITE:
+            ends = f"{self.written(self.starts[0])} and {self.written(self.stops[-1])}"
+            raise ParameterError(f"range: expected finite ends, got {shown(given)}; the outermost ones are {ends}")
         if isinstance(number, Mark):
             raise ParameterError(f"range: expected {self.values} as ends, got {shown(given)}")
         return number
+
+    def exact_end(self, value: object) -> Any:
+        """The exact number of one end of a range, or a ``Mark``; nothing is rounded to a whole item."""
+        return self.number_of(value)
 
     @property
     def _ends_in_words(self) -> str:
@@ -223,10 +256,13 @@ class WholeNumbers(Scale):
     _ends: ClassVar[tuple[str, str]] = ("low", "high")
 
     def _whole(self, name: str, given: object) -> int:
-        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        if not isinstance(given, int | np.integer) or isinstance(exact(given), Mark):
             fix = _other_scale(given)
             raise ParameterError(Words(Setting(name), ": expected a whole number, got ", kind_of(given), fix))
         return whole_number(name, given, -LARGEST, LARGEST)
+
+    def middle_places(self, most: int) -> tuple[int, ...] | None:
+        return None
 
     @property
     def starts(self) -> Sequence[int]:
@@ -295,7 +331,9 @@ class Bins(Scale):
         given: object = self.edges
         if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
             raise ParameterError(Words("edges: expected numbers in rising order, got ", kind_of(given)))
-        edges = tuple(_edge(place, edge) for place, edge in enumerate(given))
+        edges = tuple(_edge(place, edge) for place, edge in zip(range(MOST_BINS + 2), given, strict=False))
+        if len(edges) > MOST_BINS + 1:
+            raise ParameterError(f"edges: expected at most {MOST_BINS + 1:,}, got more")
         if len(edges) < 3:
             raise ParameterError(f"edges: expected at least 3, which make 2 bins, got {len(edges)}")
         for place, (lower, upper) in enumerate(pairwise(edges)):
@@ -307,15 +345,18 @@ class Bins(Scale):
 
     @classmethod
     def equal(cls, low: object, high: object, count: object, unit: str) -> Bins:
-        """``count`` bins of equal width; each edge is the nearest double to the exact one."""
-        ends = [Fraction(_edge(place, end, name)) for place, (name, end) in enumerate((("low", low), ("high", high)))]
+        """``count`` bins of equal width; each edge is the nearest double to the exact one, and 0.3 means 3/10."""
+        given = [_edge(place, end, name) for place, (name, end) in enumerate((("low", low), ("high", high)))]
+        ends = [Fraction(repr(end)) for end in given]
         if not ends[0] < ends[1]:
-            raise ParameterError(f"low: expected less than high ({shown(high)}), got {shown(low)}")
-        number = whole_number("count", count, 2, 2**32 - 1)
+            fix = "; swap them" if ends[0] > ends[1] else ""
+            raise ParameterError(f"low: expected less than high ({given[1]}), got {given[0]}{fix}")
+        number = whole_number("count", count, 2, MOST_BINS)
         step = (ends[1] - ends[0]) / number
         edges = tuple(float(ends[0] + step * i) for i in range(number + 1))
         if len(set(edges)) <= number:
-            raise ParameterError("count: expected fewer bins, the edges of so many are equal as floating-point numbers")
+            same = "some of whose edges are the same floating-point number"
+            raise ParameterError(f"count: expected fewer bins, got {number:,}, {same}")
         return cls(edges, unit)
 
     @property
@@ -408,13 +449,15 @@ class Bins(Scale):
     def from_fields(cls, fields: Mapping[str, Any]) -> Scale:
         if not isinstance(fields["edges"], list):
             raise ParameterError(Words("edges: expected a list of numbers, got ", kind_of(fields["edges"])))
-        edges = [parsed_number(edge) if isinstance(edge, str) else edge for edge in fields["edges"]]
-        return cls(**{**fields, "edges": tuple(edges)})
+        # A text that means no number stays one, and is refused as such.
+        parsed = ((parsed_number(edge), edge) if isinstance(edge, str) else (edge, edge) for edge in fields["edges"])
+        return cls(**{**fields, "edges": (written if number is None else number for number, written in parsed)})
 
 
 def exact(value: object) -> Any:
     """The number of a value, exactly: an int or a Fraction, or a ``Mark``."""
-    if isinstance(value, bool | np.bool_):
+    # For NumPy, a duration is an integer, whatever its unit.
+    if isinstance(value, bool | np.bool_ | np.timedelta64):
         return Mark.WRONG
     if isinstance(value, int | np.integer):
         return int(value)
@@ -460,11 +503,12 @@ def _other_scale(given: object) -> str:
     if hasattr(given, "toordinal"):
         dates = Setting("dates", "2026-01-01..2026-12-31", of="plan", python="Ordered.dates(first, last)")
         return Words("; dates are given by ", dates)
-    if hasattr(given, "total_seconds"):
+    if hasattr(given, "total_seconds") or isinstance(given, np.timedelta64):
         times = Setting("durations", "0..500ms", of="plan", python="Ordered.durations(low, high, unit=...)")
         return Words("; durations are given by ", times)
     if hasattr(given, "as_integer_ratio") and not isinstance(given, bool | int):
-        bins = Setting("bins", "0,0.5,1", of="plan", python="Ordered.equal(low, high, count) or Ordered.bins(edges)")
+        python = "Ordered.equal(low, high, count) or Ordered.bins(edges)"
+        bins = Setting("bins", "0..1000/256", of="plan", python=python)
         return Words("; real numbers need bins: ", bins)
     return ""
 

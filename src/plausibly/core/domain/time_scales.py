@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -83,12 +84,10 @@ class Dates(WholeNumbers):
         return day_text(min(max(round(number), _FIRST), _LAST))
 
     def parsed(self, text: str) -> date | None:
-        plain = text.strip()
-        try:
-            # Without a dash it may be a number.
-            return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
-        except ValueError:
-            return None
+        return _moment(text)
+
+    def is_written(self, text: str) -> bool:
+        return _moment(text) is not None
 
     def describe(self) -> str:
         return f"the days {day_text(self.low)} to {day_text(self.high)}"
@@ -123,26 +122,37 @@ class Durations(WholeNumbers):
         super().__post_init__()
 
     def _whole(self, name: str, given: object) -> int:
-        if isinstance(given, timedelta):
-            units, rest = divmod(microseconds(given), UNITS[self.unit])
-            if rest:
+        units = self._units(given)
+        if units is not None:
+            if units.denominator > 1:
                 raise ParameterError(
                     Words(
                         Setting(name), f": expected a whole number of {self.unit}, got a fraction; use a smaller unit"
                     )
                 )
-            given = units
+            given = int(units)
         return super()._whole(name, given)
+
+    def _units(self, value: object) -> Fraction | None:
+        # A duration in units of the scale, exactly; None if it is none, or one of years or months.
+        if isinstance(value, timedelta):
+            return Fraction(microseconds(value), UNITS[self.unit])
+        ratio = self._ratio(value.dtype) if isinstance(value, np.timedelta64) and not np.isnat(value) else None
+        return None if ratio is None else int(value.astype(np.int64)) * ratio  # type: ignore[attr-defined]
+
+    def _ratio(self, dtype: np.dtype[Any]) -> Fraction | None:
+        # Number of units of the scale in one unit of a NumPy type.
+        name, count = np.datetime_data(dtype)
+        return Fraction(count * _ATTOSECONDS[name], UNITS[self.unit] * 10**12) if name in _ATTOSECONDS else None
 
     def numbers_in(self, array: Array) -> Array | None:
         if array.dtype.kind != "m":
             return super().numbers_in(array)
-        name, count = np.datetime_data(array.dtype)
-        if name not in _ATTOSECONDS:
+        ratio = self._ratio(array.dtype)
+        if ratio is None:
             return None
-        ratio = Fraction(count * _ATTOSECONDS[name], UNITS[self.unit] * 10**12)
         ticks = array.astype(np.int64)
-        if ratio.numerator == 1:
+        if ratio.numerator == 1 and ratio.denominator <= _SAFE:
             return ticks // ratio.denominator
         # Far outside of every range, so that the product fits.
         most = _SAFE // ratio.numerator
@@ -154,12 +164,12 @@ class Durations(WholeNumbers):
     def number_of(self, value: object) -> Any:
         if is_missing(value) or (isinstance(value, np.timedelta64) and np.isnat(value)):
             return Mark.NOTHING
-        if isinstance(value, timedelta):
-            return microseconds(value) // UNITS[self.unit]
-        if isinstance(value, np.timedelta64):
-            found = self.numbers_in(np.array([value]))
-            return Mark.WRONG if found is None else int(found[0])
-        return exact(value)
+        units = self._units(value)
+        return exact(value) if units is None else floor(units)
+
+    def exact_end(self, value: object) -> Any:
+        units = self._units(value)
+        return super().exact_end(value) if units is None else units
 
     def describe(self) -> str:
         return f"durations of {self.low:,} to {self.high:,} {self.unit}"
@@ -167,6 +177,15 @@ class Durations(WholeNumbers):
     @property
     def argument(self) -> str:
         return f"Ordered.durations({self.low}, {self.high}"
+
+
+def _moment(text: str) -> datetime | None:
+    plain = text.strip()
+    try:
+        # Without a dash it may be a number.
+        return datetime.fromisoformat(plain) if plain[4:5] == "-" else None
+    except ValueError:
+        return None
 
 
 def day_of(value: object) -> Any:
