@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-USED = ("plots", "frames", "files", "rappor", "serve")
+USED = ("plots", "frames", "files", "rappor", "serve", "postgres")
 """The extras that users install. The others are tools of developers, who have those of requirements/."""
 
 
@@ -19,7 +19,7 @@ def oldest() -> list[str]:
 
 
 def _lowest(bound: str) -> str:
-    found = re.fullmatch(r"([\w-]+)>=([\d.]+)(; sys_platform != 'win32')?", bound)
+    found = re.fullmatch(r"([\w-]+(?:\[\w+\])?)>=([\d.]+)(; sys_platform != 'win32')?", bound)
     if not found:
         raise ValueError(f"pyproject.toml: expected a dependency such as numpy>=1.26, got {bound}")
     return f"{found[1]}=={found[2]}"
