@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly import ParameterError, SeededRandom, make
+from plausibly import ParameterError, SeededRandom, StateError, make
 from plausibly.core.estimates import Estimates
 from plausibly.core.selection import TOLD, Selection, of_largest
 from plausibly.core.tails import Noise, normal_scores
@@ -222,3 +222,15 @@ def test_a_number_of_items_to_show_is_a_positive_integer(k: Any) -> None:
 def test_a_level_may_be_as_close_to_one_as_floats_allow() -> None:
     estimates = make("OUE", epsilon=1, domain_size=5).simulate([9] * 5, SeededRandom(1)).estimate()
     assert np.isfinite(estimates.interval(1 - 2**-53)).all()
+
+
+def test_what_stands_out_of_a_list_stands_out_of_its_top() -> None:
+    scheme = make("OLH", epsilon=2, domain_size=50)
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize([7] * 3000 + [9] * 2000 + list(range(50)) * 20, rng=SeededRandom(3)))
+    made = tally.estimate()
+    told, best = set(made.items[made.stands_out]), made.top(10)
+    assert {7, 9} <= told == set(best.items[best.significant]) == set(best.items[best.stands_out])
+    assert len(told) < int((made.interval()[0] > 0).sum())
+    with pytest.raises(StateError, match="no variance"):
+        _ = made.postprocess("norm-sub").stands_out

@@ -205,6 +205,19 @@ class Estimates(Measured):
         """
         return None if self.selection is None else self.selection.told(self.values)
 
+    @property
+    def stands_out(self) -> npt.NDArray[np.bool_]:
+        """Mask of the items that can be told apart from noise, also if they were not selected.
+
+        The chance that any item without holders stands out is at most 5 %, over all items of the estimates, or over all
+        those from which they were selected. A plain interval that excludes 0 says less: of many items that nobody has,
+        one in 40 has one.
+        """
+        if self.selection is not None:
+            return self.selection.told(self.values)
+        self.known_variance()
+        return of_largest(self.values, self.unheld, np.arange(len(self))).told(self.values)
+
     def top(self, k: int = 10) -> Estimates:
         """The k largest estimates, largest first (ties in the order of the domain).
 

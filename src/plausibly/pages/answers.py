@@ -50,7 +50,8 @@ class Answer:
     files for programs have all items. ``significance`` is the level of a search that returned only significant strings.
     ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural. ``detectable`` is
     the smallest share of users with which the search finds a string, if it is known. ``asked`` are answers to questions
-    about an order; they are shown instead of single items.
+    about an order; they are shown instead of single items. ``marked``: files for programs say of all items whether they
+    stand out from noise, because somebody may sort them.
     """
 
     estimates: Estimates
@@ -62,6 +63,7 @@ class Answer:
     unit: str = "users"
     detectable: float | None = None
     asked: tuple[OrderedAnswer, ...] = ()
+    marked: bool = False
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
@@ -116,8 +118,8 @@ class Answer:
             "high": high,
             "share": made.fractions if made.n else None,
         }
-        if made.selection is not None:
-            columns["significant"] = made.significant
+        if made.selection is not None or (self.marked and made.variance is not None and made.n):
+            columns["significant"] = made.stands_out
         return columns if self.found is None else columns | {"p_value": self.found.p_values}
 
     def facts(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _KEPT = 16
 _MOST_FOUND = 1000
 _LEVEL = 0.05
 _FAKES = Fraction(1, 100)
-QUESTIONS = ("item", "ranges", "quantiles", "mean", "level", "postprocess")
+QUESTIONS = ("item", "top", "ranges", "quantiles", "mean", "level", "postprocess")
 SEARCHES = ("k", "level")
 
 
@@ -116,13 +116,15 @@ class Answers:
             for step in asked.get("postprocess", ()):
                 made = made.postprocess(step)
         questions = [name for name in ("ranges", "quantiles", "mean") if asked.get(name)]
+        if asked.get("top"):
+            made = made.top(_number("top", asked["top"][0], len(made)))
         if questions and (items is not None or not isinstance(made, OrderedEstimates)):
             raise ParameterError(f"{questions[0]}: expected all items of a domain that has an order, got others")
         told: tuple[OrderedAnswer, ...] = ()
         if isinstance(made, OrderedEstimates):
             with _as_asked():
                 told = tuple(_ordered(made, name, asked[name]) for name in questions)
-        return state, Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told)
+        return state, Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told, marked=True)
 
     def search(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
         """The most common strings of a collection whose scheme is for searches."""
@@ -133,9 +135,7 @@ class Answers:
             raise ParameterError(
                 f"expected a scheme for searches, got {state.collected.scheme.name}; ask for estimates"
             )
-        number = parsed_number(asked["k"][0]) if asked.get("k") else 10
-        if not isinstance(number, int) or not 1 <= number <= _MOST_FOUND:
-            raise ParameterError(f"k: expected 1 to {_MOST_FOUND:,}, got {shown(asked['k'][0])}")
+        number = _number("k", asked["k"][0], _MOST_FOUND) if asked.get("k") else 10
         options: dict[str, Any] = {"k": number}
         if "level" in state.tally.scheme.choices:
             options["level"] = _share("level", asked.get("level"), _LEVEL)
@@ -222,6 +222,13 @@ def _ordered(made: OrderedEstimates, question: str, texts: Sequence[str]) -> Ord
             raise ParameterError("quantiles: expected shares such as .25,.5,.75")
         return made.quantiles(shares)
     return made.mean_answer()
+
+
+def _number(name: str, text: str, most: int) -> int:
+    number = parsed_number(text)
+    if not isinstance(number, int) or not 1 <= number <= most:
+        raise ParameterError(f"{name}: expected 1 to {most:,}, got {shown(text)}")
+    return number
 
 
 def _share(name: str, texts: Sequence[str] | None, default: float) -> float:
