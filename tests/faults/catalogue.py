@@ -1410,7 +1410,7 @@ STATE = [
             sees=sees.format(what),
         )
         for what, where in (
-            ("batch", "core.codec:decode_reports"),
+            ("batch", "core.codec:batch_records"),
             ("state", "core.accumulator:Accumulator.from_bytes"),
         )
         for name, breaks, old, new, sees in (
@@ -1434,14 +1434,14 @@ STATE = [
     fault(
         "batch-left-over-bytes",
         "what follows the records is dropped silently",
-        Edit("core.codec:decode_reports", "len(view) != expected", "len(view) < expected - 10**9"),
+        Edit("core.codec:batch_records", "len(view) != expected", "len(view) < expected - 10**9"),
         by=detect.refusals,
         sees="a batch with another count is accepted",
     ),
     fault(
         "batch-ranges-unchecked",
         "forged records reach the fold",
-        Edit("core.codec:decode_reports", "scheme.accept(scheme.tag(records.copy()))", "scheme.tag(records.copy())"),
+        Edit("core.codec:decode_reports", "scheme.accept(", "("),
         by=detect.out_of_range,
         sees="DE: item out of range is accepted",
     ),
