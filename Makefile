@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test-fast test test-slow sanitize fuzz bench docs check format lock test-oldest wheels emulator clean
+.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format lock test-oldest wheels emulator clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -14,7 +14,7 @@ PEERS  := $(VENV)/peers
 TOOLS  := $(VENV)/wheels
 OLDEST := $(VENV)/oldest
 # The demo's extras. In a variable, because a comma would end an argument of $(call).
-SHOWN  := plots,files
+SHOWN  := plots,files,serve
 
 # Tests fix their seeds and share nothing, so the number of processes affects only the time.
 # The hash seed is fixed because all processes must collect the same tests in the same order. Bytecode is kept, whatever
@@ -43,6 +43,9 @@ help:  ## Show this list
 demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it: a histogram emerges from noise
 	@$(VENV)/bin/plausibly demo
 
+serve-demo: $(VENV)/.demo $(VENV)/.kernels  ## Run a collector with 100,000 made-up devices, and kill it once (half a minute)
+	@$(PY) examples/fleet.py
+
 test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
@@ -69,6 +72,7 @@ bench: $(VENV)/.dev $(VENV)/.kernels  ## Measure every oracle against its peers 
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half of the benchmark runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.ordered_speed $(if $(QUICK),--rounds 1) $(if $(KEEP),--output bench/results)
+	@$(PY) -m bench.collector $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.engines $(if $(QUICK),--reports 1e6 --rounds 1) $(if $(KEEP),--output bench/results)
 
 # From scratch each time: a cached page would not warn again.
@@ -154,7 +158,7 @@ $(VENV)/.python:
 
 # No build isolation: setuptools is already here, and a download less is one thing less that can fail.
 $(VENV)/.demo: pyproject.toml setup.py src/plausibly/version.py | $(VENV)/.python
-	$(say) 'installing plausibly, matplotlib and pyarrow'
+	$(say) 'installing plausibly, matplotlib, pyarrow and a web server'
 	$(call with-kernels,$(PIP) --no-build-isolation --editable '.[$(SHOWN)]')
 	@touch $@
 

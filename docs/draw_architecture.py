@@ -45,6 +45,7 @@ ABOUT = {
     "search": "layer 3",
     "postprocess": "layer 4",
     "core": "scheme, domain, tally, laws",
+    "client": "sending, with a ledger",
     "kernels": "hot loops, C and NumPy",
     "device": "the client: one file",
     "plugins": "finds other packages",

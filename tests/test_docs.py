@@ -31,6 +31,7 @@ def test_the_reference_has_every_public_name() -> None:
 
 
 PROMISED = (
+    "client",
     "demo",
     "device",
     "engines",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from plausibly.cli import app
 from plausibly.service.collector import opened
 from plausibly.service.inbox import Batch
 from plausibly.service.tokens import Scope, Tokens
+from serving import serving
 
 SCHEME = make("FLH", epsilon=1, domain=Labels(["cat", "dog"], other=True), hashes=10)
 
@@ -97,3 +100,68 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     ended = CliRunner().invoke(app, ["serve", "collector"])
     assert ended.exit_code == 1
     assert "pip install starlette uvicorn httptools" in ended.stderr
+
+
+def test_tokens_are_listed_without_their_text_and_a_revoked_one_is_refused(folder: Path) -> None:
+    made = [told("tokens", "create", "collector", "--scope", scope, "--name", scope) for scope in ("read", "admin")]
+    listed = told("tokens", "list", "collector")
+    assert listed == [{key: each[key] for key in ("id", "scope", "name")} for each in made]
+    shown = CliRunner().invoke(app, ["tokens", "list", "collector"]).stdout
+    assert [line.split() for line in shown.splitlines()[1:]] == [list(each.values()) for each in listed]
+    assert not any(each["token"] in shown for each in made)
+    tokens = Tokens(folder / "tokens.json")
+    assert tokens.scope(f"Bearer {made[0]['token']}") is Scope.READ
+    assert told("tokens", "revoke", "collector", "--id", made[0]["id"][:8]) == listed[:1]
+    assert tokens.scope(f"Bearer {made[0]['token']}") is None
+    assert tokens.scope(f"Bearer {made[1]['token']}") is Scope.ADMIN
+    for wrong in ("", "x"):
+        ended = CliRunner().invoke(app, ["tokens", "revoke", "collector", "--id", wrong])
+        assert ended.exit_code == 2
+        assert "--id: expected the beginning of one id, got" in " ".join(ended.stderr.split())
+    told("tokens", "revoke", "collector", "--id", made[1]["id"])
+    assert CliRunner().invoke(app, ["tokens", "list", "collector"]).stdout == "No tokens.\n"
+
+
+@pytest.mark.full
+def test_a_running_collector_is_administered_over_http(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(folder) as server:
+        at = ("--to", f"http://127.0.0.1:{server.port}/", "--token-file", "admin.token")
+        Path("admin.token").write_text(f"{server.tokens['admin']}\n", encoding="utf-8")
+        refused = CliRunner().invoke(app, ["collections", "list", "collector"])
+        assert refused.exit_code == 1
+        assert "plausibly collections … --to http://127.0.0.1:8080" in " ".join(refused.stderr.split())
+        (made,) = told("collections", "create", *at, "--name", "pets", "--scheme", "scheme.json")
+        assert told("collections", "list", *at) == [made]
+        assert (made["name"], made["reports"], made["closed"]) == ("pets", 0, False)
+        (closed,) = told("collections", "close", *at, "--id", made["id"][:12])
+        assert closed["closed"]
+        for role in ("read", "nobody's"):
+            monkeypatch.setenv("PLAUSIBLY_TOKEN", server.tokens.get(role, role))
+            ended = CliRunner().invoke(app, ["collections", "delete", *at[:2], "--id", made["id"]])
+            assert ended.exit_code == 1
+            assert "plausibly tokens create FOLDER --scope admin" in " ".join(ended.stderr.split())
+            assert server.tokens.get(role, role) not in ended.output
+        assert told("collections", "delete", *at, "--id", made["id"]) == [closed]
+        assert told("collections", "list", *at) == []
+
+
+def test_a_token_does_not_follow_a_redirection(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(307)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_address[1]}/stolen")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setenv("PLAUSIBLY_TOKEN", "plausibly_x")
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        ended = CliRunner().invoke(app, ["collections", "list", "--to", f"http://127.0.0.1:{server.server_address[1]}"])
+    assert ended.exit_code == 1
+    assert "307, an answer that is not the collector's" in " ".join(ended.stderr.split())
+    assert asked == ["/v1/collections"]

@@ -17,11 +17,13 @@ LONG = {"demo", "reproduce", "compare"}
 """Whose examples take longer than a test may; their own tests run smaller ones."""
 ENDLESS = {"serve"}
 """Whose example runs until it is stopped; tests/service runs it."""
+ONLINE = {"upload"}
+"""Whose example needs a collector that runs; tests/cli/test_upload.py runs one."""
 ORDER = (
     *("doctor", "sample", "plan", "show", "audit", "simulate", "privatize", "collect", "merge", "estimate", "search"),
     "changes",
-    *("tokens", "collections"),
-    *sorted(LONG | ENDLESS),
+    *("tokens", "collections", "backup"),
+    *sorted(LONG | ENDLESS | ONLINE),
 )
 MORE = """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
 plausibly collect more.parquet --out more.tally"""
@@ -74,7 +76,7 @@ def test_paragraphs_fill_the_lines_and_flags_have_no_type() -> None:
 @pytest.mark.slow
 def test_examples_run_as_they_stand(tmp_path: Path) -> None:
     for command in ORDER:
-        if command in LONG | ENDLESS:
+        if command in LONG | ENDLESS | ONLINE:
             continue
         lines = [*(MORE.splitlines() if command == "merge" else ()), example(command)]
         for line in lines:

@@ -32,6 +32,7 @@ SYNTAX = {
 SOURCE = Path(plausibly.__file__).parent
 PYTHON_ONLY = {
     "device.py": "its messages are for applications that import it",
+    "client/collector.py": "its messages are for applications that import it",
     "kernels": "a module that is built or imported wrongly",
     "experiments/loading.py": "about files of Python that the reader has written",
     "experiments/__init__.py": "a module's attributes",
@@ -347,9 +348,22 @@ collections create collector --name x --scheme scheme.json --opens now | --opens
 collections create collector --name x --scheme scheme.json --slot 3   | expected --series and --slot, got one of them
 collections list collector                                            | collector: there is no such folder
 collections close collector --id 1                                    | collector: there is no such folder
+collections list                                                      | expected the folder of a collector, or --to
+collections list collector --to http://127.0.0.1:1                    | expected the folder of a collector, or --to
+collections list --to http://127.0.0.1:1                              | expected --token-file, or a token in the
+collections list --to http://127.0.0.1:1 --token-file visits.csv      | expected one that plausibly tokens create
+collections list --to http://collector.example --token-file token     | --to: expected https, because the token would
+collections list --to collector.example --token-file token            | --to: expected an address such as http://127
+collections list --to https://a:b@c.example --token-file token        | --to: expected an address without a name
+collections list --to http://127.0.0.1:1 --token-file token           | no collector answers here
+tokens list collector                                                 | tokens.json: there is no such file
+tokens revoke collector --id 1                                        | tokens.json: there is no such file
+backup visits --out copy                                              | inbox.db: there is no such file
 tokens mke collector                                                  | unknown action 'mke'
 tokens create collector --scope write                                 | --scope: unknown 'write'
 tokens create visits                                                  | visits: File exists
+upload reports.parquet --to localhost:8080                            | --to: expected the address of a collection
+upload reports.parquet --to http://localhost/v1/collections/1         | with an ID of 64 hexadecimal digits
 compare NO                                                            | unknown scheme 'NO'
 compare OLH --column x                                                | --column needs --values FILE
 compare OLH --data nothing                                            | unknown data 'nothing'
@@ -422,6 +436,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, content in contents.items():
         Path(name).write_text(content, encoding="utf-8")
+    Path("token").write_text("plausibly_x\n", encoding="utf-8")
     return tmp_path
 
 

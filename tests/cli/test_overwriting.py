@@ -20,6 +20,7 @@ from plausibly.files import Key, write_reports, write_tally
 from plausibly.files.overwriting import refuse_inputs
 
 REQUESTS: dict[str, dict[str, Any]] = {
+    "backup": {"folder": "own.py"},
     "changes": {"before": "a.tally", "after": "b.tally", "items_file": "items.txt", "key_file": "key"},
     "collect": {"inputs": ["r.parquet"], "out": "new.tally", "scheme": "s.json", "key_file": "key", "simulated": True},
     "compare": {"schemes": ["OUE"], "values": "values.csv", "counts": "counts.csv"},
@@ -35,7 +36,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 """A request for each command that writes, with every option that names an input."""
 SUFFIXES = {"collect": ".tally", "merge": ".tally", "privatize": ".parquet", "tree": ".svg", "rows": ".jsonl"}
-FOLDERS = {"compare", "reproduce", "demo"}
+FOLDERS = {"backup", "compare", "reproduce", "demo"}
 """Commands that write to a folder, which they refuse to be a file."""
 
 

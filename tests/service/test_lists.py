@@ -12,7 +12,7 @@ from plausibly.service.collections import Collection
 from serving import new_key, place, serving
 
 RUNS, LIMIT = 200, 22
-"""With an error of 5 %, more than 22 of 200 collections have a false mark once in 2,000 runs of this test."""
+"""With an error of 5 %, more than 22 of 200 collections have a false mark once in 5,000 runs of this test."""
 SIZE, HELD, EACH = 400, 10, 150
 
 

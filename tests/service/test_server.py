@@ -24,6 +24,7 @@ import pytest
 import plausibly
 from plausibly import Ordered, Strings, encode_reports, make
 from plausibly.service.collections import Collection
+from plausibly.service.metrics import OUTCOMES
 from plausibly.service.routes import all_operations
 from serving import (
     HOST,
@@ -32,7 +33,6 @@ from serving import (
     Serving,
     expect_described,
     filed,
-    limit_files,
     new_key,
     place,
     question,
@@ -112,29 +112,6 @@ def test_every_refusal_has_its_status(server: Serving) -> None:
     early, late = question("early", opens=soon(hours=1)), question("late", closes=soon(seconds=-1))
     assert server.request("POST", f"{created(server, early)}/reports/{new_key()}", good).status == 409
     assert server.request("POST", f"{created(server, late)}/reports/{new_key()}", good).status == 410
-
-
-@pytest.mark.parametrize("bodies", [1500, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_fuzzed_bodies_are_counted_or_refused(server: Serving, bodies: int) -> None:
-    asked = Collection(name=f"fuzzed {bodies}", scheme=make("DE", epsilon=1, domain_size=200))
-    where, source = f"{created(server, asked)}/reports", random.Random(21)
-    whole = encode_reports(asked.scheme, asked.scheme.privatize([7] * 40))
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=30)
-    counted, statuses = 0, set()
-    for _ in range(bodies):
-        body = bytearray(source.choice([whole, whole[28:-4], source.randbytes(source.randrange(60))]))
-        for _ in range(source.randrange(3)):
-            at = source.randrange(len(body) + 1)
-            body[at : at + source.randrange(3)] = source.randbytes(source.randrange(3))
-        connection.request("POST", f"{where}/{new_key()}", bytes(body))
-        response = connection.getresponse()
-        response.read()
-        statuses.add(response.status)
-        if response.status == 201:
-            counted += 40 if body[:4] == whole[:4] else len(body)
-    connection.close()
-    assert statuses == {201, 400}
-    assert server.request("GET", f"{place(asked)}/estimates", role="read").json["reports"] == counted
 
 
 def test_bodies_have_a_limit_whether_their_length_is_said_or_not(server: Serving) -> None:
@@ -321,6 +298,8 @@ def test_operators_see_counters(server: Serving) -> None:
     server.send(asked, new_key(), range(5))
     text = server.request("GET", "/metrics").body.decode()
     assert int(re.findall(r"^plausibly_reports_total (\d+)$", text, re.MULTILINE)[0]) >= 5
+    assert set(re.findall(r'^plausibly_batches_total\{outcome="(\w+)"\} \d+$', text, re.MULTILINE)) == set(OUTCOMES)
+    assert int(re.findall(r"^plausibly_disk_free_bytes (\d+)$", text, re.MULTILINE)[0]) > 0
     assert server.request("GET", "/readyz").json == {"status": "ready"}
 
 
@@ -331,37 +310,67 @@ def test_nothing_about_a_sender_is_stored_logged_or_printed(tmp_path: Path) -> N
     folder, asked = tmp_path / "collector", question("unmistakable")
     canaries = {name: f"canary-{name.lower()}-7531" for name in ("User-Agent", "Cookie", "Referer", "Origin")}
     canaries |= {"X-Forwarded-For": "203.0.113.77", "Forwarded": "for=203.0.113.78", "X-Request-Id": "canary-request"}
-    key = new_key()
+    key, repeated = new_key(), new_key()
+    answers = []
     with serving(folder, source="127.0.0.77") as server:
         created(server, asked)
         body = records(asked, range(100))
         where = place(asked)
-        assert server.request("POST", f"{where}/reports/{key}", body, headers=canaries).status == 201
-        for method, path, content in (
-            ("POST", f"{where}/reports/{new_key()}", b"abc"),
-            ("POST", f"{where}/reports/canary-key", body),
-            ("GET", f"{where}/estimates?item=canary-item", None),
-            ("GET", f"{where}/estimates?canary-name=1", None),
-            ("PUT", f"{where}/canary-path", None),
-            ("GET", f"{where}/tally", None),
+        for status, method, path, content in (
+            (201, "POST", f"{where}/reports/{key}", body),
+            (201, "POST", f"{where}/reports/{repeated}", body),
+            (200, "POST", f"{where}/reports/{repeated}", body),
+            (400, "POST", f"{where}/reports/{new_key()}", b"canary-report"),
+            (400, "POST", f"{where}/reports/{new_key()}", b"PLB\x01canary-batch"),
+            (400, "POST", f"{where}/reports/canary-key", body),
+            (404, "POST", f"/v1/collections/canary-collection/reports/{key}", body),
+            (400, "GET", f"{where}/estimates?item=canary-item", None),
+            (400, "GET", f"{where}/estimates?level=canary-level", None),
+            (400, "GET", f"{where}/estimates?canary-name=1", None),
+            (404, "PUT", f"{where}/canary-path", None),
+            (403, "GET", f"{where}/tally", None),
+            (403, "POST", "/v1/collections", b"canary-document"),
+            (200, "GET", f"{where}/estimates?item=1", None),
+            (200, "GET", "/metrics", None),
+            (200, "GET", "/readyz", None),
         ):
-            assert server.request(method, path, content, "read", canaries).status >= 400
+            answer = server.request(method, path, content, "read", canaries)
+            assert answer.status == status, path
+            if "?" not in path:  # an analyst's own question may be quoted
+                answers.append(repr(answer).encode())
         with socket.create_connection((HOST, server.port), 5, source_address=("127.0.0.77", 0)) as connection:
             connection.sendall(b"canary-garbage\r\n\r\n")
-            connection.recv(1000)
-        secrets = [*canaries.values(), "canary-", "127.0.0.77", server.tokens["read"], server.tokens["admin"]]
-        hidden = [secret.encode() for secret in secrets] + [socket.inet_aton("127.0.0.77")]
-        everything = stored_and_logged(folder, server)
-        assert b"unmistakable" in everything, "the search would find something"
-        assert [secret for secret in hidden if secret in everything] == []
-        assert bytes.fromhex(key) in everything, "an open collection knows its keys"
-        server.request("POST", f"{where}/close", role="admin")
+            answers.append(connection.recv(1000))
+        with socket.create_connection((HOST, server.port), 5, source_address=("127.0.0.77", 0)) as connection:
+            connection.sendall(f"POST {where}/reports/{key} HTTP/1.1\r\nX-Canary: canary-half\r\n".encode())
+        tokens = [server.tokens["read"], server.tokens["admin"]]
+        hidden = [secret.encode() for secret in (*canaries.values(), "canary-", "127.0.0.77", *tokens)]
+        told = [secret for secret in hidden if any(secret in answer for answer in answers)]
+        assert told == [], "answers do not repeat what was sent, either"
+        hidden.append(socket.inet_aton("127.0.0.77"))
+
+        def found() -> list[bytes]:
+            everything = stored_and_logged(folder, server)
+            return [secret for secret in hidden if secret in everything]
+
+        names = {path.name for path in folder.rglob("*")}
+        assert {"inbox.db", "inbox.db-wal", "inbox.db-shm", "tokens.json", "lock"} <= names
+        assert b"unmistakable" in stored_and_logged(folder, server), "the search would find something"
+        assert found() == []
+        assert bytes.fromhex(key) in stored_and_logged(folder, server), "an open collection knows its keys"
+        server.request("POST", f"{where}/close", role="admin", headers=canaries)
+        names = {path.name for path in folder.rglob("*")}
+        assert "collected.tally" in names
+        assert any(name.endswith(".parquet") for name in names)
+        assert found() == []
         assert bytes.fromhex(key) not in stored_and_logged(folder, server), "a closed one does not"
-        server.request("DELETE", where, role="admin")
+        server.request("DELETE", where, role="admin", headers=canaries)
         assert b"unmistakable" not in stored_and_logged(folder, server)
         assert server.terminate() == 0
+        assert found() == []
         log = server.logged()
         assert not re.search(r"\d\d:\d\d|20\d\d-\d\d", log), "no time"
+        assert key not in log
 
 
 def stored_and_logged(folder: Path, server: Serving) -> bytes:
@@ -389,53 +398,23 @@ def test_a_second_collector_on_the_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_storm_of_retries_across_a_restart_counts_each_once(tmp_path: Path) -> None:
     folder, asked = tmp_path / "collector", question()
-    batches = {new_key(): range(10 * number, 10 * number + 10) for number in range(60)}
-    with serving(folder, "--every", "0.2") as server:
-        created(server, asked)
-        with ThreadPoolExecutor(8) as pool:
-            statuses = list(pool.map(lambda each: server.send(asked, *each), [*batches.items()] * 2))
-        assert (statuses.count(201), statuses.count(200)) == (60, 60)
-        assert server.terminate() == 0
+    batches = {new_key(): range(10 * number, 10 * number + 10) for number in range(300)}
+    posts = [*batches.items()] * 2
+    random.Random(21).shuffle(posts)
+    statuses: list[int] = []
+    for half in (posts[:300], posts[300:]):
+        with serving(folder, "--every", "0.2") as server:
+            if not statuses:
+                created(server, asked)
+            with ThreadPoolExecutor(8) as pool:
+                statuses += pool.map(lambda each, server=server: server.send(asked, *each), half)  # type: ignore[misc]
+            assert server.terminate() == 0
+    assert {key for key, _ in posts[:300]} & {key for key, _ in posts[300:]}, "some are repeated after the restart"
+    assert (statuses.count(201), statuses.count(200)) == (300, 300)
     with serving(folder) as server:
-        assert {server.send(asked, key, values) for key, values in batches.items()} == {200}
         server.request("POST", f"{place(asked)}/close", role="admin")
-    assert filed(folder, asked) == list(range(600))
-
-
-def test_slow_senders_are_closed_and_others_are_served(tmp_path: Path) -> None:
-    asked = question()
-    with serving(tmp_path / "collector", "--patience", "3") as server:
-        created(server, asked)
-        head = f"POST {place(asked)}/reports/{new_key()} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n".encode()
-        slow = [socket.create_connection((HOST, server.port), 10) for _ in range(60)]
-        for number, connection in enumerate(slow):
-            connection.sendall([b"", head, head + b"\r\nabc"][number % 3])
-        begun = time.monotonic()
-        assert server.send(asked, new_key(), range(5)) == 201
-        assert time.monotonic() - begun < 3, "nobody waits for them"
-        for number, connection in enumerate(slow):
-            if number % 3:
-                drip(connection)
-        for connection in slow:
-            assert ended(connection)
-            connection.close()
-        assert 2.5 < time.monotonic() - begun < 15
         assert server.terminate() == 0
-        assert "Traceback" not in server.logged()
-
-
-def drip(connection: socket.socket) -> None:
-    try:
-        connection.sendall(b"x")
-    except OSError:
-        return
-
-
-def ended(connection: socket.socket) -> bool:
-    try:
-        return connection.recv(1000) == b""
-    except ConnectionResetError:
-        return True
+    assert filed(folder, asked) == list(range(3000))
 
 
 def test_sigterm_answers_what_has_arrived_and_does_not_wait_for_the_rest(tmp_path: Path) -> None:
@@ -457,24 +436,6 @@ def test_sigterm_answers_what_has_arrived_and_does_not_wait_for_the_rest(tmp_pat
         assert "stopped; everything that was acknowledged is stored" in server.logged()
     with serving(folder) as server:
         assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 5
-
-
-def test_a_full_disk_is_507_and_the_collector_recovers_by_itself(tmp_path: Path) -> None:
-    folder, asked = tmp_path / "collector", question()
-    with serving(folder) as server:
-        created(server, asked)
-        assert server.send(asked, new_key(), range(100)) == 201
-        limit_files(server.process.pid, max(path.stat().st_size for path in folder.iterdir() if path.is_file()))
-        lost = new_key()
-        assert server.send(asked, lost, range(100, 2100)) == 507
-        assert server.request("GET", "/healthz").status == 200
-        assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 100
-        limit_files(server.process.pid, 1 << 30)
-        assert server.send(asked, lost, range(100, 2100)) == 201
-        assert server.send(asked, lost, range(100, 2100)) == 200
-        server.request("POST", f"{place(asked)}/close", role="admin")
-        assert server.terminate() == 0
-    assert filed(folder, asked) == list(range(2100))
 
 
 def test_a_damaged_file_is_named_in_the_log_and_reports_are_still_accepted(tmp_path: Path) -> None:

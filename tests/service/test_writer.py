@@ -10,7 +10,7 @@ import pytest
 from plausibly import encode_reports, make
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Inbox, Outcome
-from plausibly.service.writer import Arrival, Replies, Writer
+from plausibly.service.writer import BUSY, Arrival, Replies, Writer
 from serving import question, records
 
 
@@ -87,6 +87,7 @@ def test_too_many_or_too_large_batches_are_sent_away(inbox: Inbox) -> None:
     assert [small.submit(arrival(key, body)) for key in range(3)] == [True, True, False]
     small.stop()
     assert not small.submit(arrival(9, b""))
+    assert [each.counts.batches[BUSY] for each in (few, small)] == [1, 2]
 
 
 def test_jobs_run_on_the_writers_thread_and_their_errors_come_back(inbox: Inbox) -> None:

@@ -1,8 +1,10 @@
-"""plausibly collections: create, list, close and delete the collections of a collector that is not running."""
+"""plausibly collections: create, list, close and delete the collections of a collector, stopped or running."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.markup import escape
@@ -10,11 +12,13 @@ from rich.table import Table
 
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest, plural, shown
+from ..service.administration import Administration, There, in_folder
 from ..service.collections import Collection, parsed_time, with_fresh_hashes
-from ..service.collector import Collector, opened, summary
 from .common import echo_json, exit_on_error, messages, print_table, results
 from .naming import scheme_of
 from .options.collections import CollectionsOptions
+
+_ACTIONS = ("create", "list", "close", "delete")
 
 
 def collections(request: CollectionsOptions) -> None:
@@ -23,19 +27,51 @@ def collections(request: CollectionsOptions) -> None:
     with exit_on_error(console, request):
         if request.action not in _ACTIONS:
             raise ParameterError(f"unknown action {shown(request.action)}; {nearest(request.action, _ACTIONS)}")
+        if (request.folder is None) == (request.to is None):
+            raise ParameterError("expected the folder of a collector, or --to with the address of a running one")
         made = _collection(request) if request.action == "create" else None
-        if made is None and not request.folder.is_dir():
-            raise StateError(f"{request.folder}: there is no such folder; make a collection with create")
         for words in () if made is None else made.warnings:
             console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
-        with opened(request.folder) as collector:
-            if made is not None:
-                collector.create(made)
-            told = _ACTIONS[request.action](collector, request, made)
+        with _administration(request) as collector:
+            told = _done(collector, request, made)
     if request.as_json:
         echo_json(told)
     else:
         _print(request.action, told)
+
+
+@contextmanager
+def _administration(request: CollectionsOptions) -> Iterator[Administration]:
+    if request.folder is None:
+        yield There(str(request.to), _token(request))
+        return
+    if request.action != "create" and not request.folder.is_dir():
+        raise StateError(f"{request.folder}: there is no such folder; make a collection with create")
+    with in_folder(request.folder) as collector:
+        yield collector
+
+
+def _token(request: CollectionsOptions) -> str:
+    # Never from the command line, which all users of a machine can read.
+    if request.token_file is not None:
+        return request.token_file.read_text(encoding="utf-8", errors="replace").strip()
+    if (found := os.environ.get("PLAUSIBLY_TOKEN")) is None:
+        raise ParameterError("expected --token-file, or a token in the environment variable PLAUSIBLY_TOKEN")
+    return found
+
+
+def _done(collector: Administration, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
+    if made is not None:
+        collector.create(made)
+    before = collector.listed()
+    if request.action == "list":
+        return before
+    identity = _named(before, request.id) if made is None else made.id
+    if request.action == "close":
+        collector.close(identity)
+    if request.action == "delete":
+        collector.delete(identity)
+    return [each for each in (before if request.action == "delete" else collector.listed()) if each["id"] == identity]
 
 
 def _collection(request: CollectionsOptions) -> Collection:
@@ -55,45 +91,10 @@ def _collection(request: CollectionsOptions) -> Collection:
     )
 
 
-def _created(collector: Collector, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
-    return [] if made is None else _told(collector, made.id)
-
-
-def _listed(collector: Collector, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
-    return [summary(account) for account in collector.accounts()]
-
-
-def _closed(collector: Collector, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
-    identity = _named(collector, request.id)
-    collector.close(identity)
-    return _told(collector, identity)
-
-
-def _deleted(collector: Collector, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
-    identity = _named(collector, request.id)
-    told = _told(collector, identity)
-    collector.delete(identity)
-    return told
-
-
-_ACTIONS: Mapping[str, Callable[[Collector, CollectionsOptions, Collection | None], list[dict[str, Any]]]] = {
-    "create": _created,
-    "list": _listed,
-    "close": _closed,
-    "delete": _deleted,
-}
-
-
-def _told(collector: Collector, identity: str) -> list[dict[str, Any]]:
-    account = collector.account(identity)
-    return [] if account is None else [summary(account)]
-
-
-def _named(collector: Collector, beginning: str | None) -> str:
+def _named(listed: list[dict[str, Any]], beginning: str | None) -> str:
     if not beginning:
         raise ParameterError("expected --id with the id of a collection; list shows all of them")
-    found = [account.collection.id for account in collector.accounts()]
-    matching = [identity for identity in found if identity.startswith(beginning.lower())]
+    matching: list[str] = [each["id"] for each in listed if each["id"].startswith(beginning.lower())]
     if len(matching) != 1:
         raise ParameterError(f"--id: expected the beginning of one id, got {plural(len(matching), 'collection')}")
     return matching[0]

@@ -33,9 +33,14 @@ SUMMARIES = {
     "Run a collector": {
         "serve": "Run a collector: devices send reports over HTTP, analysts read estimates with a token.",
         "collections": (
-            "Create, list, close or delete the collections in the folder of a collector that is not running."
+            "Create, list, close or delete the collections of a collector: in its folder, or over HTTP while it runs."
         ),
-        "tokens": "Create a token for analysts (--scope read) or administrators (--scope admin) of a collector.",
+        "upload": "Send files of reports to a collection of a collector, over HTTP.",
+        "tokens": (
+            "Create, list or revoke tokens for analysts (--scope read) or administrators (--scope admin) "
+            "of a collector."
+        ),
+        "backup": "Copy the folder of a collector at one moment, while it runs or not.",
     },
     "Learn": {
         "estimate": "Estimate how many users have each item, with confidence intervals.",

@@ -100,7 +100,8 @@ class Folder:
                 hold(descriptor)
             except BlockingIOError:
                 raise StateError(
-                    f"{self.path}: another process is using this folder; stop that collector, or ask it over HTTP"
+                    f"{self.path}: another process is using this folder; stop that collector, or administer it "
+                    "while it runs: plausibly collections … --to http://127.0.0.1:8080"
                 ) from None
             yield
         finally:

@@ -38,6 +38,10 @@ _SEAL = struct.Struct("<6q")
 _ROW = struct.Struct("<qq")
 _ODD = 0x9E3779B97F4A7C15
 _AT_ONCE = 1 << 16
+_ASKED = 500
+"""Number of keys in one query; SQLite may be compiled to take no more than 999 parameters."""
+_LOG_PAGES = 4000
+"""Pages of the write-ahead log that are moved to the database at once: random keys change the same pages again."""
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _BUSY = 10.0
 """Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
@@ -132,11 +136,11 @@ class Inbox:
         if account is None or account.closed:
             return [Outcome.UNKNOWN if account is None else Outcome.CLOSED] * len(batches)
         room = (account.collection.cap or 1 << 62) - account.received
+        known = self._known(connection, account, [batch.key for batch in batches])
         added: dict[bytes, Batch] = {}
         outcomes = []
         for batch in batches:
-            known = "SELECT 1 FROM keys WHERE collection = ? AND key = ?"
-            if batch.key in added or connection.execute(known, (account.number, batch.key)).fetchone():
+            if batch.key in known or batch.key in added:
                 outcomes.append(Outcome.REPEATED)
             elif batch.count > room:
                 outcomes.append(Outcome.CAPPED)
@@ -147,6 +151,17 @@ class Inbox:
         if added:
             self._insert(connection, account, added)
         return outcomes
+
+    def _known(self, connection: sqlite3.Connection, account: Account, keys: Sequence[bytes]) -> set[bytes]:
+        found: set[bytes] = set()
+        for at in range(0, len(keys), _ASKED):
+            asked = keys[at : at + _ASKED]
+            places = ", ".join("?" * len(asked))
+            rows = connection.execute(
+                f"SELECT key FROM keys WHERE collection = ? AND key IN ({places})", (account.number, *asked)
+            )
+            found.update(key for (key,) in rows)
+        return found
 
     def _insert(self, connection: sqlite3.Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
         keys = sorted(added)
@@ -219,6 +234,7 @@ class Inbox:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         connection.execute("PRAGMA secure_delete = ON")
         return connection
 

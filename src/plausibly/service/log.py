@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 
 from ..core.errors import PlausiblyError
 
@@ -29,15 +30,23 @@ def log_to_stderr(*, lines: bool) -> None:
     """Write the log to standard error: for people, or as a line of JSON for each message."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines() if lines else _Words())
-    for name, level in (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING)):
+    loggers = (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING), ("asyncio", logging.WARNING))
+    for name, level in loggers:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
+    threading.excepthook = _thread_ended
+
+
+def _thread_ended(hook: threading.ExceptHookArgs) -> None:
+    if hook.exc_value is not None:
+        fault(hook.exc_value, "a thread ended")
 
 
 class _Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        said = {"level": record.levelname.lower(), "message": record.getMessage().strip()}
+        # The further lines of asyncio describe its objects, and a socket is described by the sender's address.
+        said = {"level": record.levelname.lower(), "message": record.getMessage().strip().partition("\n")[0]}
         if record.exc_info and record.exc_info[0] is not None:
             said["exception"] = record.exc_info[0].__name__
         return json.dumps(said, ensure_ascii=False)

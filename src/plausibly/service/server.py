@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
+import gc
 import signal
 import socket
 from collections.abc import Iterator
@@ -21,12 +21,15 @@ from ..core.words import Setting, Words
 from .api import application
 from .collector import opened
 from .log import log_to_stderr, note
+from .loopback import is_loopback
 
 REQUEST_SECONDS = 10.0
 """Time within which a request must arrive, from its first byte or the beginning of the connection."""
 _DRAIN_SECONDS = 3
 _IDLE_SECONDS = 5
 _BACKLOG = 2048
+_YOUNG = 50_000
+"""New objects until Python looks for cycles among them; requests that wait for a commit would be looked at in vain."""
 
 
 class Timely(HttpToolsProtocol):
@@ -109,16 +112,10 @@ def serve(
         found = listening.getsockname()
         shown_host = f"[{found[0]}]" if ":" in found[0] else found[0]
         note(f"listening on http://{shown_host}:{found[1]}")
+        gc.freeze()
+        gc.set_threshold(_YOUNG)
         _Server(config).run(sockets=[listening])
     note("stopped; everything that was acknowledged is stored")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a server on this host can be reached from this machine alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _expect_host(host: str, behind_proxy: bool) -> None:

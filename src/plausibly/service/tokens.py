@@ -17,11 +17,13 @@ from typing import Any
 
 from ..core.atomic import replacing
 from ..core.errors import ParameterError, StateError
-from ..core.wording import nearest, shown
+from ..core.wording import nearest, plural, shown
 from ..core.words import Setting, Words
 
 _PREFIX, _BYTES = "plausibly_", 32
 _LONGEST = 200
+_SHOWN = 12
+"""Number of digits of a digest that people see."""
 
 
 class Scope(Enum):
@@ -48,10 +50,30 @@ def scope_named(name: str) -> Scope:
 def create_token(path: Path, scope: Scope, name: str = "") -> str:
     """A new token, whose digest is added to the file; the token itself is not stored anywhere."""
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
-    listed = [*_listed(path), {"scope": scope.value, "sha256": _digest(token), "name": name}]
-    with replacing(path, private=True) as unfinished:
-        unfinished.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    _write(path, [*_listed(path), {"scope": scope.value, "sha256": _digest(token), "name": name}])
     return token
+
+
+def token_id(token: str) -> str:
+    """The beginning of a token's digest, by which people name it."""
+    return _digest(token)[:_SHOWN]
+
+
+def listed_tokens(path: Path) -> list[dict[str, str]]:
+    """The id, scope and name of each token of the file, in the order in which they were created."""
+    return [_told(each) for each in _listed(path)]
+
+
+def revoke_token(path: Path, beginning: str) -> dict[str, str]:
+    """Remove the token whose digest begins like this from the file; its id, scope and name."""
+    listed = _listed(path)
+    matching = [each for each in listed if each["sha256"].startswith(beginning.lower())]
+    if not beginning or len(matching) != 1:
+        found = plural(len(matching), "token")
+        expected = f": expected the beginning of one id, got {found}; plausibly tokens list shows all of them"
+        raise ParameterError(Words(Setting("id"), expected))
+    _write(path, [each for each in listed if each not in matching])
+    return _told(matching[0])
 
 
 @dataclass
@@ -101,6 +123,15 @@ def _listed(path: Path) -> list[dict[str, Any]]:
     except (ValueError, TypeError):
         raise StateError(f"{path}: damaged; move it away, and create new tokens with plausibly tokens create") from None
     return list(listed)
+
+
+def _write(path: Path, listed: list[dict[str, Any]]) -> None:
+    with replacing(path, private=True) as unfinished:
+        unfinished.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+
+
+def _told(listed: dict[str, Any]) -> dict[str, str]:
+    return {"id": listed["sha256"][:_SHOWN], "scope": listed["scope"], "name": listed["name"]}
 
 
 def _digest(token: str) -> str:

@@ -24,6 +24,9 @@ MOST_WAITING = 1 << 13
 MOST_BYTES = 1 << 26
 """The most bytes that wait for the writer; they are in memory."""
 
+BUSY = "busy"
+"""The outcome of a batch for which there was no room, in the counters."""
+
 _Result = TypeVar("_Result")
 
 
@@ -115,6 +118,7 @@ class Writer:
         with self._changed:
             full = len(self._arrived) >= self._most_waiting or self._bytes + len(arrival.body) > self._most_bytes
             if full or self._stopping:
+                self.counts.batches[BUSY] += 1
                 return False
             self._arrived.append(arrival)
             self._bytes += len(arrival.body)
@@ -186,11 +190,12 @@ class Writer:
 def check(arrived: Sequence[Arrival], places: Sequence[int]) -> Iterable[tuple[int, Batch | Reply]]:
     """Batches of one collection, checked together; one by one only if one of them is wrong."""
     scheme = arrived[0].collection.scheme
+    size = scheme.report_dtype.itemsize
     framed: list[tuple[int, Batch]] = []
     for place, arrival in zip(places, arrived, strict=True):
         try:
-            records = _records(scheme, arrival.body)
-            framed.append((place, Batch(arrival.key, records, len(records) // scheme.report_dtype.itemsize)))
+            records = _records(scheme, size, arrival.body)
+            framed.append((place, Batch(arrival.key, records, len(records) // size)))
         except ReportError as error:
             yield place, _refused(error)
     try:
@@ -209,11 +214,11 @@ def _accept(scheme: Scheme, parts: Sequence[bytes | memoryview]) -> None:
     scheme.accept(np.frombuffer(b"".join(parts), dtype=scheme.report_dtype))
 
 
-def _records(scheme: Scheme, body: bytes) -> bytes | memoryview:
+def _records(scheme: Scheme, size: int, body: bytes) -> bytes | memoryview:
     if is_batch(body):
         records: bytes | memoryview = batch_records(scheme, body)
     else:
-        records, size = body, scheme.report_dtype.itemsize
+        records = body
         if len(body) % size:
             raise ReportError(f"expected a batch, or records of {size} bytes each, got {len(body):,} bytes")
     if not len(records):

@@ -13,18 +13,22 @@ from .common import Json, Names
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionsOptions:
-    """Create, list, close or delete the collections in the folder of a collector that is not running.
+    """Create, list, close or delete the collections of a collector: in its folder, or over HTTP while it runs.
 
     A collection is a question to a crowd: a scheme, from when to when, and how many reports. It cannot be changed, and
     its id is the SHA-256 of its document. The scheme gets a fresh hash seed, except in a series, which has one scheme
     for all its collections. Closing accepts no more reports. Deleting removes the reports, too. A running collector
-    does the same over HTTP, for administrators.
+    wants the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN.
 
     Example: plausibly collections create collector --name visits --scheme scheme.json --minimum 1000
     """
 
     action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list, close or delete.")]
-    folder: Annotated[Path, typer.Argument(help="The folder of the collector.")]
+    folder: Annotated[Path | None, typer.Argument(help="The folder of a collector that is not running.")] = None
+    to: Annotated[str | None, typer.Option(help="The address of a running collector, instead of a folder.")] = None
+    token_file: Annotated[
+        Path | None, typer.Option(help="--to: a file with the token. Default: PLAUSIBLY_TOKEN."), Names.INPUT
+    ] = None
     name: Annotated[str | None, typer.Option(help="create: a name for people.")] = None
     scheme: Annotated[
         str | None,

@@ -13,16 +13,17 @@ from .common import Json
 
 @dataclass(frozen=True, kw_only=True)
 class TokensOptions:
-    """Create a token for analysts (--scope read) or administrators (--scope admin) of a collector.
+    """Create, list or revoke tokens for analysts (--scope read) or administrators (--scope admin) of a collector.
 
-    The token is printed once; the folder keeps only its digest. A running collector accepts it at once. To revoke
-    tokens, remove their lines from tokens.json in the folder.
+    A token is printed once; the folder keeps only its digest, whose first digits are the id of the token. A running
+    collector follows at once. To replace a token, create another one, hand it out, and revoke the old one.
 
     Example: plausibly tokens create collector --scope read --name dashboard
     """
 
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="create.")]
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list or revoke.")]
     folder: Annotated[Path, typer.Argument(help="The folder of the collector.")]
-    scope: Annotated[str, typer.Option(help="What the token allows: read, or admin, which includes read.")] = "read"
-    name: Annotated[str, typer.Option(help="A name to recognise the token by in tokens.json.")] = ""
+    scope: Annotated[str, typer.Option(help="create: read, or admin, which includes read.")] = "read"
+    name: Annotated[str, typer.Option(help="create: a name to recognise the token by.")] = ""
+    id: Annotated[str, typer.Option(help="revoke: the id of the token, or its beginning.")] = ""
     as_json: Json = False

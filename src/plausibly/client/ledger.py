@@ -1,0 +1,186 @@
+"""The ledger of a device: how much epsilon each question has cost, and records that wait for an acknowledgement.
+
+A text file of two lines: the SHA-256 of the second line, and JSON. It is replaced whole, under a lock, and is on the
+disk before anything is sent. A damaged ledger is refused: starting afresh would spend everything again. It has no
+value, address or time; a record that waits is randomized already, and is removed once it is acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from . import locking
+from .errors import LedgerError
+from .sending import Outcome
+
+VERSION = 1
+_STATES = {outcome.value for outcome in Outcome if outcome.final} | {Outcome.KEPT.value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A report in the ledger. Its epsilon is spent, whatever became of it: the server may have seen the record."""
+
+    collection: str
+    series: str | None
+    fingerprint: str
+    epsilon: Fraction
+    outcome: Outcome = Outcome.KEPT
+    server: str = ""
+    record: bytes = b""
+    key: bytes = b""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the record still has to be acknowledged."""
+        return self.outcome is Outcome.KEPT
+
+    def settled(self, outcome: Outcome) -> Entry:
+        """The entry with a final outcome, without record and key."""
+        return replace(self, outcome=outcome, server="", record=b"", key=b"")
+
+    def facts(self) -> dict[str, Any]:
+        """The entry in plain data, without record and key."""
+        named = {} if self.series is None else {"series": self.series}
+        return {
+            "collection": self.collection,
+            **named,
+            "fingerprint": self.fingerprint,
+            "epsilon": str(self.epsilon),
+            "outcome": self.outcome.value,
+        }
+
+
+@dataclass
+class Account:
+    """A question in the ledger: the scheme that is pinned for it, and its reports."""
+
+    fingerprint: str = ""
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def spent(self) -> Fraction:
+        """The total epsilon of all reports to this question."""
+        return sum((entry.epsilon for entry in self.entries), Fraction(0))
+
+    def settle(self, key: bytes, outcome: Outcome) -> None:
+        """Note the outcome of the record under a key, unless another process has noted one."""
+        self.entries = [entry.settled(outcome) if entry.waits and entry.key == key else entry for entry in self.entries]
+
+
+class Ledger:
+    """The ledger in a file, shared between processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def account(self, question: str) -> Account:
+        """The account of a question as the ledger has it now."""
+        with self._locked() as accounts:
+            return accounts.get(question, Account())
+
+    @contextmanager
+    def changing(self, question: str) -> Iterator[Account]:
+        """The account of a question, to be changed. The ledger is on the disk when the block ends without an error."""
+        with self._locked() as accounts:
+            account = accounts.setdefault(question, Account())
+            before = _written(accounts)
+            yield account
+            after = _written(accounts)
+            if after != before:
+                locking.replace(self.path, after)
+
+    @contextmanager
+    def _locked(self) -> Iterator[dict[str, Account]]:
+        try:
+            with locking.locked(self.path):
+                yield self._read()
+        except TimeoutError:
+            raise LedgerError(f"{self.path}: another process has locked the ledger; end that process") from None
+        except OSError as error:
+            raise LedgerError(f"{self.path}: the ledger cannot be used, so nothing is sent: {error.strerror}") from None
+
+    def _read(self) -> dict[str, Account]:
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return {}
+        try:
+            digest, text, nothing = content.split(b"\n")
+            if digest != sha256(text).hexdigest().encode() or nothing:
+                raise ValueError("the digest does not fit")
+            given = json.loads(text)
+            if given["version"] != VERSION:
+                raise LedgerError(
+                    f"{self.path}: expected version {VERSION} of a ledger, got another; update this client"
+                )
+            return {question: _account(each) for question, each in given["questions"].items()}
+        except LedgerError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
+            raise LedgerError(
+                f"{self.path}: expected the ledger of a device, got a damaged file; nothing is sent, because the "
+                "epsilon that was spent is unknown. Restore the newest copy; remove the file only if this device "
+                "may spend everything again"
+            ) from None
+
+
+def default_path() -> Path:
+    """The ledger of this user: in ``XDG_STATE_HOME``, on Windows in ``LOCALAPPDATA``."""
+    given = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    folder = (Path(given) if given else Path.home() / ".local" / "state") / "plausibly"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerError(f"{folder}: {error.strerror}; name a ledger elsewhere") from None
+    return folder / "ledger"
+
+
+def _written(accounts: dict[str, Account]) -> bytes:
+    questions = {
+        question: {"fingerprint": account.fingerprint, "reports": [_row(entry) for entry in account.entries]}
+        for question, account in accounts.items()
+        if account.entries
+    }
+    text = json.dumps({"version": VERSION, "questions": questions}, sort_keys=True).encode()
+    return sha256(text).hexdigest().encode() + b"\n" + text + b"\n"
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    waiting = {"server": entry.server, "record": entry.record.hex(), "key": entry.key.hex()} if entry.waits else {}
+    return entry.facts() | waiting
+
+
+def _account(given: dict[str, Any]) -> Account:
+    return Account(_text(given["fingerprint"]), [_entry(row) for row in given["reports"]])
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    epsilon = Fraction(_text(row["epsilon"]))
+    if epsilon <= 0 or row["outcome"] not in _STATES:
+        raise ValueError("not an entry")
+    entry = Entry(
+        collection=_text(row["collection"]),
+        series=None if "series" not in row else _text(row["series"]),
+        fingerprint=_text(row["fingerprint"]),
+        epsilon=epsilon,
+        outcome=Outcome(row["outcome"]),
+    )
+    if not entry.waits:
+        return entry
+    record, key = bytes.fromhex(row["record"]), bytes.fromhex(row["key"])
+    return replace(entry, server=_text(row["server"]), record=record, key=key)
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise TypeError("not a text")
+    return given

@@ -1,0 +1,70 @@
+"""Backups: a copy of a collector's folder at one moment, made while it runs, and ready to be served."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from ..core.errors import StateError
+from ..engines.collecting import collect
+from ..files.tallies import Collected
+from .collector import opened
+from .folder import Folder
+from .inbox import Account
+
+
+def backup(path: Path, out: Path) -> list[Account]:
+    """Copy the folder of a collector into a new one; the accounts of its collections at the moment of the copy.
+
+    The inbox is copied first, at one moment. Report files never change, so all those that this inbox knows can be
+    copied after it. Opening the copy checks it.
+    """
+    folder, copy = Folder(path), Folder(out)
+    if not folder.inbox.is_file():
+        raise StateError(f"{folder.inbox}: there is no such file; expected the folder of a collector")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise StateError(f"{out}: expected a new folder for the copy, got one that has files; choose another")
+    copy.make()
+    try:
+        with closing(sqlite3.connect(folder.inbox)) as source, closing(sqlite3.connect(copy.inbox)) as target:
+            source.backup(target)
+    except sqlite3.Error as error:
+        raise StateError(f"{folder.inbox}: {error}; no backup was made") from None
+    copy.inbox.chmod(0o600)
+    with opened(out) as collector:
+        accounts = collector.accounts()
+        for account in accounts:
+            _copy_files(folder, copy, account)
+    if folder.tokens.exists():
+        _copy(folder.tokens, copy.tokens)
+    os.sync()
+    return accounts
+
+
+def _copy_files(folder: Folder, copy: Folder, account: Account) -> None:
+    identity, tally = account.collection.id, copy.tally(account.collection.id)
+    if not account.filed:
+        return
+    copy.prepare(identity)
+    try:
+        for number, path in folder.report_files(identity).items():
+            if number <= account.rolled:
+                _copy(path, copy.report_file(identity, number))
+        _copy(folder.tally(identity), tally)
+    except FileNotFoundError as error:
+        raise StateError(f"{error.filename}: missing, or deleted just now; remove the copy, and try again") from None
+    # A roll during the backup makes a newer tally.
+    if len(Collected.read(tally)) != account.filed:
+        tally.unlink()
+        found = collect(list(copy.report_files(identity).values()), tally, scheme=account.collection.scheme)
+        if len(found.tally) != account.filed:
+            where, count = folder.reports(identity), len(found.tally)
+            raise StateError(f"{where}: expected {account.filed:,} reports, got {count:,}; a report file is missing")
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+    target.chmod(0o600)

@@ -1,0 +1,284 @@
+"""A real collector under attack: slow senders, generated requests, fuzzed bodies, a full disk."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import re
+import resource
+import selectors
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from plausibly import encode_reports, make
+from plausibly.service.collections import Collection
+from plausibly.service.openapi import openapi
+from serving import HOST, Answer, Serving, expect_described, filed, limit_files, new_key, place, question, serving
+
+pytestmark = pytest.mark.full
+
+
+def created(server: Serving, collection: Collection) -> str:
+    assert server.request("POST", "/v1/collections", collection.document, "admin").status == 201
+    return place(collection)
+
+
+# --- slow senders --------------------------------------------------------------------------------------------------
+
+SIEGE = (("half header", 300), ("half body", 300), ("silent", 100))
+
+
+@contextmanager
+def siege(server: Serving, where: str) -> Iterator[dict[socket.socket, str]]:
+    """Connections that have sent half a request or nothing, with the kind of each."""
+    room, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(room, min(most, 4096)), most))
+    head = f"POST {where}/reports/{new_key()} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n".encode()
+    begun = {"half header": head, "half body": head + b"\r\nabc", "silent": b""}
+    slow: dict[socket.socket, str] = {}
+    try:
+        for kind, count in SIEGE:
+            for _ in range(count):
+                connection = socket.create_connection((HOST, server.port), 30)
+                slow[connection] = kind
+                connection.sendall(begun[kind])
+        yield slow
+    finally:
+        for connection in slow:
+            connection.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (room, most))
+
+
+def test_seven_hundred_slow_senders_are_closed_and_others_are_served(tmp_path: Path) -> None:
+    asked = question()
+    with serving(tmp_path / "collector") as server:
+        where = created(server, asked)
+        with siege(server, where) as slow, selectors.DefaultSelector() as open_ones:
+            for connection in slow:
+                open_ones.register(connection, selectors.EVENT_READ)
+            answered, until = 0, time.monotonic() + 15
+            while open_ones.get_map() and time.monotonic() < until:
+                for connection, kind in slow.items():
+                    if kind == "half body" and connection in open_ones.get_map():
+                        drip(connection)
+                assert server.send(asked, new_key(), range(5)) == 201
+                answered += 1
+                pause = time.monotonic() + 1
+                while open_ones.get_map() and (left := pause - time.monotonic()) > 0:
+                    for key, _ in open_ones.select(left):
+                        assert isinstance(key.fileobj, socket.socket)
+                        assert ended(key.fileobj)
+                        open_ones.unregister(key.fileobj)
+            assert not open_ones.get_map(), "the last one is closed within 15 seconds"
+            assert answered > 5, "senders who drip are given some time, and others are served all the while"
+        assert server.request("GET", f"{where}/estimates?item=1", role="read").json["reports"] == 5 * answered
+        assert server.terminate() == 0
+        assert "Traceback" not in server.logged()
+
+
+def test_sigterm_does_not_wait_for_slow_senders(tmp_path: Path) -> None:
+    with serving(tmp_path / "collector") as server:
+        where = created(server, asked := question())
+        with siege(server, where):
+            assert server.send(asked, new_key(), range(5)) == 201
+            server.process.terminate()
+            assert server.process.wait(10) == 0
+        assert "stopped; everything that was acknowledged is stored" in server.logged()
+
+
+def drip(connection: socket.socket) -> None:
+    try:
+        connection.sendall(b"x")
+    except OSError:
+        return
+
+
+def ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1000) == b""
+    except ConnectionResetError:
+        return True
+
+
+# --- generated requests --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("examples", [15, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore::Warning:(schemathesis|jsonschema|hypothesis).*")
+def test_generated_requests_get_the_answers_that_the_description_names(tmp_path: Path, examples: int) -> None:
+    asked = Collection(name="generated", scheme=make("DE", epsilon=1, domain_size=50), minimum=1)
+    closed = Collection(name="closed", scheme=make("DE", epsilon=1, domain_size=50))
+    checks = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+    statuses: dict[str, set[int]] = {}
+    with serving(tmp_path / "collector") as server:
+        address = f"http://{HOST}:{server.port}"
+        description = schemathesis.openapi.from_url(f"{address}/openapi.json")
+        for collection in (asked, closed):
+            created(server, collection)
+            server.send(collection, new_key(), range(40))
+        server.request("POST", f"{place(closed)}/close", role="admin")
+        tokens = [*server.tokens.values(), "wrong"]
+
+        def tried(case: schemathesis.Case, identity: str | None, token: str) -> None:
+            # Generated ids are unknown, so that known ones take part; nothing is deleted before the others are tried.
+            if identity is not None and "id" in (case.path_parameters or {}) and case.method != "DELETE":
+                case.path_parameters["id"] = identity
+            response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
+            statuses.setdefault(case.operation.label, set()).add(response.status_code)
+            case.validate_response(response, checks=checks)
+            headers = {name.lower(): values[0] for name, values in response.headers.items()}
+            expect_described(case.method, case.formatted_path, Answer(response.status_code, headers, response.content))
+
+        known = {"identity": st.sampled_from([None, asked.id, closed.id]), "token": st.sampled_from(tokens)}
+        for found in description.get_all_operations():
+            operation = found.ok()
+            for mode in schemathesis.GenerationMode:
+                try_many(operation, mode, examples, tried, known)
+            if operation.method == "get" and operation.path_parameters:
+                # Few generated questions make sense.
+                tried(operation.Case(path_parameters={"id": asked.id}), asked.id, server.tokens["admin"])
+        assert server.request("GET", "/healthz").status == 200
+        assert server.terminate() == 0
+        log = server.logged()
+    operations = {f"{each.upper()} {path}" for path, methods in openapi()["paths"].items() for each in methods}
+    assert operations - set(statuses) == {"GET /openapi.json"}, "only the description itself is left out"
+    assert {200, 401} <= statuses["GET /v1/collections/{id}/estimates"]
+    assert {400, 404} <= statuses["POST /v1/collections/{id}/reports/{key}"]
+    assert "Traceback" not in log
+    assert "error" not in log
+
+
+def try_many(
+    operation: schemathesis.APIOperation,
+    mode: schemathesis.GenerationMode,
+    examples: int,
+    tried: Callable[[schemathesis.Case, str | None, str], None],
+    known: dict[str, st.SearchStrategy[str | None]],
+) -> None:
+    """Try generated requests of one operation."""
+
+    @seed(21)
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode), **known)
+    def run(case: schemathesis.Case, identity: str | None, token: str) -> None:
+        tried(case, identity, token)
+
+    # An operation without parameters and body has no wrong requests.
+    fixed = not (operation.path_parameters or operation.query or operation.body)
+    with suppress(*([Unsatisfiable] if fixed and mode is schemathesis.GenerationMode.NEGATIVE else [])):
+        run()
+
+
+# --- fuzzed bodies -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bodies", [1500, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_fuzzed_bodies_are_counted_or_refused_and_leave_no_growth(tmp_path: Path, bodies: int) -> None:
+    asked = Collection(name=f"fuzzed {bodies}", scheme=make("DE", epsilon=1, domain_size=200))
+    whole = encode_reports(asked.scheme, asked.scheme.privatize([7] * 40))
+    source, counted, batches, statuses = random.Random(21), 0, 0, set()
+    folder = tmp_path / "collector"
+    with serving(folder) as server:
+        where = f"{created(server, asked)}/reports"
+        connection = http.client.HTTPConnection(HOST, server.port, timeout=30)
+        for number in range(bodies):
+            body = bytearray(source.choice([whole, whole[28:-4], source.randbytes(source.randrange(60))]))
+            for _ in range(source.randrange(3)):
+                at = source.randrange(len(body) + 1)
+                body[at : at + source.randrange(3)] = source.randbytes(source.randrange(3))
+            connection.request("POST", f"{where}/{new_key()}", bytes(body))
+            response = connection.getresponse()
+            response.read()
+            statuses.add(response.status)
+            if response.status == 201:
+                counted += 40 if body[:4] == whole[:4] else len(body)
+                batches += 1
+            if number == 1000:
+                before = resident(server)
+        connection.close()
+        assert statuses == {201, 400}
+        assert resident(server) < before + 32
+        assert server.request("GET", f"{place(asked)}/estimates", role="read").json["reports"] == counted
+        server.request("POST", f"{place(asked)}/close", role="admin")
+        assert server.terminate() == 0
+        assert "Traceback" not in server.logged()
+        assert "error" not in server.logged()
+    stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    assert stored < 1_000_000 + 500 * batches, "refused bodies are not kept"
+
+
+def resident(server: Serving) -> float:
+    """Megabytes of memory that the collector uses."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+
+
+# --- a full disk ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """A file system of 8 MiB at the folder; False where mounting is not permitted."""
+    folder.mkdir()
+    mount = shutil.which("mount")
+    command = [mount or "mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    mounted = mount is not None and subprocess.run(command, check=False, capture_output=True).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_507_and_the_collector_recovers_by_itself(tmp_path: Path) -> None:
+    folder, asked = tmp_path / "collector", question()
+    ballast = folder / "ballast"
+    with small_disk(folder) as small:
+        with serving(folder) as server:
+            created(server, asked)
+            assert server.send(asked, new_key(), range(100)) == 201
+            if small:
+                fill(ballast)
+            else:
+                limit_files(server.process.pid, max(path.stat().st_size for path in folder.iterdir()))
+            lost = new_key()
+            assert [server.send(asked, lost, range(100, 2100)) for _ in range(3)] == [507] * 3
+            assert server.request("GET", "/healthz").status == 200
+            assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 100
+            if small:
+                ballast.unlink()
+            else:
+                limit_files(server.process.pid, 1 << 30)
+            assert [server.send(asked, lost, range(100, 2100)) for _ in range(2)] == [201, 200]
+            server.request("POST", f"{place(asked)}/close", role="admin")
+            assert server.terminate() == 0
+        assert filed(folder, asked) == list(range(2100))
+
+
+def fill(ballast: Path) -> None:
+    """Write a file until the disk is full."""
+    with ballast.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1):
+            with suppress(OSError):
+                while file.write(bytes(size)) == size:
+                    continue
+    free = os.statvfs(ballast).f_bavail
+    assert free == 0
