@@ -38,8 +38,12 @@ _SEAL = struct.Struct("<6q")
 _ROW = struct.Struct("<qq")
 _ODD = 0x9E3779B97F4A7C15
 _AT_ONCE = 1 << 16
-_ASKED = 500
-"""Number of keys in one query; SQLite may be compiled to take no more than 999 parameters."""
+_EACH_KEY = f"""
+WITH RECURSIVE
+    at(place) AS (SELECT 1 UNION ALL SELECT place + {KEY_BYTES} FROM at WHERE place + {KEY_BYTES} <= length(?1)),
+    each(key) AS (SELECT substr(?1, place, {KEY_BYTES}) FROM at)
+"""
+"""All keys of a commit from one blob: each statement hands the interpreter's lock over, and back."""
 _LOG_PAGES = 4000
 """Pages of the write-ahead log that are moved to the database at once: random keys change the same pages again."""
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -135,7 +139,19 @@ class Inbox:
         account = self._found(connection, identity)
         if account is None or account.closed:
             return [Outcome.UNKNOWN if account is None else Outcome.CLOSED] * len(batches)
+        distinct = {batch.key: batch for batch in batches}
         room = (account.collection.cap or 1 << 62) - account.received
+        if len(distinct) == len(batches) and sum(batch.count for batch in batches) <= room:
+            try:
+                self._insert(connection, account, distinct)
+                return [Outcome.NEW] * len(batches)
+            except sqlite3.IntegrityError:
+                pass  # a key is known; SQLite has undone the statement
+        return self._add_some(connection, account, batches, room)
+
+    def _add_some(
+        self, connection: sqlite3.Connection, account: Account, batches: Sequence[Batch], room: int
+    ) -> list[Outcome]:
         known = self._known(connection, account, [batch.key for batch in batches])
         added: dict[bytes, Batch] = {}
         outcomes = []
@@ -153,19 +169,13 @@ class Inbox:
         return outcomes
 
     def _known(self, connection: sqlite3.Connection, account: Account, keys: Sequence[bytes]) -> set[bytes]:
-        found: set[bytes] = set()
-        for at in range(0, len(keys), _ASKED):
-            asked = keys[at : at + _ASKED]
-            places = ", ".join("?" * len(asked))
-            rows = connection.execute(
-                f"SELECT key FROM keys WHERE collection = ? AND key IN ({places})", (account.number, *asked)
-            )
-            found.update(key for (key,) in rows)
-        return found
+        asked = (b"".join(keys), account.number)
+        rows = connection.execute(f"{_EACH_KEY} SELECT key FROM each JOIN keys USING(key) WHERE collection = ?2", asked)
+        return {key for (key,) in rows}
 
     def _insert(self, connection: sqlite3.Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
         keys = sorted(added)
-        connection.executemany("INSERT INTO keys VALUES(?, ?)", [(account.number, key) for key in keys])
+        connection.execute(f"{_EACH_KEY} INSERT INTO keys SELECT ?2, key FROM each", (b"".join(keys), account.number))
         content = b"".join(added[key].records for key in keys)
         count = sum(batch.count for batch in added.values())
         row = connection.execute(
