@@ -47,6 +47,20 @@ def test_a_key_counts_once_in_a_commit_and_afterwards_and_after_a_restart(inbox:
     assert stored(again, asked) == records(asked, range(5)), "in the order of the keys, not of their arrival"
 
 
+def test_new_keys_count_beside_known_ones_and_a_commit_of_nothing_leaves_nothing(inbox: Inbox) -> None:
+    asked = question()
+    inbox.create(asked)
+    known, *others = (batch(asked, key, range(key, key + 1)) for key in range(1, 4))
+    assert inbox.commit({asked.id: [known]}) == {asked.id: [NEW]}
+    assert inbox.commit({asked.id: [others[0], known, others[1]]}) == {asked.id: [NEW, REPEATED, NEW]}
+    assert inbox.commit({asked.id: []}) == {asked.id: []}
+    assert stored(inbox, asked) == records(asked, range(1, 4))
+    with sqlite3.connect(inbox.path) as connection:
+        assert connection.execute("SELECT count(*) FROM keys").fetchone() == (3,)
+        assert connection.execute("SELECT count(*) FROM pending").fetchone() == (2,)
+    connection.close()
+
+
 def test_no_key_is_beside_its_reports_and_no_column_holds_a_time(inbox: Inbox) -> None:
     asked = question()
     inbox.create(asked)

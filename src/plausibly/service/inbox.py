@@ -133,7 +133,10 @@ class Inbox:
     def commit(self, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
         """Add all batches to the inbox in one transaction, by collection; one outcome for each."""
         with self._transaction() as connection:
-            return {identity: self._add(connection, identity, batches) for identity, batches in arrived.items()}
+            return {
+                identity: self._add(connection, identity, batches) if batches else []
+                for identity, batches in arrived.items()
+            }
 
     def _add(self, connection: sqlite3.Connection, identity: str, batches: Sequence[Batch]) -> list[Outcome]:
         account = self._found(connection, identity)
