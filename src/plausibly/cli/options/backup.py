@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, Names
+from .common import Inbox, Json, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,4 +24,5 @@ class BackupOptions:
 
     folder: Annotated[Path, typer.Argument(help="The folder of the collector.")]
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the copy, which must be new."), Names.OUTPUT]
+    inbox: Inbox = None
     as_json: Json = False

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from .common import Inbox
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
@@ -22,6 +24,7 @@ class ServeOptions:
     """
 
     folder: Annotated[Path, typer.Argument(help="The folder of the collector, which is made if it does not exist.")]
+    inbox: Inbox = None
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(help="The port to listen on; 0 chooses a free one.")] = 8080
     behind_proxy: Annotated[
