@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from plausibly.service.inbox import Inbox
+from plausibly.service.postgres_inbox import PostgresInbox
 from plausibly.service.sqlite_inbox import SqliteInbox
 
 
@@ -62,8 +63,6 @@ class Database(Store):
         self.address = address
 
     def _open(self) -> Inbox:
-        from plausibly.service.postgres_inbox import PostgresInbox
-
         return PostgresInbox(self.address)
 
     def execute(self, statement: str) -> list[Any]:

@@ -43,3 +43,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def inbox(store: Store) -> Inbox:
     """A new inbox, in each of the databases."""
     return store.open()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Where a collector has its inbox, for `opened`: in its folder, and in a database."""
+    return {} if request.param == "sqlite" else {"inbox": request.getfixturevalue("address")}

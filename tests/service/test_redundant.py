@@ -296,7 +296,7 @@ def test_without_psycopg_the_fix_is_told(tmp_path: Path) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert "pip install 'plausibly[postgres]'" in " ".join(ended.stderr.split())
+    assert "an inbox in PostgreSQL needs psycopg: pip install 'psycopg[binary]'" in " ".join(ended.stderr.split())
 
 
 # --- processes -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from .collections import Collection
 from .folder import Folder
 from .inbox import Account, Inbox
 from .log import fault
+from .postgres_inbox import PostgresInbox
 from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
 from .sqlite_inbox import SqliteInbox
 from .tokens import Tokens
@@ -149,10 +150,6 @@ def _inbox_in(folder: Folder) -> Iterator[Inbox]:
 @contextmanager
 def shared_inbox(address: str, folder: Folder) -> Iterator[Inbox]:
     """The inbox in a database, whose collectors share this folder."""
-    try:
-        from .postgres_inbox import PostgresInbox
-    except ImportError as error:
-        raise ImportError("an inbox in PostgreSQL needs psycopg: pip install 'plausibly[postgres]'") from error
     with closing(PostgresInbox(address)) as found:
         with found.view() as view:
             new = not any(account.filed for account in view.accounts())

@@ -10,15 +10,16 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
-
-import psycopg
-from psycopg import conninfo, errors
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParameterError, StateError
 from ..core.words import Setting, Words
 from .inbox import COLUMNS, INSERT_ROW, VERSION, Connection, DamagedInboxError, FullError, Inbox
+
+if TYPE_CHECKING:
+    import psycopg
 
 _SCHEMA = "plausibly"
 _TABLES = """
@@ -43,7 +44,8 @@ _CONNECTING = {
     "application_name": "plausibly",
 }
 """Unless the address says otherwise: nobody waits for a server that is silent, and a standby is passed over."""
-_SESSION = f"SET search_path = {_SCHEMA}; SET synchronous_commit = on; SET lock_timeout = '10s'"
+_PATIENCE = "SET lock_timeout = '10s'"
+_SESSION = f"SET search_path = {_SCHEMA}; SET synchronous_commit = on; {_PATIENCE}"
 # A collector that stands still must not keep the accounts.
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '10s'"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -67,8 +69,7 @@ class _Session:
 
     def close(self) -> None:
         """Close the connection, whatever its state."""
-        with suppress(psycopg.Error):
-            self.connection.close()
+        self.connection.close()
 
 
 class PostgresInbox(Inbox):
@@ -79,8 +80,9 @@ class PostgresInbox(Inbox):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        self._connecting = _parsed(address)
-        self.name = _named(self._connecting)
+        self._driver = _driver()
+        self._connecting = _parsed(self._driver, address)
+        self.name = _named(self._driver, self._connecting)
         self._idle: list[_Session] = []
         self._views, self._locks = (threading.BoundedSemaphore(_READERS) for _ in range(2))
         with self._transaction() as session:
@@ -98,19 +100,19 @@ class PostgresInbox(Inbox):
     def alone(self, identity: str) -> Iterator[None]:
         """Keep all other collectors on the database away from the files of a collection.
 
-        The lock ends with the connection, however this process ends.
+        The lock ends with the connection, however this process ends. A roll of the others may take its time.
         """
         place = f"{_LOCK}, {int(identity[:8], 16) - (1 << 31)}"
         with self._locks:
             with self._explained():
-                session = self._session(f"SELECT pg_advisory_lock({place})")
+                session = self._session(f"SET lock_timeout = '60s'; SELECT pg_advisory_lock({place})")
             try:
                 yield
             finally:
                 try:
-                    session.execute(f"SELECT pg_advisory_unlock({place})")
+                    session.execute(f"SELECT pg_advisory_unlock({place}); {_PATIENCE}")
                     self._idle.append(session)
-                except psycopg.Error:
+                except self._driver.Error:
                     session.close()
 
     # --- connections -------------------------------------------------------------------------------------------
@@ -125,9 +127,9 @@ class PostgresInbox(Inbox):
             try:
                 session.execute(first)
                 return session
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            except (self._driver.OperationalError, self._driver.InterfaceError) as error:
                 session.close()
-                if isinstance(error, errors.LockNotAvailable):
+                if isinstance(error, self._driver.errors.LockNotAvailable):
                     raise
         session = self._connect()
         try:
@@ -140,8 +142,8 @@ class PostgresInbox(Inbox):
 
     def _connect(self) -> _Session:
         try:
-            return _Session(psycopg.connect(self._connecting, autocommit=True))
-        except psycopg.OperationalError as error:
+            return _Session(self._driver.connect(self._connecting, autocommit=True))
+        except self._driver.OperationalError as error:
             raise StateError(
                 f"{self.name}: {self._said(error)}; is the server running, and does it accept this user?"
             ) from None
@@ -237,19 +239,19 @@ class PostgresInbox(Inbox):
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except errors.DiskFull as error:
+        except self._driver.errors.DiskFull as error:
             raise FullError(f"{self.name}: the disk of the server is full ({_primary(error)})") from None
-        except errors.LockNotAvailable:
+        except self._driver.errors.LockNotAvailable:
             raise StateError(
                 f"{self.name}: another collector has held a collection for too long; if it hangs, end its process"
             ) from None
-        except psycopg.Error as error:
+        except self._driver.Error as error:
             raise StateError(f"{self.name}: {self._said(error)}") from None
 
     def _said(self, error: psycopg.Error) -> str:
         # Only the first line: the others can quote rows. The server never tells a password, but an address has one.
         said = _primary(error) or str(error).partition("\n")[0].strip() or type(error).__name__
-        password = conninfo.conninfo_to_dict(self._connecting).get("password")
+        password = self._driver.conninfo.conninfo_to_dict(self._connecting).get("password")
         return said.replace(str(password), "…") if password else said
 
 
@@ -257,20 +259,29 @@ def _primary(error: psycopg.Error) -> str:
     return str(error.diag.message_primary or "")
 
 
-def _parsed(address: str) -> str:
+def _driver() -> ModuleType:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise ImportError("an inbox in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from error
+    return psycopg
+
+
+def _parsed(driver: ModuleType, address: str) -> str:
     # The message of the library quotes the address with its password.
     try:
         if not address.startswith(("postgresql://", "postgres://")):
             raise ValueError("another kind of address")
-        given = conninfo.conninfo_to_dict(address)
-    except (psycopg.Error, ValueError):
+        given = driver.conninfo.conninfo_to_dict(address)
+    except (driver.Error, ValueError):
         raise ParameterError(
             Words(Setting("inbox"), f": expected an address such as {_EXAMPLE}, got something else")
         ) from None
-    return conninfo.make_conninfo(address, **{name: value for name, value in _CONNECTING.items() if name not in given})
+    added = {name: value for name, value in _CONNECTING.items() if name not in given}
+    return str(driver.conninfo.make_conninfo(address, **added))
 
 
-def _named(connecting: str) -> str:
-    given = conninfo.conninfo_to_dict(connecting)
+def _named(driver: ModuleType, connecting: str) -> str:
+    given = driver.conninfo.conninfo_to_dict(connecting)
     host, port = given.get("host") or given.get("hostaddr") or "", given.get("port")
     return f"postgresql://{host}{f':{port}' if port else ''}/{given.get('dbname') or ''}"
