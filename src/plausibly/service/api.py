@@ -40,7 +40,7 @@ MOST_BODY = 1 << 23
 """The largest body in bytes."""
 MOST_RECEIVING = 1 << 28
 """The most bytes of bodies in memory that are not yet complete."""
-_HEADERS = frozenset({b"authorization", b"content-length", b"if-none-match", b"transfer-encoding"})
+_HEADERS = frozenset({b"authorization", b"content-encoding", b"content-length", b"if-none-match"})
 """All that the application is told of a request's header."""
 _FOREVER = "public, max-age=31536000, immutable"
 _RETRY = {"Retry-After": "2"}
@@ -258,8 +258,7 @@ class _Api:
         return _json({"status": "alive"})
 
     async def readyz(self, request: Request) -> Response:
-        if not self._collector.writer.alive:
-            raise ProblemError(503, "the collector does not accept reports")
+        await run_in_threadpool(self._collector.expect_ready)
         return _json({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
@@ -283,6 +282,9 @@ class _Api:
         return account.collection
 
     async def _body(self, request: Request) -> bytes:
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            # Compressed bytes may be valid records, too: they would be counted as other reports.
+            raise ProblemError(400, "expected a body that is not compressed; send it without Content-Encoding")
         said = request.headers.get("content-length", "")
         if said.isdecimal() and int(said) > MOST_BODY:
             raise _too_large()

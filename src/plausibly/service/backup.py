@@ -29,11 +29,11 @@ def backup(path: Path, out: Path) -> list[Account]:
         raise StateError(f"{out}: expected a new folder for the copy, got one that has files; choose another")
     copy.make()
     try:
+        os.close(os.open(copy.inbox, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(sqlite3.connect(folder.inbox)) as source, closing(sqlite3.connect(copy.inbox)) as target:
             source.backup(target)
     except sqlite3.Error as error:
         raise StateError(f"{folder.inbox}: {error}; no backup was made") from None
-    copy.inbox.chmod(0o600)
     with opened(out) as collector:
         accounts = collector.accounts()
         for account in accounts:

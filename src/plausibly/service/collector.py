@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import PlausiblyError
+from ..core.errors import PlausiblyError, StateError
 from .answers import Answers
 from .collections import Collection
 from .folder import Folder
@@ -40,6 +41,8 @@ class Collector:
         self.answers = Answers(folder, self.inbox, locks)
         self.tokens = Tokens(folder.tokens)
         self._known: dict[str, Collection] = {}
+        self._deletions = 0
+        self._knowing = threading.Lock()
 
     def recover(self) -> None:
         """Finish what an earlier process began: deletions and rolls. The writer must run."""
@@ -66,15 +69,24 @@ class Collector:
 
     def account(self, identity: str) -> Account | None:
         """The account of a collection, if there is one."""
+        before = self._deletions
         with self.inbox.view() as view:
             found = view.account(identity)
-        if found is not None:
-            self._known[identity] = found.collection
+        with self._knowing:
+            if found is not None and self._deletions == before:
+                self._known[identity] = found.collection
         return found
 
     def known(self, identity: str) -> Collection | None:
         """The collection, if this process has met it: found without reading the inbox."""
         return self._known.get(identity)
+
+    def expect_ready(self) -> None:
+        """Raise if the inbox cannot be read now, or its writer has ended."""
+        if not self.writer.alive:
+            raise StateError("the collector does not accept reports")
+        with self.inbox.view():
+            pass
 
     def create(self, collection: Collection) -> bool:
         """Add a collection; False if it exists."""
@@ -87,7 +99,10 @@ class Collector:
     def delete(self, identity: str) -> None:
         """Remove a collection with everything that belongs to it."""
         self.roller.delete(identity)
-        self._known.pop(identity, None)
+        with self._knowing:
+            # A request that has read the account before the deletion must not make it known again.
+            self._deletions += 1
+            self._known.pop(identity, None)
         self.answers.forget(identity)
 
 

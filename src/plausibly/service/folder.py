@@ -69,6 +69,13 @@ class Folder:
             self.of(collection).rename(self.path / f".{collection}.deleted")
             sync_folder(self.path)
 
+    def put_back(self, collection: str) -> None:
+        """Undo `set_aside`: the collection could not be deleted."""
+        aside = self.path / f".{collection}.deleted"
+        if aside.exists():
+            aside.rename(self.of(collection))
+            sync_folder(self.path)
+
     def deleted(self) -> list[str]:
         """The collections whose folders were set aside and not yet removed."""
         return [match[1] for _, match in self._matching(self.path, _DELETED)]

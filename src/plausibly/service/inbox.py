@@ -111,6 +111,7 @@ class Inbox:
         with self._explained():
             if not path.exists():
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            self._file = _file_at(path)
             self._connection = self._connect()
             self._prepare()
             self._verify()
@@ -234,6 +235,7 @@ class Inbox:
     @contextmanager
     def view(self) -> Iterator[View]:
         """The inbox at one moment."""
+        self._expect_in_place()
         with self._explained():
             connection = self._connect()
             try:
@@ -339,6 +341,7 @@ class Inbox:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._expect_in_place()
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -348,6 +351,14 @@ class Inbox:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _expect_in_place(self) -> None:
+        # SQLite would go on writing to a file that was removed or replaced, and everything acknowledged would be lost.
+        if _file_at(self.path) != self._file:
+            raise StateError(
+                f"{self.path}: the file was moved or replaced while the collector runs; stop the collector, put the "
+                "right folder in place, and start it again"
+            )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -400,6 +411,14 @@ class View:
             if not whole or _row_crc(account.number, records, reports) != crc:
                 raise DamagedInboxError(f"{self._inbox.path}: pending row {number} is damaged; restore a backup")
             yield reports
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _row_crc(collection: int, records: int, content: bytes) -> int:

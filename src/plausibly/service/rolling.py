@@ -139,7 +139,11 @@ class Roller:
         """Remove a collection with everything that belongs to it."""
         with self._locks.of(identity):
             self._folder.set_aside(identity)
-            self._writer.run(lambda: self._inbox.delete(identity)).result()
+            try:
+                self._writer.run(lambda: self._inbox.delete(identity)).result()
+            except PlausiblyError:
+                self._folder.put_back(identity)
+                raise
             self._folder.remove(identity)
             self._truncate_log()
 
