@@ -8,20 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any, ClassVar
 
 import pytest
 
+from client.proxying import HOST, answering
 from plausibly import make
 from plausibly.client import Collector, SpentError, UntrustedError
 from plausibly.device import DeviceError
 
 pytestmark = pytest.mark.full
 
-HOST = "127.0.0.1"
 EPSILON, TOTAL = Fraction(1, 7), Fraction(5, 7)
 SCHEME = make("OLH", epsilon=EPSILON, domain=["cat", "dog"], other=True)
 FRAME = 4 + 16 + 8
@@ -60,17 +59,10 @@ def lying() -> Iterator[Liar]:
     class Handler(_Handler):
         liars: ClassVar[list[Liar]] = [Liar()]
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
     (liar,) = Handler.liars
-    liar.port = server.server_address[1]
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(Handler) as server:
+        liar.port = server.server_address[1]
         yield liar
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -282,8 +282,8 @@ class _Api:
         return account.collection
 
     async def _body(self, request: Request) -> bytes:
-        if request.headers.get("content-encoding", "identity").lower() != "identity":
-            # Compressed bytes may be valid records, too: they would be counted as other reports.
+        if request.headers.get("content-encoding", "").lower() not in ("", "identity"):
+            # Compressed bytes can be valid records, too, and would count as other reports.
             raise ProblemError(400, "expected a body that is not compressed; send it without Content-Encoding")
         said = request.headers.get("content-length", "")
         if said.isdecimal() and int(said) > MOST_BODY:

@@ -15,8 +15,8 @@ class ServeOptions:
 
     A report is stored before it is acknowledged, and counted once, however often it is sent and whenever the process is
     killed. The folder has ordinary files of reports and tallies. No address, agent, cookie or time is stored or logged.
-    The collector listens on this machine; for others, put a proxy with TLS and rate limits in front. SIGTERM ends it
-    in order.
+    The collector listens on this machine; for others, put a proxy with TLS and rate limits in front. SIGTERM stops
+    it cleanly.
 
     Example: plausibly serve collector --port 8080
     """
