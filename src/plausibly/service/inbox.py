@@ -12,7 +12,7 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.errors import PlausiblyError, StateError
+from ..core.operating_system import sync_folder
 from .collections import Collection
 
 KEY_BYTES = 16
@@ -110,7 +111,7 @@ class Inbox:
         self._documents: dict[str, Collection] = {}
         with self._explained():
             if not path.exists():
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                self._make()
             self._file = _file_at(path)
             self._connection = self._connect()
             self._prepare()
@@ -257,20 +258,25 @@ class Inbox:
         connection = self._connection
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables and not application and not version and not self._has_content():
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            connection.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; COMMIT;"
-            )
-        elif (application, version) != (_APPLICATION, _VERSION):
+        if (application, version) != (_APPLICATION, _VERSION):
             raise DamagedInboxError(f"{self.path}: expected an inbox of version {_VERSION}, got another file")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise StateError(f"{self.path}: SQLite cannot keep a write-ahead log here; use a local disk")
 
-    def _has_content(self) -> bool:
-        # A database that was cut off to nothing has no tables either; its folder then has collections.
-        return any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir())
+    def _make(self) -> None:
+        if any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir()):
+            raise DamagedInboxError(f"{self.path}: missing, although the folder has collections; restore a backup")
+        # It gets its name when it is complete: an inbox that was cut off to nothing is never taken for a new one.
+        unfinished = self.path.with_name(f".{self.path.name}.tmp")
+        for left in (unfinished, unfinished.with_name(f"{unfinished.name}-journal")):
+            left.unlink(missing_ok=True)
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+            connection.executescript(
+                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; COMMIT;"
+            )
+        unfinished.rename(self.path)
+        sync_folder(self.path.parent)
 
     def _verify(self) -> None:
         connection = self._connection
