@@ -305,7 +305,7 @@ def soak(seconds: float) -> dict[str, Any]:
             samples.append((at, side.memory()))
     half = np.array(samples[len(samples) // 2 :])
     slope = float(np.polyfit(half[:, 0], half[:, 1], 1)[0]) * 60
-    grown = [after / before for (_, before), (_, after) in [(samples[len(samples) // 4], samples[-1])]]
+    grown = [samples[-1][1] / samples[len(samples) // 4][1]]
     return {
         "bars": [Bar("memory at the end ÷ after a quarter of the soak", "≤", 1.1).line(grown)],
         "megabytes at the end": samples[-1][1],

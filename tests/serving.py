@@ -98,6 +98,11 @@ class Serving:
         self.process.terminate()
         return self.process.wait(_WAIT)
 
+    def resident(self) -> float:
+        """Megabytes of memory that the collector uses."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+
     def logged(self) -> str:
         return self.log.read_text(encoding="utf-8")
 

@@ -128,6 +128,8 @@ def test_reports_and_answers_pass_a_proxy_and_nothing_for_operators_does(kind: s
         whole = bytes(MOST_BODY)
         assert asked(port, "POST", f"{place(made)}/reports/{new_key()}", whole) == 201
         assert _refused_by_size(port, f"{place(made)}/reports/{new_key()}", MOST_BODY + 2)
+        packed = {"Content-Encoding": "gzip"}
+        assert asked(port, "POST", f"{place(made)}/reports/{new_key()}", body, packed) == 400, "not counted as it is"
         assert asked(port, "GET", f"{place(made)}/estimates?top=3", headers=read) == 200
         assert asked(port, "GET", f"{place(made)}/estimates") == 401
         assert asked(port, "GET", "/openapi.json") == 200
@@ -176,7 +178,7 @@ def test_a_proxy_forwards_no_header_that_tells_of_the_sender(kind: str, tmp_path
         assert (version, content) == ("HTTP/1.1", b"abc")
         passed = {name.lower() for name in headers}
         own = {"host", "content-length", "connection", "accept-encoding", "user-agent"}  # those of the proxy itself
-        assert passed <= {*own, "authorization", "if-none-match"}
+        assert passed <= {*own, "authorization", "if-none-match", "content-encoding"}
         assert headers.get("User-Agent", "Go-http-client/1.1") == "Go-http-client/1.1"
         assert "unmistakable" not in str(headers)
         assert "192.0.2.77" not in str(headers)

@@ -46,24 +46,31 @@ class Proxy:
 
 
 @contextmanager
+def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[ThreadingHTTPServer]:
+    """A server on loopback whose requests a handler answers, until the block ends."""
+    server = ThreadingHTTPServer((HOST, 0), handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
 def proxying(target: int) -> Iterator[Proxy]:
     """A proxy in front of a port, until the block ends."""
 
     class Handler(_Handler):
         proxies: ClassVar[list[Proxy]] = []
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
-    proxy = Proxy(server)
-    proxy.target = target
-    Handler.proxies.append(proxy)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(Handler) as server:
+        proxy = Proxy(server)
+        proxy.target = target
+        Handler.proxies.append(proxy)
         yield proxy
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

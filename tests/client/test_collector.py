@@ -441,6 +441,23 @@ def test_a_ledger_that_cannot_be_written_keeps_everything_here(server: Serving, 
     assert proxy.posts() == []
 
 
+def test_a_ledger_without_room_for_the_acknowledgement_learns_it_again(
+    server: Serving, proxy: Proxy, tmp_path: Path
+) -> None:
+    question, obstacle = asked(server), tmp_path / ".ledger.tmp"
+    collector = Collector(proxy.url(question.id), max_epsilon=1, ledger=tmp_path / "ledger", patience=0)
+    proxy.faults.extend(["", "deaf"])
+    assert collector.report("cat") is Outcome.KEPT
+    obstacle.mkdir()  # the ledger can be read, but not written
+    assert collector.report("cat") is Outcome.COUNTED
+    assert collector.sent()["reports"][0]["outcome"] == "kept"
+    obstacle.rmdir()
+    assert collector.report("cat") is Outcome.COUNTED
+    assert (collector.sent()["reports"][0]["outcome"], len(proxy.posts())) == ("counted", 3)
+    assert collector.report("cat") is Outcome.COUNTED
+    assert (counted(server, question), len(proxy.posts())) == (1, 3)
+
+
 def test_a_ledger_that_another_process_never_releases_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client.locking, "PATIENCE", 0.05)
     collector = Collector(f"http://localhost/v1/collections/{'0' * 64}", max_epsilon=9, ledger=tmp_path / "ledger")

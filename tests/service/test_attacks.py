@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import random
-import re
 import resource
 import selectors
 import shutil
@@ -212,10 +211,10 @@ def test_fuzzed_bodies_are_counted_or_refused_and_leave_no_growth(tmp_path: Path
                 counted += 40 if body[:4] == whole[:4] else len(body)
                 batches += 1
             if number == 1000:
-                before = resident(server)
+                before = server.resident()
         connection.close()
         assert statuses == {201, 400}
-        assert resident(server) < before + 32
+        assert server.resident() < before + 32
         assert server.request("GET", f"{place(asked)}/estimates", role="read").json["reports"] == counted
         server.request("POST", f"{place(asked)}/close", role="admin")
         assert server.terminate() == 0
@@ -223,12 +222,6 @@ def test_fuzzed_bodies_are_counted_or_refused_and_leave_no_growth(tmp_path: Path
         assert "error" not in server.logged()
     stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     assert stored < 1_000_000 + 500 * batches, "refused bodies are not kept"
-
-
-def resident(server: Serving) -> float:
-    """Megabytes of memory that the collector uses."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
-    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
 
 
 # --- a full disk ---------------------------------------------------------------------------------------------------

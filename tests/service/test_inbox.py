@@ -182,6 +182,28 @@ def test_every_change_to_a_row_is_noticed(store: Store, inbox: Inbox, statement:
         stored(store.open(), asked)
 
 
+def test_an_inbox_without_content_is_not_taken_for_a_new_one(inbox: Inbox) -> None:
+    inbox.create(question())
+    inbox.close()
+    inbox.path.write_bytes(b"")
+    with pytest.raises(DamagedInboxError, match="expected an inbox of version 1, got another file"):
+        Inbox(inbox.path)
+    inbox.path.unlink()
+    (inbox.path.parent / question().id).mkdir()
+    with pytest.raises(DamagedInboxError, match="missing, although the folder has collections; restore a backup"):
+        Inbox(inbox.path)
+    assert not inbox.path.exists()
+
+
+def test_an_inbox_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / ".inbox.db.tmp").write_bytes(b"half of it")
+    (tmp_path / ".inbox.db.tmp-journal").write_bytes(b"and how to undo it")
+    made = Inbox(tmp_path / "inbox.db")
+    assert made.create(question())
+    made.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["inbox.db"]
+
+
 @pytest.mark.parametrize(("flips", "cuts"), [(300, 100), pytest.param(8000, 2000, marks=pytest.mark.slow)])
 def test_flipped_bits_and_cuts_never_change_a_count(tmp_path: Path, flips: int, cuts: int) -> None:
     inbox = SqliteInbox(tmp_path / "inbox.db")
@@ -227,7 +249,6 @@ def told_or_exact(
     assert content != whole
     folder.mkdir()
     (folder / "inbox.db").write_bytes(content)
-    (folder / collections[0].id).mkdir()  # so that an empty file is not taken for a new inbox
     try:
         spoilt = SqliteInbox(folder / "inbox.db")
         for each in collections:

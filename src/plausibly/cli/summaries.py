@@ -40,7 +40,7 @@ SUMMARIES = {
             "Create, list or revoke tokens for analysts (--scope read) or administrators (--scope admin) "
             "of a collector."
         ),
-        "backup": "Copy the folder of a collector at one moment, while it runs or not.",
+        "backup": "Copy the folder of a collector as it is at one moment, whether the collector runs or not.",
     },
     "Learn": {
         "estimate": "Estimate how many users have each item, with confidence intervals.",

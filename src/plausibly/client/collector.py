@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import secrets
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from hashlib import sha256
@@ -13,7 +14,7 @@ from typing import Any
 
 from ..device import Client, load
 from .documents import Document, Place, fetch
-from .errors import ClientError, SpentError, UnreachableError, UntrustedError
+from .errors import ClientError, LedgerError, SpentError, UnreachableError, UntrustedError
 from .ledger import Account, Entry, Ledger, default_path
 from .sending import Outcome, batch_of_one, deliver
 
@@ -159,7 +160,8 @@ class Collector:
         found = deliver(self._place.reports(entry.key, entry.collection), body, self._patience)
         self._not_before = time.monotonic() + found.wait
         if found.outcome.final:
-            with self._ledger.changing(self._question) as account:
+            # An outcome that cannot be noted is still true: the next call sends the same bytes, and learns it again.
+            with suppress(LedgerError), self._ledger.changing(self._question) as account:
                 account.settle(entry.key, found.outcome)
         return found.outcome
 

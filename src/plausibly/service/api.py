@@ -40,7 +40,7 @@ MOST_BODY = 1 << 23
 """The largest body in bytes."""
 MOST_RECEIVING = 1 << 28
 """The most bytes of bodies in memory that are not yet complete."""
-_HEADERS = frozenset({b"authorization", b"content-length", b"if-none-match", b"transfer-encoding"})
+_HEADERS = frozenset({b"authorization", b"content-encoding", b"content-length", b"if-none-match"})
 """All that the application is told of a request's header."""
 _FOREVER = "public, max-age=31536000, immutable"
 _RETRY = {"Retry-After": "2"}
@@ -285,6 +285,9 @@ class _Api:
         return account.collection
 
     async def _body(self, request: Request) -> bytes:
+        if request.headers.get("content-encoding", "").lower() not in ("", "identity"):
+            # Compressed bytes can be valid records, too, and would count as other reports.
+            raise ProblemError(400, "expected a body that is not compressed; send it without Content-Encoding")
         said = request.headers.get("content-length", "")
         if said.isdecimal() and int(said) > MOST_BODY:
             raise _too_large()

@@ -46,11 +46,11 @@ def backup(path: Path, out: Path, inbox: str | None = None) -> list[Account]:
 
 def _copy_inbox(source: Path, target: Path) -> None:
     try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(sqlite3.connect(source)) as there, closing(sqlite3.connect(target)) as here:
             there.backup(here)
     except sqlite3.Error as error:
         raise StateError(f"{source}: {error}; no backup was made") from None
-    target.chmod(0o600)
 
 
 def _copy_files(folder: Folder, copy: Folder, account: Account) -> None:

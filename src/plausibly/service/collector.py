@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -44,6 +45,8 @@ class Collector:
         self.answers = Answers(folder, self.inbox, locks, self.roller.complete_held)
         self.tokens = Tokens(folder.tokens)
         self._known: dict[str, Collection] = {}
+        self._deletions = 0
+        self._knowing = threading.Lock()
 
     def recover(self) -> None:
         """Finish what an earlier process began: deletions and rolls. The writer must run."""
@@ -67,10 +70,12 @@ class Collector:
 
     def account(self, identity: str) -> Account | None:
         """The account of a collection, if there is one."""
+        before = self._deletions
         with self.inbox.view() as view:
             found = view.account(identity)
-        if found is not None:
-            self._known[identity] = found.collection
+        with self._knowing:
+            if found is not None and self._deletions == before:
+                self._known[identity] = found.collection
         return found
 
     def met(self, identity: str) -> Collection | None:
@@ -102,7 +107,10 @@ class Collector:
     def delete(self, identity: str) -> None:
         """Remove a collection with everything that belongs to it."""
         self.roller.delete(identity)
-        self._known.pop(identity, None)
+        with self._knowing:
+            # A request that has read the account before the deletion must not make it known again.
+            self._deletions += 1
+            self._known.pop(identity, None)
         self.answers.forget(identity)
 
 

@@ -78,6 +78,13 @@ class Folder:
             self.of(collection).rename(self._aside(collection, number))
             sync_folder(self.path)
 
+    def put_back(self, collection: str, number: int) -> None:
+        """Undo `set_aside`: the collection could not be deleted."""
+        aside = self._aside(collection, number)
+        if aside.exists():
+            aside.rename(self.of(collection))
+            sync_folder(self.path)
+
     def deleted(self) -> list[tuple[str, int]]:
         """The collections whose folders were set aside and not yet removed, with the numbers of their accounts."""
         return [(match[1], int(match[2])) for _, match in self._matching(self.path, _DELETED)]

@@ -30,7 +30,8 @@ def log_to_stderr(*, lines: bool) -> None:
     """Write the log to standard error: for people, or as a line of JSON for each message."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines() if lines else _Words())
-    loggers = (("plausibly.service", logging.INFO), ("uvicorn.error", logging.WARNING), ("asyncio", logging.WARNING))
+    # The warnings of uvicorn are about single requests: anyone could fill the disk with them.
+    loggers = (("plausibly.service", logging.INFO), ("uvicorn.error", logging.ERROR), ("asyncio", logging.WARNING))
     for name, level in loggers:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

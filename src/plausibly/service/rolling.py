@@ -150,7 +150,13 @@ class Roller:
                 account = view.account(identity)
             if account is not None:
                 self._folder.set_aside(identity, account.number)
-                self._remove(identity, account.number)
+                try:
+                    self._remove(identity, account.number)
+                except PlausiblyError:
+                    # A database may have removed the collection without an answer; the deletion is then completed later.
+                    if not self._inbox.shared:
+                        self._folder.put_back(identity, account.number)
+                    raise
 
     def complete_deletions(self) -> None:
         """Remove the collections that a collector began to delete before it ended."""

@@ -130,12 +130,14 @@ OPERATIONS = (
 """The operations under `PREFIX`."""
 
 OPERATOR = (
-    Operation("GET", "/healthz", "healthz", Scope.READ, "Whether the process runs.", (200, 401, 403), operator=True),
+    Operation(
+        "GET", "/healthz", "healthz", Scope.READ, "Whether the process runs.", (200, 401, 403, 503), operator=True
+    ),
     Operation(
         "GET", "/readyz", "readyz", Scope.READ, "Whether reports are accepted.", (200, 401, 403, 503), operator=True
     ),
     Operation(
-        *("GET", "/metrics", "metrics", Scope.READ, "Counters for Prometheus.", (200, 401, 403), "text/plain"),
+        *("GET", "/metrics", "metrics", Scope.READ, "Counters for Prometheus.", (200, 401, 403, 503), "text/plain"),
         operator=True,
     ),
     Operation("GET", "/openapi.json", "description", Scope.ANYONE, "This description.", (200,)),

@@ -25,17 +25,34 @@ from .loopback import is_loopback
 
 REQUEST_SECONDS = 10.0
 """Time within which a request must arrive, from its first byte or the beginning of the connection."""
+_MOST_HEADER = 1 << 16
+"""The largest header of a request in bytes; uvicorn has no limit, and copies a growing header again and again."""
+_MOST_FRAMING = 1 << 23
+"""The most bytes of a request beside its body: the header, the sizes of chunks, and fields after the last chunk."""
 _DRAIN_SECONDS = 3
 _IDLE_SECONDS = 5
 _BACKLOG = 2048
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _YOUNG = 50_000
 """New objects until Python looks for cycles among them; requests that wait for a commit would be looked at in vain."""
 
 
-class Timely(HttpToolsProtocol):
-    """A connection that is closed unless each request arrives in time; uvicorn waits for slow senders forever."""
+class Bounded(HttpToolsProtocol):
+    """A connection that is closed unless each request arrives in time and has a bounded size.
+
+    uvicorn waits for slow senders forever, and keeps headers of any size.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
+    _framing = 0
+    _headed = False
+
+    def data_received(self, data: bytes) -> None:
+        """Read a piece of a request, and close the connection if the request is too large."""
+        self._framing += len(data)
+        super().data_received(data)
+        if self._framing > (_MOST_FRAMING if self._headed else _MOST_HEADER):
+            self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request of the connection."""
@@ -45,11 +62,23 @@ class Timely(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Start the clock with the first byte of a request."""
         super().on_message_begin()
+        self._headed = False
         self._begin()
+
+    def on_headers_complete(self) -> None:
+        """Expect a body, which may be larger than a header."""
+        self._headed = True
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Pass a piece of the body on; the application limits its size."""
+        self._framing -= len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Stop the clock: the whole request has arrived."""
         self._end()
+        self._framing, self._headed = 0, False
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -71,14 +100,30 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # Unlike uvicorn's own, it does not send the signal again after an orderly end: the exit code is 0.
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+        for each in _SIGNALS:
+            signal.signal(each, self.handle_exit)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # Said only now that signals are captured: a script may read this line, and end the collector at once.
+        for each in sockets or ():
+            host, port, *_ = each.getsockname()
+            note(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
+@contextmanager
+def _restored_signals() -> Iterator[None]:
+    # A second signal must not cut off the orderly end that the first one has begun.
+    before = {each: signal.getsignal(each) for each in _SIGNALS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@_restored_signals()
 def serve(
     path: Path,
     *,
@@ -100,7 +145,7 @@ def serve(
         # Without trusted proxies uvicorn reads no header about the sender's address.
         config = uvicorn.Config(
             application(collector, behind_proxy=behind_proxy),
-            http=Timely,
+            http=Bounded,
             ws="none",
             log_config=None,
             access_log=False,
@@ -109,9 +154,6 @@ def serve(
             timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=_DRAIN_SECONDS,
         )
-        found = listening.getsockname()
-        shown_host = f"[{found[0]}]" if ":" in found[0] else found[0]
-        note(f"listening on http://{shown_host}:{found[1]}")
         gc.freeze()
         gc.set_threshold(_YOUNG)
         _Server(config).run(sockets=[listening])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import StateError
+from ..core.operating_system import sync_folder
 from .inbox import COLUMNS, INSERT_ROW, KEY_BYTES, VERSION, Connection, DamagedInboxError, FullError, Inbox, View
 
 _APPLICATION = 0x504C4331
@@ -43,7 +44,8 @@ class SqliteInbox(Inbox):
         self.path, self.name = path, str(path)
         with self._explained():
             if not path.exists():
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                self._make()
+            self._file = _file_at(path)
             self._connection = self._connect()
             self._prepare()
             self._verify_tables()
@@ -86,20 +88,25 @@ class SqliteInbox(Inbox):
         connection = self._connection
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables and not application and not version and not self._has_content():
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            connection.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-            )
-        elif (application, version) != (_APPLICATION, VERSION):
+        if (application, version) != (_APPLICATION, VERSION):
             raise DamagedInboxError(f"{self.path}: expected an inbox of version {VERSION}, got another file")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise StateError(f"{self.path}: SQLite cannot keep a write-ahead log here; use a local disk")
 
-    def _has_content(self) -> bool:
-        # A database that was cut off to nothing has no tables either; its folder then has collections.
-        return any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir())
+    def _make(self) -> None:
+        if any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir()):
+            raise DamagedInboxError(f"{self.path}: missing, although the folder has collections; restore a backup")
+        # It gets its name when it is complete: an inbox that was cut off to nothing is never taken for a new one.
+        unfinished = self.path.with_name(f".{self.path.name}.tmp")
+        for left in (unfinished, unfinished.with_name(f"{unfinished.name}-journal")):
+            left.unlink(missing_ok=True)
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+            connection.executescript(
+                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            )
+        unfinished.rename(self.path)
+        sync_folder(self.path.parent)
 
     def _verify_tables(self) -> None:
         connection = self._connection
@@ -133,6 +140,7 @@ class SqliteInbox(Inbox):
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
+        self._expect_in_place()
         with self._explained():
             connection = self._connect()
             try:
@@ -143,6 +151,7 @@ class SqliteInbox(Inbox):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
+        self._expect_in_place()
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -152,6 +161,14 @@ class SqliteInbox(Inbox):
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _expect_in_place(self) -> None:
+        # SQLite would go on writing to a file that was removed or replaced, and everything acknowledged would be lost.
+        if _file_at(self.path) != self._file:
+            raise StateError(
+                f"{self.path}: the file was moved or replaced while the collector runs; stop the collector, put the "
+                "right folder in place, and start it again"
+            )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -169,6 +186,14 @@ class SqliteInbox(Inbox):
 
     def _damaged(self, reason: str) -> DamagedInboxError:
         return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move the file away")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _plain(text: str) -> str:

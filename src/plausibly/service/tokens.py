@@ -10,11 +10,14 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from ..client.locking import locked
 from ..core.atomic import replacing
 from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest, plural, shown
@@ -50,7 +53,8 @@ def scope_named(name: str) -> Scope:
 def create_token(path: Path, scope: Scope, name: str = "") -> str:
     """A new token, whose digest is added to the file; the token itself is not stored anywhere."""
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
-    _write(path, [*_listed(path), {"scope": scope.value, "sha256": _digest(token), "name": name}])
+    with _changing(path) as listed:
+        listed.append({"scope": scope.value, "sha256": _digest(token), "name": name})
     return token
 
 
@@ -66,13 +70,13 @@ def listed_tokens(path: Path) -> list[dict[str, str]]:
 
 def revoke_token(path: Path, beginning: str) -> dict[str, str]:
     """Remove the token whose digest begins like this from the file; its id, scope and name."""
-    listed = _listed(path)
-    matching = [each for each in listed if each["sha256"].startswith(beginning.lower())]
-    if not beginning or len(matching) != 1:
-        found = plural(len(matching), "token")
-        expected = f": expected the beginning of one id, got {found}; plausibly tokens list shows all of them"
-        raise ParameterError(Words(Setting("id"), expected))
-    _write(path, [each for each in listed if each not in matching])
+    with _changing(path) as listed:
+        matching = [each for each in listed if each["sha256"].startswith(beginning.lower())]
+        if not beginning or len(matching) != 1:
+            found = plural(len(matching), "token")
+            expected = f": expected the beginning of one id, got {found}; plausibly tokens list shows all of them"
+            raise ParameterError(Words(Setting("id"), expected))
+        listed.remove(matching[0])
     return _told(matching[0])
 
 
@@ -120,14 +124,22 @@ def _listed(path: Path) -> list[dict[str, Any]]:
             raise ValueError("expected digests")
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise StateError(f"{path}: damaged; move it away, and create new tokens with plausibly tokens create") from None
     return list(listed)
 
 
-def _write(path: Path, listed: list[dict[str, Any]]) -> None:
-    with replacing(path, private=True) as unfinished:
-        unfinished.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+@contextmanager
+def _changing(path: Path) -> Iterator[list[dict[str, Any]]]:
+    # Under a lock: of two processes that change the file at once, the later one would undo what the other has done.
+    try:
+        with locked(path):
+            listed = _listed(path)
+            yield listed
+            with replacing(path, private=True) as unfinished:
+                unfinished.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    except TimeoutError:
+        raise StateError(f"{path}: another process has locked the tokens; end that process") from None
 
 
 def _told(listed: dict[str, Any]) -> dict[str, str]:

@@ -15,10 +15,10 @@ from .common import Inbox, Json, Names
 class CollectionsOptions:
     """Create, list, close or delete the collections of a collector: in its folder, or over HTTP while it runs.
 
-    A collection is a question to a crowd: a scheme, from when to when, and how many reports. It cannot be changed, and
-    its id is the SHA-256 of its document. The scheme gets a fresh hash seed, except in a series, which has one scheme
-    for all its collections. Closing accepts no more reports. Deleting removes the reports, too. A running collector
-    wants the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN.
+    A collection is a question to a crowd: a scheme, a time window and a number of reports. It cannot be changed,
+    and its id is the SHA-256 of its document. The scheme gets a fresh hash seed, except in a series, which has one
+    scheme for all its collections. A closed collection accepts no more reports. Deleting one removes its reports, too.
+    A running collector needs the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN.
 
     Example: plausibly collections create collector --name visits --scheme scheme.json --minimum 1000
     """

@@ -17,8 +17,8 @@ class ServeOptions:
 
     A report is stored before it is acknowledged, and counted once, however often it is sent and whenever the process is
     killed. The folder has ordinary files of reports and tallies. No address, agent, cookie or time is stored or logged.
-    The collector listens on this machine; for others, put a proxy with TLS and rate limits in front. SIGTERM ends it
-    in order. With its inbox in PostgreSQL, several collectors can share the folder and take over from each other.
+    The collector listens on this machine; for others, put a proxy with TLS and rate limits in front. SIGTERM stops
+    it cleanly. With its inbox in PostgreSQL, several collectors can share the folder and take over from each other.
 
     Example: plausibly serve collector --port 8080
     """
