@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -21,6 +20,7 @@ from typing import Any
 
 import pytest
 
+import browsing
 import naive_client as naive
 import trusting
 from documents import (
@@ -112,13 +112,9 @@ def within(ratio: Fraction | float, text: str) -> bool:
 def javascript_verdicts(asked: Iterable[str], folder: Path = HERE / "device") -> list[str]:
     """The same for the JavaScript client in this folder; one node process for all documents."""
     asked = list(asked)
-    node = shutil.which("node")
-    assert node, "node is missing, and the JavaScript client with it. Debian, Ubuntu: apt install nodejs"
     lines = "".join(json.dumps(_question(text)) + "\n" for text in asked)
-    command = [node, str(folder / "probe.mjs")]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr
-    return [_told(text, answer) for text, answer in zip(asked, done.stdout.splitlines(), strict=True)]
+    answers = browsing.run_node(folder / "probe.mjs", given=lines).splitlines()
+    return [_told(text, answer) for text, answer in zip(asked, answers, strict=True)]
 
 
 def _question(text: str) -> dict[str, Any]:
