@@ -25,6 +25,9 @@ TOOLS = Path(sys.prefix) / "browser"
 """Where make has installed the packages of clients/js/package.json, and Chromium."""
 MODULES = TOOLS / "node_modules"
 _HERE = Path(__file__).parent / "browser"
+CLIENT = Path(__file__).parents[1] / "clients" / "js"
+SOURCE = CLIENT / "src" / "index.js"
+BUNDLE = CLIENT / "dist" / "plausibly-client.min.js"
 
 
 @cache
@@ -41,6 +44,11 @@ def run_node(script: Path, *arguments: str, given: str = "", wait: float = 900.0
     done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=wait, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def ask_node(lines: str, client: Path = SOURCE) -> list[str]:
+    """What a client answers to questions, one a line (tests/browser/probe.mjs)."""
+    return run_node(_HERE / "ask.mjs", str(client), given=lines).splitlines()
 
 
 def module(name: str) -> Path:

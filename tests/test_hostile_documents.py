@@ -109,11 +109,11 @@ def within(ratio: Fraction | float, text: str) -> bool:
     return isinstance(ratio, Fraction) and within_exp(ratio, stated_epsilon(text))
 
 
-def javascript_verdicts(asked: Iterable[str], folder: Path = HERE / "device") -> list[str]:
-    """The same for the JavaScript client in this folder; one node process for all documents."""
+def javascript_verdicts(asked: Iterable[str], client: Path = browsing.SOURCE) -> list[str]:
+    """The same for this JavaScript client; one node process for all documents."""
     asked = list(asked)
     lines = "".join(json.dumps(_question(text)) + "\n" for text in asked)
-    answers = browsing.run_node(folder / "probe.mjs", given=lines).splitlines()
+    answers = browsing.ask_node(lines, client)
     return [_told(text, answer) for text, answer in zip(asked, answers, strict=True)]
 
 

@@ -247,7 +247,7 @@ def questions(names: list[str]) -> Iterator[tuple[tuple[str, str, int], dict[str
 def answers(asked: list[dict[str, Any]]) -> list[str]:
     """What the probe says to each question; one node process for all of them."""
     lines = "".join(json.dumps(question) + "\n" for question in asked)
-    return browsing.run_node(HERE / "device" / "probe.mjs", given=lines, wait=60).splitlines()
+    return browsing.ask_node(lines)
 
 
 @cache
