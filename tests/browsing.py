@@ -210,7 +210,7 @@ def site(pages: Mapping[str, str] | None = None) -> Iterator[str]:
             self.send_response(200 if content else 404)
             kind = _TYPES.get(Path(path).suffix, "application/octet-stream")
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            # Cookies do not care for ports: a request with credentials would carry this one to every server of the host.
+            # Cookies ignore ports: a request with credentials would carry this one to every server of the host.
             self.send_header("Set-Cookie", "visitor=1234567; Path=/; SameSite=Lax")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -233,6 +233,7 @@ def site(pages: Mapping[str, str] | None = None) -> Iterator[str]:
 def ask_chromium(lines: str, client: Path = SOURCE) -> list[str]:
     """What a client answers in a page to questions, one a line."""
     asked, answers = lines.splitlines(keepends=True), []
+    path = f"/client/{client.relative_to(CLIENT).as_posix()}"
     with site() as address, page() as opened:
         opened.goto(address)
         for start in range(0, len(asked), 1000):

@@ -61,34 +61,28 @@ BEFORE_ORDER = SMALL | {"searches": "searches"}
 LATER = {"normalizing": "normalizing", "ordered": "ordered", "orderedSchemes": "ordered-schemes"}
 
 
-def size_of(folder: Path, families: dict[str, str], *, sends: bool) -> int:
+def size_of(families: dict[str, str], *, sends: bool) -> int:
     """Bytes of a page's client with some families, minified and gzipped."""
     lines = [f'import {{ {name} }} from "./{module}.js";' for name, module in families.items()]
     lines += ['import { loader } from "./core.js";', f"export const load = loader({', '.join(families)});"]
     if sends:
         lines += ['import { joiner } from "./collector.js";', "export const join = joiner(load);"]
-    script = folder / "size.mjs"
-    script.write_text(
-        f"""import {{ createRequire }} from "node:module";
-        const esbuild = createRequire({json.dumps(str(browsing.TOOLS / "package.json"))})("esbuild");
-        const stdin = {{ contents: {json.dumps(chr(10).join(lines))}, resolveDir: {json.dumps(str(browsing.SOURCE.parent))} }};
-        const made = await esbuild.build({{ stdin, bundle: true, minify: true, format: "esm", target: "es2022", write: false }});
-        process.stdout.write(made.outputFiles[0].text);"""
-    )
-    return len(gzip.compress(browsing.run_node(script).encode(), 9, mtime=0))
+    script = Path(__file__).parent / "browser" / "minify.mjs"
+    made = browsing.run_node(script, str(browsing.TOOLS), str(browsing.SOURCE.parent), given="\n".join(lines))
+    return len(gzip.compress(made.encode(), 9, mtime=0))
 
 
 @pytest.mark.full
-def test_pages_load_few_bytes(tmp_path: Path) -> None:
-    assert size_of(tmp_path, BEFORE_ORDER, sends=True) <= 8 * KILOBYTE
-    assert size_of(tmp_path, SMALL, sends=False) <= 5 * KILOBYTE
+def test_pages_load_few_bytes() -> None:
+    assert size_of(BEFORE_ORDER, sends=True) <= 8 * KILOBYTE
+    assert size_of(SMALL, sends=False) <= 5 * KILOBYTE
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("family", LATER)
-def test_a_later_family_adds_few_bytes(family: str, tmp_path: Path) -> None:
-    before = size_of(tmp_path, BEFORE_ORDER, sends=True)
-    added = size_of(tmp_path, BEFORE_ORDER | {family: LATER[family]}, sends=True) - before
+def test_a_later_family_adds_few_bytes(family: str) -> None:
+    before = size_of(BEFORE_ORDER, sends=True)
+    added = size_of(BEFORE_ORDER | {family: LATER[family]}, sends=True) - before
     assert 0 < added <= 1.5 * KILOBYTE
 
 
