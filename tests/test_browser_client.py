@@ -67,8 +67,8 @@ def size_of(families: dict[str, str], *, sends: bool) -> int:
     lines += ['import { loader } from "./core.js";', f"export const load = loader({', '.join(families)});"]
     if sends:
         lines += ['import { joiner } from "./collector.js";', "export const join = joiner(load);"]
-    script = Path(__file__).parent / "browser" / "minify.mjs"
-    made = browsing.run_node(script, str(browsing.TOOLS), str(browsing.SOURCE.parent), given="\n".join(lines))
+    build = browsing.CLIENT / "build.mjs"
+    made = browsing.run_node(build, str(browsing.TOOLS), ".", "print", given="\n".join(lines))
     return len(gzip.compress(made.encode(), 9, mtime=0))
 
 

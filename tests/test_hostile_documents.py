@@ -252,7 +252,6 @@ PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit("device:Extension.count", "len(self.numbers) * self.more + 1", "2"),
     ),
     "zero is always a number": (Edit("device:_within", "least <= number", "min(least, 0) <= number"),),
-    "64 is never too large": (Edit("device:_within", "<= most", "<= max(most, 64)"),),
     "only the numerator of epsilon is read": (
         Edit(
             "device:_fraction",
