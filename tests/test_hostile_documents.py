@@ -312,12 +312,6 @@ JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
             "(it === 0 || (Number.isSafeInteger(it) && it >= least)) && it <= most ?",
         ),
     ),
-    "64 is never too large": (
-        (
-            "Number.isSafeInteger(it) && it >= least && it <= most ?",
-            "Number.isSafeInteger(it) && it >= least && it <= Math.max(most, 64) ?",
-        ),
-    ),
     "only the numerator of epsilon is read": (
         ("a <= most * b ? [a, b] : undefined", "a <= most * b ? [a, 1n] : undefined"),
     ),
