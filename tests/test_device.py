@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import browsing
 import naive_client as naive
 import plausibly
 import trusting
@@ -771,10 +772,8 @@ def test_the_javascript_client_has_the_same_policy() -> None:
     cases = [(text, policy) for text in texts for policy in policies]
     named = [{"maxEpsilon" if name == "max_epsilon" else name: value for name, value in p.items()} for _, p in cases]
     asked = [{"scheme": text, "policy": policy} for (text, _), policy in zip(cases, named, strict=True)]
-    probe = Path(__file__).parent / "device" / "probe.mjs"
     lines = "".join(json.dumps(question) + "\n" for question in asked)
-    done = subprocess.run(["node", str(probe)], input=lines, capture_output=True, text=True, timeout=60, check=True)
-    answers = [not answer.startswith("refused") for answer in done.stdout.splitlines()]
+    answers = [not answer.startswith("refused") for answer in browsing.ask_node(lines)]
     expected = [loads(text, **policy) for text, policy in cases]
     assert answers == expected
     assert 20 < sum(expected) < len(expected) - 20

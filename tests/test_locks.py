@@ -1,5 +1,6 @@
 """The lock files: whole, hashed, and without the name of a host."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -27,3 +28,13 @@ def test_the_lock_has_every_dependency_that_the_project_names() -> None:
     wanted = {re.split(r"[^\w.-]", each)[0] for each in named} - {"plausibly"}
     locked = set(re.findall(r"^([a-z0-9.-]+)==", (ROOT / "requirements" / "dev.lock").read_text(), re.MULTILINE))
     assert wanted <= locked
+
+
+def test_every_npm_package_has_a_hash_and_no_address() -> None:
+    lock = json.loads((ROOT / "clients" / "js" / "package-lock.json").read_text(encoding="utf-8"))
+    named = json.loads((ROOT / "clients" / "js" / "package.json").read_text(encoding="utf-8"))
+    assert lock["packages"].pop("")["devDependencies"] == named["devDependencies"]
+    for name, package in lock["packages"].items():
+        assert package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
+    assert "dependencies" not in named

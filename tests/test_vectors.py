@@ -6,8 +6,6 @@ The vectors come from `naive_client`, which shares no code with any of them (tes
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import browsing
 import naive_client as naive
 import plausibly
 from cases import case
@@ -247,14 +246,8 @@ def questions(names: list[str]) -> Iterator[tuple[tuple[str, str, int], dict[str
 
 def answers(asked: list[dict[str, Any]]) -> list[str]:
     """What the probe says to each question; one node process for all of them."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.fail("node is missing, and the JavaScript probe with it. Debian, Ubuntu: apt install nodejs")
     lines = "".join(json.dumps(question) + "\n" for question in asked)
-    command = [node, str(HERE / "device" / "probe.mjs")]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return browsing.ask_node(lines)
 
 
 @cache

@@ -182,23 +182,24 @@ def test_every_change_to_a_row_is_noticed(store: Store, inbox: Inbox, statement:
         stored(store.open(), asked)
 
 
-def test_an_inbox_without_content_is_not_taken_for_a_new_one(inbox: Inbox) -> None:
+def test_an_inbox_without_content_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
+    inbox = SqliteInbox(tmp_path / "inbox.db")
     inbox.create(question())
     inbox.close()
     inbox.path.write_bytes(b"")
     with pytest.raises(DamagedInboxError, match="expected an inbox of version 1, got another file"):
-        Inbox(inbox.path)
+        SqliteInbox(inbox.path)
     inbox.path.unlink()
     (inbox.path.parent / question().id).mkdir()
     with pytest.raises(DamagedInboxError, match="missing, although the folder has collections; restore a backup"):
-        Inbox(inbox.path)
+        SqliteInbox(inbox.path)
     assert not inbox.path.exists()
 
 
 def test_an_inbox_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
     (tmp_path / ".inbox.db.tmp").write_bytes(b"half of it")
     (tmp_path / ".inbox.db.tmp-journal").write_bytes(b"and how to undo it")
-    made = Inbox(tmp_path / "inbox.db")
+    made = SqliteInbox(tmp_path / "inbox.db")
     assert made.create(question())
     made.close()
     assert [path.name for path in tmp_path.iterdir()] == ["inbox.db"]

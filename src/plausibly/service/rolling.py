@@ -153,7 +153,7 @@ class Roller:
                 try:
                     self._remove(identity, account.number)
                 except PlausiblyError:
-                    # A database may have removed the collection without an answer; the deletion is then completed later.
+                    # A database may have removed it, and the answer was lost; the deletion is then completed later.
                     if not self._inbox.shared:
                         self._folder.put_back(identity, account.number)
                     raise

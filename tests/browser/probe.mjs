@@ -1,34 +1,40 @@
-// Run by node: one question a line, one answer a line.
+// Questions about a client, and its answers; the same in node (ask.mjs) and in a page.
 //
 // {"scheme": text, "value": ..., "tape": ["...", ...]}: the record in hex, or "refused: why". A key that JSON has no form
 // for is written {"bytes": hex} or {"int": decimal}, a double {"double": its 8 bytes in hex}, a time {"time": milliseconds
 // since 1970 in UTC}. {"scheme": text, "values": [...], "limits": {...}}: the worst
 // ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"steps": [...],
 // "texts": [...]}: the texts, normalized. {"scheme": text, "policy": {...}}: the epsilon of a scheme that the client
-// loads with this policy.
-
-import { readFileSync } from "node:fs";
-import { Refusal, load, localHash, normalized } from "./device.mjs";
+// loads with this policy. {"scheme": text, "values": [...], "each": count}: so many records of each value, in hex, with the
+// coins of the browser.
 
 const WORD = 1n << 64n;
 // What the tests ask of a device: every scheme that keeps its own promise.
 const POLICY = { maxEpsilon: "1000", total: false };
 
+class Exhausted extends Error {}
+
 const refuse = (why) => {
-  throw new Refusal(why);
+  throw new Exhausted(why);
 };
+
+const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const native = (value) => {
   if (typeof value?.int === "string") return BigInt(value.int);
-  if (typeof value?.double === "string") return Buffer.from(value.double, "hex").readDoubleBE();
+  if (typeof value?.double === "string") return new DataView(fromHex(value.double).buffer).getFloat64(0);
   if (typeof value?.time === "number") return new Date(value.time);
-  if (typeof value?.bytes === "string") return Uint8Array.from(Buffer.from(value.bytes, "hex"));
+  if (typeof value?.bytes === "string") return fromHex(value.bytes);
   return value;
 };
 
+// A draw below a size, of the type of that size.
+const drawn = (size, number) => (typeof size === "bigint" ? BigInt(number) : Number(number));
+
 // Checking a scheme takes longer than a record, and many records are of one scheme.
 const clients = new Map();
-const clientOf = (text) => {
+const clientOf = ({ load }, text) => {
   if (!clients.has(text)) clients.set(text, load(text, POLICY));
   return clients.get(text);
 };
@@ -49,17 +55,17 @@ class Tape {
   }
 
   below(size) {
-    const limit = WORD - (WORD % size);
+    const limit = WORD - (WORD % BigInt(size));
     let word = this.next();
     while (word >= limit) word = this.next();
-    return word % size;
+    return drawn(size, word % BigInt(size));
   }
 }
 
-const record = (text, value, words) => {
+const record = (client, text, value, words) => {
   const tape = new Tape(words);
-  const made = clientOf(text).privatize(native(value), tape);
-  return tape.used === words.length ? Buffer.from(made).toString("hex") : refuse("the tape has words left");
+  const made = clientOf(client, text).privatize(native(value), tape);
+  return tape.used === words.length ? toHex(made) : refuse("the tape has words left");
 };
 
 // --- the exact law of a client: every path of its coins --------------------------------------------------
@@ -86,7 +92,7 @@ class Branching {
   }
 
   below(size) {
-    return size > 0n ? this.choose(size) : refuse("a draw below zero");
+    return size > 0 ? drawn(size, this.choose(BigInt(size))) : refuse("a draw below zero");
   }
 
   // Turns the path into the next one; false behind the last.
@@ -99,7 +105,7 @@ class Branching {
 }
 
 // Outcomes of the public coins: one of every group, then others spread over what may be too much to list.
-const publicOutcomes = function* ({ draw, weights = [1n] }, most) {
+const publicOutcomes = function* ({ draw, weights = [1] }, most) {
   const paths = weights.map((_, number) => (weights.length > 1 ? [total(weights.slice(0, number))] : []));
   for (let i = 0; i < most; i++)
     for (const path of paths) {
@@ -110,16 +116,16 @@ const publicOutcomes = function* ({ draw, weights = [1n] }, most) {
     }
 };
 
-const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0n);
+const total = (numbers) => numbers.reduce((sum, number) => sum + BigInt(number), 0n);
 
 // The weights of the records of a value over 2^64 to the number of coins, or nothing if there are too many paths.
-const lawOf = (randomizer, value, drawn, paths) => {
+const lawOf = (randomizer, value, publics, paths) => {
   const weights = new Map();
   const path = [];
   let [scale, used] = [1n, 0];
   for (let more = true; more; used++) {
     const source = new Branching(path);
-    const made = Buffer.from(Uint8Array.from(randomizer.record(value, drawn, source))).toString("hex");
+    const made = toHex(randomizer.record(value, publics, source));
     if (source.shape.reduce((ways, kind) => ways * Number(kind || 2n), 1) > paths) return undefined;
     weights.set(made, (weights.get(made) ?? 0n) + source.weight);
     scale = source.shape.reduce((product, kind) => product * (kind || WORD), 1n);
@@ -132,9 +138,9 @@ const lawOf = (randomizer, value, drawn, paths) => {
 const enumerate = ({ encode, randomizer }, values, { words, publics, paths, budget }) => {
   if (randomizer.words > words) return "too many paths";
   let [above, under, groups] = [1n, 1n, randomizer.weights?.length ?? 1];
-  for (const drawn of publicOutcomes(randomizer, publics)) {
+  for (const outcome of publicOutcomes(randomizer, publics)) {
     if (groups-- <= 0 && budget <= 0) break;
-    const laws = values.map((value) => lawOf(randomizer, encode(value), drawn, paths));
+    const laws = values.map((value) => lawOf(randomizer, encode(value), outcome, paths));
     if (laws.includes(undefined)) return "too many paths";
     for (const { used } of laws) budget -= used;
     for (const made of new Set(laws.flatMap(({ weights }) => [...weights.keys()]))) {
@@ -161,18 +167,32 @@ const judged = (client, values, limits) => {
 const asciiOf = (value) =>
   JSON.stringify(value).replace(/[^ -~]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
 
-const answer = ({ scheme, value, tape, values, limits, hash, policy, steps, texts }) => {
-  if (texts) return asciiOf(texts.map((text) => normalized(text, steps)));
-  if (policy) return load(scheme, policy).epsilon.join("/");
-  if (hash) return String(localHash(...hash.slice(0, 3).map(BigInt), hash[3]));
-  if (values) return JSON.stringify(judged(load(scheme, POLICY), values.map(native), limits));
-  return record(scheme, value, tape);
+const answer = (client, { scheme, value, tape, values, limits, hash, policy, steps, texts, each }) => {
+  if (texts) return asciiOf(texts.map((text) => client.normalized(text, steps)));
+  if (policy) return client.load(scheme, policy).epsilon.join("/");
+  // A value from 2^32 on is a key, which is split in halves.
+  if (hash) {
+    const [seed, hashed, split] = hash.map(BigInt);
+    return String(client.localHash(seed, split >> 32n ? hashed : Number(hashed), Number(split), hash[3]));
+  }
+  if (each) {
+    const made = clientOf(client, scheme);
+    return values.map((one) => Array.from({ length: each }, () => toHex(made.privatize(native(one)))).join(" ")).join(" ");
+  }
+  if (values) return JSON.stringify(judged(client.load(scheme, POLICY), values.map(native), limits));
+  return record(client, scheme, value, tape);
 };
 
-for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
-  try {
-    console.log(answer(JSON.parse(line)));
-  } catch (error) {
-    console.log(error instanceof Refusal ? `refused: ${error.message}` : `crashed: ${error}`);
-  }
-}
+// The answers of a client, which is the namespace of its module, to lines of questions.
+export const answers = (client, lines) =>
+  lines
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => {
+      try {
+        return answer(client, JSON.parse(line));
+      } catch (error) {
+        const refused = error instanceof client.DeviceError || error instanceof Exhausted;
+        return refused ? `refused: ${error.message}` : `crashed: ${error}`;
+      }
+    });

@@ -1,0 +1,231 @@
+// A collection as a page sees it: what is asked, what may be spent on it, and sending one report.
+//
+// The ledger is the twin of the Python client's: a report is entered, with its random key, before the first byte is sent,
+// and its epsilon is spent whatever happens then. It has no value and no time.
+
+import { DeviceError, fractionOf, parse } from "./core.js";
+
+/**
+ * @typedef {"counted" | "closed" | "full" | "refused" | "early" | "kept" | "unreachable" | "declined"} Outcome
+ *
+ * @typedef {object} Options
+ * @property {number | string} maxEpsilon the total epsilon that this browser spends on the question, in its lifetime
+ * @property {string} [fingerprint] of the only scheme to accept; without it, the first scheme of the question is pinned
+ * @property {string} [question] the application's name of the question; by default, all collections of a host are one
+ * @property {() => boolean | Promise<boolean>} [allowed] whether the visitor lets the page report at all
+ * @property {number} [patience] seconds for which a report is sent again after a failure; 30
+ * @property {boolean} [total] false accepts a scheme that refuses some values
+ *
+ * @typedef {object} Facts a report in the ledger
+ * @property {string} question
+ * @property {string} slot the collection, or its series
+ * @property {string} collection
+ * @property {string} fingerprint
+ * @property {string} epsilon
+ * @property {Outcome} outcome
+ *
+ * @typedef {Facts & { waiting?: { address: string, body: Uint8Array<ArrayBuffer> } }} Entry
+ *
+ * @typedef {object} Collector
+ * @property {(value: any) => Promise<Outcome>} report randomize a value and send its report, once for each collection
+ * @property {() => Promise<void>} resend send the reports again that were not acknowledged
+ * @property {() => Promise<Facts[]>} sent what this browser has sent to the question
+ */
+
+// Of all requests of a page that outlive it together.
+const MOST_KEPT_ALIVE = 60_000;
+const REQUEST_MILLISECONDS = 20_000;
+/** @type {Record<number, Outcome>} */
+const STATUSES = { 400: "refused", 404: "refused", 409: "early", 410: "closed", 413: "refused", 429: "full" };
+
+/** @param {string} name @param {string} expected @returns {never} */
+const fail = (name, expected) => {
+  throw Object.assign(new DeviceError(`expected ${expected}`), { name });
+};
+
+/** @param {string} expected @returns {never} */
+const distrust = (expected) => fail("UntrustedError", `the ${expected}`);
+
+/** @param {ArrayLike<number>} bytes */
+const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** @param {BufferSource} bytes */
+const digestOf = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+
+// --- requests -------------------------------------------------------------------------------------------------
+
+/** The status, body and type of an answer; none if there is none. Redirects are not followed: the address is the page's
+ * choice. @param {string} address @param {RequestInit} [options] @returns {Promise<[number, ArrayBuffer?, (string | null)?]>} */
+const exchange = async (address, options) => {
+  try {
+    const response = await fetch(address, {
+      ...options,
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+      signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
+    });
+    return [response.status, await response.arrayBuffer(), response.headers.get("content-type")];
+  } catch {
+    return [500];
+  }
+};
+
+/** The wire batch of one record: its scheme and a checksum travel along.
+ * @param {Uint8Array} fingerprint @param {Uint8Array} record */
+const batchOf = (fingerprint, record) => {
+  const body = new Uint8Array(record.length + 32);
+  body.set([80, 76, 66, 1, ...fingerprint.slice(0, 16), 1]);
+  body.set(record, 28);
+  let crc = -1;
+  body.subarray(0, -4).forEach((byte) => {
+    crc ^= byte;
+    for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 && 0xedb88320);
+  });
+  new DataView(body.buffer).setUint32(body.length - 4, ~crc, true);
+  return body;
+};
+
+// --- the ledger -----------------------------------------------------------------------------------------------
+
+/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
+const done = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** Read the entries of a question and change them, in one transaction that is on the disk when this ends.
+ * @template T @param {string} question @param {(entries: Entry[], store: IDBObjectStore) => T} change @returns {Promise<T>} */
+const ledger = async (question, change) => {
+  const opening = indexedDB.open("plausibly", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("reports", { keyPath: ["question", "slot"] });
+  const database = await done(opening);
+  const transaction = database.transaction("reports", "readwrite", { durability: "strict" });
+  database.close(); // when the transaction has ended
+  const store = transaction.objectStore("reports");
+  const changed = change(await done(store.getAll(IDBKeyRange.bound([question], [question, []]))), store);
+  await new Promise((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error);
+  });
+  return changed;
+};
+
+// --- the collection -------------------------------------------------------------------------------------------
+
+/**
+ * A function that joins collections with schemes that `load` knows.
+ * @param {(json: string, policy?: import("./core.js").Policy) => import("./core.js").Client} load
+ * @returns {(url: string, options: Options) => Promise<Collector>}
+ */
+export const joiner = (load) => async (url, options) => {
+  const { href, hostname } = new URL(url, location.href);
+  const [here, base, id] =
+    /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? fail("TypeError", "https://host/v1/collections/ID");
+  /** @type {any} */
+  const wishes = navigator;
+  const {
+    maxEpsilon,
+    fingerprint,
+    patience = 30,
+    total,
+    question = `host ${hostname}`,
+    allowed = () => !wishes.globalPrivacyControl && wishes.doNotTrack !== "1",
+  } = options;
+  const limit = fractionOf(maxEpsilon);
+
+  /** The report to the collection, or to its series. @param {Entry[]} entries */
+  const known = (entries) => entries.find((entry) => entry.collection === id || entry.slot === asked?.slot);
+
+  const fetched = async () => {
+    const [status, content] = await exchange(here);
+    // Busy, or not well: that may pass, and is no reason to distrust.
+    if (!content || status > 404) return undefined;
+    if (hexOf(await digestOf(content)) !== id) distrust("document of this id");
+    const { version, scheme, series = null, window } = parse(new TextDecoder().decode(content));
+    if (version !== 1) distrust("version");
+    const json = JSON.stringify(scheme);
+    const digest = await digestOf(new TextEncoder().encode(json));
+    if (fingerprint && hexOf(digest) !== fingerprint) distrust("scheme of this fingerprint");
+    const client = load(json, { maxEpsilon, total });
+    return { client, digest, window, slot: series === null ? id : `series ${series}` };
+  };
+  /** @type {Awaited<ReturnType<typeof fetched>>} */
+  let asked;
+
+  /** The entry of the report. Several tabs may try at once, and one is the first.
+   * @param {any} value @returns {Promise<Entry | Outcome>} */
+  const entered = async (value) => {
+    const before = await ledger(question, known);
+    if (before) return before;
+    asked ??= await fetched();
+    if (!asked) return "unreachable";
+    const { client, digest, slot, window } = asked;
+    if (Date.now() < Date.parse(window.opens)) return "early";
+    if (Date.now() >= Date.parse(window.closes)) return "closed";
+    const body = batchOf(digest, client.privatize(value));
+    const key = hexOf(crypto.getRandomValues(new Uint8Array(16)));
+    return ledger(question, (entries, store) => {
+      const first = known(entries);
+      if (first) return first;
+      const mine = hexOf(digest);
+      if (!fingerprint && entries.length && !entries.some((entry) => entry.fingerprint === mine))
+        distrust("scheme seen first for this question");
+      let [a, b] = client.epsilon;
+      const epsilon = `${a}/${b}`;
+      for (const [c, d] of entries.map((entry) => fractionOf(entry.epsilon))) [a, b] = [a * d + c * b, b * d];
+      if (a * limit[1] > limit[0] * b) fail("SpentError", `a total epsilon of at most ${maxEpsilon}`);
+      /** @type {Entry} */
+      const entry = { question, slot, collection: id, fingerprint: mine, epsilon, outcome: "kept" };
+      entry.waiting = { address: `${here}/reports/${key}`, body };
+      store.add(entry);
+      return entry;
+    });
+  };
+
+  /** @param {Entry} entry @param {number} seconds @returns {Promise<Outcome>} */
+  const deliver = async ({ waiting, ...facts }, seconds) => {
+    if (!waiting?.address.startsWith(base)) return facts.outcome;
+    const { address, body } = waiting;
+    const until = Date.now() + 1000 * seconds;
+    for (let pause = 200; ; pause *= 2) {
+      const [status, content, type] = await exchange(address, { method: "POST", body, keepalive: body.length < MOST_KEPT_ALIVE });
+      // A proxy may answer in the collector's place: an acknowledgement has no body, a refusal is a problem document.
+      const counted = status >> 1 === 100 && !content?.byteLength;
+      const outcome = counted ? "counted" : ((type === "application/problem+json" && STATUSES[status]) || "kept");
+      if (outcome !== "kept") {
+        if (outcome !== "early") await ledger(question, (_, store) => store.put({ ...facts, outcome }));
+        return outcome;
+      }
+      if (Date.now() + pause > until) return outcome;
+      // Not all at once: browsers which failed together do not return together.
+      await new Promise((go) => setTimeout(go, pause * (1 - Math.random() / 2)));
+    }
+  };
+
+  // One tab at a time, so that the others find what it has sent.
+  /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  const alone = (work) => navigator.locks.request(`plausibly ${question}`, work);
+
+  const resend = () =>
+    alone(async () => {
+      for (const entry of await ledger(question, (entries) => entries)) await deliver(entry, 0);
+    });
+
+  if (await allowed()) {
+    if (await ledger(question, known)) resend().catch(() => {});
+    else asked = await fetched();
+  }
+  return {
+    report: async (value) =>
+      (await allowed())
+        ? alone(async () => {
+            const entry = await entered(value);
+            return typeof entry === "string" ? entry : deliver(entry, patience);
+          })
+        : "declined",
+    resend,
+    sent: () => ledger(question, (entries) => entries.map(({ waiting, ...facts }) => facts)),
+  };
+};
