@@ -134,3 +134,35 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   nav { display: none; }
 }
 """
+
+ANSWERS = """
+.picture img.chart { width: 100%; max-width: 46rem; }
+.picture img.tree { width: auto; max-width: none; }
+.legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
+.made-up { color: var(--turned); font-weight: 600; }
+.faint { color: var(--soft); }
+.subheading th { padding-top: 1.2rem; }
+td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
+.sorts td:first-child { min-width: 8.5rem; }
+td.figure { white-space: pre; }
+.facts th { width: 9rem; }
+.facts td { overflow-wrap: anywhere; }
+.sorts { width: auto; min-width: min(46rem, 100%); }
+.sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+.sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
+.sorts th[aria-sort="descending"] button::after { content: " ↓"; }
+@media (max-width: 46rem) {
+  .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
+  .sorts { min-width: 0; width: 100%; }
+  .sorts td:first-child { min-width: 0; }
+}
+@media print { .picture img.tree { max-width: 100%; } }
+"""
+"""The styles of pages that show estimates and changes, after the common ones."""
+
+DASHBOARD_ONLY = """
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: 0.5rem; background: var(--paper); padding: 0.4rem 0.8rem; z-index: 1; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+"""
+"""The styles of the dashboard, after those of estimates."""
