@@ -21,6 +21,7 @@ from .script import SORTING
 from .stylesheet import ANSWERS
 
 MOST_ROWS = 1000
+_FEW = 8
 
 
 def answer_page(answer: Answer) -> str:
@@ -59,11 +60,14 @@ def _header(title: str, answer: Answer) -> Html:
     return tag("header", *said)
 
 
-def chart_sections(answer: Answer, show: Show, prefix: str = "") -> Iterator[Html]:
-    """The charts of an answer: of its largest items, or one for each question about their order, with its table."""
+def chart_sections(answer: Answer, show: Show, prefix: str = "", *, fold: bool = False) -> Iterator[Html]:
+    """The charts of an answer: of its largest items, or one for each question about their order, with its table.
+
+    ``fold`` hides long tables until somebody opens them.
+    """
     drawn = {plate.name: plate for plate in plates(answer, prefix)}
     if answer.panels:
-        yield from _panels(answer, drawn, show, prefix)
+        yield from _panels(answer, drawn, show, prefix, fold)
     elif len(answer.estimates):
         heading = "The largest estimates" if answer.picked else "The estimates"
         picture = show(drawn[f"{prefix}chart"])
@@ -71,22 +75,27 @@ def chart_sections(answer: Answer, show: Show, prefix: str = "") -> Iterator[Htm
         yield tag("section", tag("h2", heading), about, picture, id=f"{prefix}chart")
 
 
-def _panels(answer: Answer, drawn: Mapping[str, Plate], show: Show, prefix: str) -> Iterator[Html]:
+def _panels(answer: Answer, drawn: Mapping[str, Plate], show: Show, prefix: str, fold: bool) -> Iterator[Html]:
     # One section for each question about the order: its chart, and its table.
     for place, asked in enumerate(answer.panels):
         said = [tag("h2", asked.heading), *(tag("p", remark, class_="about") for remark in asked.remarks())]
         if asked.drawn:
             said.append(show(drawn[f"{prefix}panel-{place}"]))
         shown = asked.short
-        said.append(_texts(shown, answer.level))
+        numbers = [_texts(shown, answer.level)]
         if len(shown) < len(asked):
-            said.append(tag("p", f"{len(shown):,} of {len(asked):,} items, evenly spaced.", class_="aside"))
+            numbers.append(tag("p", f"{len(shown):,} of {len(asked):,} items, evenly spaced.", class_="aside"))
+        if fold and len(shown) > _FEW:
+            numbers = [tag("details", tag("summary", "In numbers"), *numbers, id=f"{prefix}numbers-{place}")]
+        said += numbers
         yield tag("section", *said, id=f"{prefix}chart" if place == 0 else f"{prefix}panel-{place}")
 
 
 def _texts(asked: OrderedAnswer, level: float) -> Html:
     first, *others = asked.texts(level).items()
-    head = tag("tr", tag("th", first[0]), *(tag("th", name, class_="figure") for name, _ in others))
+    # A header without words is none.
+    corner = tag("th" if first[0] else "td", first[0])
+    head = tag("tr", corner, *(tag("th", name, class_="figure") for name, _ in others))
     rows = [
         tag("tr", tag("td", _item(item)), *(tag("td", text, class_="figure") for text in texts))
         for item, *texts in zip(first[1], *(texts for _, texts in others), strict=True)

@@ -44,6 +44,8 @@ class ChangeReport:
     same_users: bool = False
     largest: int = 20
     title: str | None = None
+    kind: str = "File"
+    """What the names are names of."""
 
     @property
     def simulated(self) -> bool:
@@ -283,12 +285,12 @@ def changes_sections(report: ChangeReport, show: Show) -> list[Html]:
 
 
 def _rests_on(report: ChangeReport) -> Html:
-    head = tag("tr", tag("th", ""), tag("th", "before"), tag("th", "after"))
+    head = tag("tr", tag("td", ""), tag("th", "before"), tag("th", "after"))
     sides = [
         {"Reports": f"{shares.n:,}", **scheme_facts(source.scheme), "Fingerprint": source.scheme.fingerprint()}
         for shares, source in ((report.changes.before, report.before), (report.changes.after, report.after))
     ]
-    rows = [("File", *report.names), *((name, *(side[name] for side in sides)) for name in sides[0])]
+    rows = [(report.kind, *report.names), *((name, *(side[name] for side in sides)) for name in sides[0])]
     body = [
         tag("tr", tag("th", name, scope="row"), *(tag("td", visible(text)) for text in texts)) for name, *texts in rows
     ]

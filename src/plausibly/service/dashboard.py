@@ -260,10 +260,10 @@ class Dashboard:
             if domains[1].parse(list(_items(request))) != items:
                 raise ParameterError("items: expected items that both collections name alike, got others")
         one = before.tally.estimate(items)
-        found = changes(one, after.tally.estimate(one.items), same_users=bool(request.query_params.get("same_users")))
-        names = tuple(each.account.collection.name for each in states)
-        same = bool(request.query_params.get("same_users"))
-        return ChangeReport(found, before, after, (names[0], names[1]), same)
+        same_users = bool(request.query_params.get("same_users"))
+        found = changes(one, after.tally.estimate(one.items), same_users=same_users)
+        names = states[0].account.collection.name, states[1].account.collection.name
+        return ChangeReport(found, before, after, names, same_users, kind="Collection")
 
     def _state(self, identity: str) -> State:
         if not re.fullmatch(r"[0-9a-f]{64}", identity):

@@ -15,7 +15,7 @@ from ..pages.listing import ROWS, Listed, Listing, listed
 from ..pages.plates import Plate
 from .assets import ICON, SCRIPT, STYLE
 from .inbox import Account
-from .overview import Overview, influence_of_fakes, words_about
+from .overview import Hero, Overview, influence_of_fakes, words_about
 from .progress import Progress
 from .routes import DASHBOARD
 
@@ -176,11 +176,11 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
         tag("h1", tag("bdi", name)),
         tag("div", tag("p", progress.reports(), class_="lede"), *_bar(progress), class_="progress"),
     ]
-    content += [tag("p", each, class_="note") for each in account.collection.warnings]
     if found is None:
         content += [_too_few(progress), _words(account, None)]
     else:
         content += _overview(account, found, asked)
+    content += [tag("p", each, class_="aside") for each in account.collection.warnings]
     return _framed(name, *content, moment=moment)
 
 
@@ -204,16 +204,14 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     content = [SIMULATED] * found.state.collected.simulated
     content += [tag("p", each, class_="note", role="note") for each in found.cautions]
     if found.heroes:
-        content.append(
-            tag("dl", *(_hero(each.about, each.number, each.interval) for each in found.heroes), class_="heroes")
-        )
+        content.append(tag("dl", *map(_hero, found.heroes), class_="heroes"))
     content.append(_words(account, found))
 
     def show(plate: Plate) -> Html:
         return linked(plate, identity, asked, found.state.tag)
 
     for prefix, answer in found.answers.items():
-        content += chart_sections(answer, show, prefix)
+        content += chart_sections(answer, show, prefix, fold=True)
     if found.unasked or asked.items:
         content.append(_question(identity, found, asked))
     if found.items is not None:
@@ -226,8 +224,29 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     return content
 
 
-def _hero(about: str, number: str, interval: str) -> Html:
-    return tag("div", tag("dt", tag("bdi", visible(about))), tag("dd", tag("b", number), tag("span", interval)))
+def _hero(hero: Hero) -> Html:
+    said = [tag("b", hero.number), *_line(hero), tag("span", hero.interval)]
+    said += [tag("small", hero.remark)] * bool(hero.remark)
+    return tag("div", tag("dt", tag("bdi", hero.about)), tag("dd", *said))
+
+
+def _line(hero: Hero) -> list[Html]:
+    # The interval as a stroke on a line from 0, and the estimate as a dot; the words say the same.
+    if hero.ends is None:
+        return []
+    most = next(each for each in _SCALES if each >= min(hero.ends[2], 1.0))
+    low, value, high = (f"{2 + 396 * share / most:.1f}" for share in hero.ends)
+    drawn = [
+        tag("line", x1="2", x2="398", y1="9", y2="9", class_="all", stroke_width="2"),
+        tag("line", x1=low, x2=high, y1="9", y2="9", class_="from-to", stroke_width="12"),
+        tag("circle", cx=value, cy="9", r="3.5", class_="at"),
+        tag("text", "0", x="2", y="32"),
+        tag("text", f"{100 * most:g} %", x="398", y="32", text_anchor="end"),
+    ]
+    return [tag("svg", *drawn, viewBox="0 0 400 36", aria_hidden="true", class_="range")]
+
+
+_SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def _words(account: Account, found: Overview | None) -> Html:
@@ -349,20 +368,13 @@ def _paging(identity: str, rows: Listed, asked: Asked) -> list[Html]:
 
 
 def _downloads(identity: str, found: Overview, asked: Asked) -> Iterable[Html]:
-    endings = ["csv", *["parquet"] * (found.items is not None)]
     if found.answers:
         items = "\n".join(asked.items)
         links = [
-            tag(
-                "a",
-                f"{each.upper() if each == 'csv' else 'Parquet'}",
-                download="",
-                href=_address(identity, f"/estimates.{each}", items=items),
-            )
-            for each in endings
+            tag("a", name, download="", href=_address(identity, f"/estimates.{name.lower()}", items=items))
+            for name in ("CSV", *["Parquet"] * (found.items is not None))
         ]
-        told = tag("p", "All estimates, unrounded: ", *_joined(links), ".", class_="downloads")
-        yield tag("section", tag("h2", "Download"), told, id="download")
+        yield tag("p", "Download all estimates, unrounded: ", *_joined(links), class_="downloads", id="download")
 
 
 def _joined(links: Sequence[Html]) -> list[Html]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..core.estimates import Estimates
 from ..core.mean_only import MeanOnly
 from ..core.ordered_estimates import OrderedEstimates
 from ..core.scheme import Scheme
-from ..core.wording import at_most, decimal, label_of, plural
+from ..core.wording import decimal, visible
 from ..pages.answers import Answer
 from ..planner.description import Description
 from ..search.base import Search
@@ -26,11 +27,16 @@ _QUARTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Hero:
-    """The most important number of a collection: what it is about, the number, and its interval."""
+    """The most important number of a collection: what it is about, the number, its interval, and what that means.
+
+    ``ends`` are the interval and the number between them, as shares, to be drawn on a line from 0 to 100 %.
+    """
 
     about: str
     number: str
     interval: str
+    remark: str = ""
+    ends: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,43 +74,40 @@ class Overview:
             if answer is None or about is None:
                 continue
             place = _QUARTILES.index(0.5) if asked.question == "quantiles" else 0
-            unit, interval = asked.order.unit, "error unknown"
+            unit, interval = asked.order.unit, ""
             if asked.has_interval:
                 low, high = (asked.written(end[place]) for end in asked.interval(answer.level))
                 interval = f"between {low} and {high}"
             number = asked.written(asked.values[place])
-            yield Hero(about, f"{number} {unit}".strip(), interval)
+            yield Hero(
+                about, f"{number} {unit}".strip(), interval or "error unknown", _sure(answer) if interval else ""
+            )
 
     def _of_items(self) -> Iterator[Hero]:
         answer = self.items
         if answer is None or not len(answer.estimates) or (answer.panels and self.ordered is not None):
             return
-        shown = answer.charted.taken(np.flatnonzero(~answer.charted.apart))
-        place = int(np.argmax(shown.values))
-        about = f"Most common: {label_of(shown.items[place]) or '(empty)'}"
-        if shown.variance is None:
-            yield Hero(about, _share(shown, place), "error unknown")
-        elif not answer.estimates.stands_out.any():
-            yield Hero("Nothing stands out", "–", "no item can be told apart from noise")
+        made = answer.estimates
+        # The largest was chosen for being large, and its interval allows for that.
+        first = made.arranged(1) if len(made) > int(made.apart.sum()) else made
+        about = f"Most common: {visible(first.items[0]) or '(empty)'}"
+        if made.variance is None:
+            yield Hero(about, f"{100 * first.fractions[0]:z.1f} %", "error unknown")
+        elif not np.all(first.taken(np.array([0])).stands_out):
+            yield Hero("Most common", "Nothing stands out", "no item can be told apart from noise")
         else:
-            low, high = (100 * end[place] / shown.n for end in shown.interval(answer.level))
-            digits = _digits(high - low)
-            interval = f"between {max(low, 0.0):.{digits}f} and {min(high, 100.0):.{digits}f} %"
-            yield Hero(about, _share(shown, place, digits), interval)
-
-    @property
-    def level(self) -> float:
-        """The confidence level of the intervals."""
-        return next((answer.level for answer in self.answers.values()), 0.95)
-
-
-def _share(shown: Estimates, place: int, digits: int = 1) -> str:
-    return f"{100 * shown.fractions[place]:z.{digits}f} %"
+            low, high = (min(max(end[0] / first.n, 0.0), 1.0) for end in first.interval(answer.level))
+            # More digits than the width of the interval has would pretend.
+            digits = 0 if high - low >= 0.1 else 1 if high - low >= 0.01 else 2
+            value = first.fractions[0]
+            interval = f"between {100 * low:.{digits}f} and {100 * high:.{digits}f} %"
+            number = f"{100 * value:.{digits}f} %"
+            chosen = f"{_sure(answer)}; it allows for the choice of the largest"
+            yield Hero(about, number, interval, chosen, (low, float(value), high))
 
 
-def _digits(width: float) -> int:
-    # Two digits of the interval's width can be told apart; more would pretend.
-    return 0 if width >= 10 else 1 if width >= 1 else 2
+def _sure(answer: Answer) -> str:
+    return f"{100 * answer.level:g} % interval"
 
 
 def overview(answers: Answers, identity: str, items: Sequence[str] = ()) -> Overview:
@@ -137,19 +140,19 @@ def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
     described = dict(Description(scheme, (max(n, 1),)).sections())
     reveals, accuracy = (dict(described[name]) for name in ("What a report reveals", "How accurate the estimates are"))
     told = [("Privacy", f"ε = {decimal(scheme.epsilon)}: a suspicion of 10 % {reveals['a suspicion of 10 %']}.")]
-    typical = next(iter(accuracy.values()))
-    found = accuracy.get(f"found, {n:,} users")
-    return [*told, ("Accuracy", f"{typical[0].upper()}{typical[1:]}."), *([("Finds", f"{found}.")] if found else [])]
+    typical, found = next(iter(accuracy.values())), accuracy.get(f"found, {n:,} users")
+    counts = f"A count is known to {typical}" if typical.startswith("±") else f"{typical[0].upper()}{typical[1:]}"
+    return [*told, ("Accuracy", f"{counts}."), *[("Search", f"The search finds {found}.")] * bool(found)]
 
 
 def influence_of_fakes(answer: Answer) -> str:
     """What fake reports can do to an answer, in one sentence."""
     told = facts_beside(answer)["influence_of_one_percent_fakes"]
     if told is not None:
-        moves = f"{at_most(told['count_moves_at_most'])} {answer.unit}"
+        moves = f"{ceil(told['count_moves_at_most']):,} {answer.unit}"
         share = 100 * told["count_moves_at_most"] / max(answer.estimates.n, 1)
         return (
-            f"If 1 % of the reports ({plural(told['fakes'], 'report')}) are fake, a count moves by at most {moves} "
+            f"If 1 % of the reports ({told['fakes']:,}) are fake, a count moves by at most {moves} "
             f"({share:.2g} % of the reports)."
         )
     described = dict(Description(answer.source.scheme, (max(answer.estimates.n, 1),)).sections())

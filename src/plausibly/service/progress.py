@@ -52,6 +52,8 @@ class Progress:
     def reports(self) -> str:
         """The number of reports against the minimum and the cap."""
         received, collection = self.account.received, self.account.collection
+        if not received:
+            return "No reports yet"
         if self.missing:
             return f"{received:,} of the {collection.minimum:,} reports that an answer needs"
         if collection.cap is None:
@@ -63,16 +65,19 @@ class Progress:
         collection, closed = self.account.collection, self.status == "closed"
         opens, closes = (None if time is None else _written(time) for time in (collection.opens, collection.closes))
         if self.account.closed:
-            return f"Closed{f', open since {opens}' if opens else ''}."
+            return f"Accepts no more reports{f'; opened on {opens}' if opens else ''}."
         if collection.opens is not None and self.status == "not open yet":
             return f"Opens on {opens}, {_distance(collection.opens - self.now)} from now."
         if closed:
             return f"Closed since {closes}."
-        since = f"Open since {opens}" if opens else "Open"
+        if self.full:
+            return "Has all the reports that it accepts."
+        since = f"Since {opens}, " if opens else ""
         if collection.closes is None:
-            return f"{since}, without an end." if opens else "Open, without a fixed time."
-        left = _distance(collection.closes - self.now)
-        return f"{since}, until {closes}: {left} left."
+            told = f"{since}without a fixed end."
+        else:
+            told = f"{since}until {closes}: {_distance(collection.closes - self.now)} left."
+        return f"{told[0].upper()}{told[1:]}"
 
 
 def _written(time: datetime) -> str:
