@@ -64,7 +64,7 @@ class Operation:
         if given:
             described["parameters"] = given
         if self.body is not None:
-            kind = {"type": "object"} if self.body == _JSON else {"type": "string", "format": "binary"}
+            kind = _BODIES.get(self.body, {"type": "string", "format": "binary"})
             described["requestBody"] = {"required": True, "content": {self.body: {"schema": kind}}}
         if self.page:
             described["security"] = [{"session": []}] if self.scope is not Scope.ANYONE else [{}]
@@ -85,6 +85,14 @@ class Operation:
 
 
 _PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$", "name": "^[a-z0-9.-]+$"}
+_BODIES: dict[str, dict[str, Any]] = {
+    _JSON: {"type": "object"},
+    _FORM: {
+        "type": "object",
+        "properties": {"token": {"type": "string", "maxLength": 200}, "to": {"type": "string"}},
+        "required": ["token"],
+    },
+}
 _DONE = {303: "See another page, such as the one to sign in.", 304: "Not changed."}
 
 OPERATIONS = (
