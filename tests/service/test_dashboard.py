@@ -356,11 +356,17 @@ def test_sessions_end_with_their_time(tmp_path: Path) -> None:
     time = [1000.0]
     path = tmp_path / "tokens.json"
     token = create_token(path, Scope.READ)
-    sessions = Sessions(Tokens(path), seconds=60, clock=lambda: time[0])
+    key = tmp_path / "sessions.key"
+    sessions = Sessions(Tokens(path), key, seconds=60, clock=lambda: time[0])
     cookie = sessions.begin(token)
     assert cookie is not None
     assert sessions.active(cookie)
-    assert not Sessions(Tokens(path), clock=lambda: time[0]).active(cookie), "another process has another key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert Sessions(Tokens(path), key, clock=lambda: time[0]).active(cookie), "another collector on the same folder"
+    (tmp_path / "other.key").write_bytes(bytes(32))
+    assert not Sessions(Tokens(path), tmp_path / "other.key", clock=lambda: time[0]).active(cookie)
+    assert not Sessions(Tokens(path), tmp_path / "no.key", clock=lambda: time[0]).active(cookie)
+    assert not (tmp_path / "no.key").exists(), "made by a sign-in alone"
     time[0] = 1060
     assert not sessions.active(cookie)
 
