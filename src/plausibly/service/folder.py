@@ -40,6 +40,11 @@ class Folder:
         """The file in the collector's folder with the digests of all tokens."""
         return self.path / "tokens.json"
 
+    @property
+    def session_key(self) -> Path:
+        """The file in the collector's folder with the key of the dashboard's sessions, made with the first of them."""
+        return self.path / "sessions.key"
+
     def of(self, collection: str) -> Path:
         """The folder of a collection."""
         return self.path / collection

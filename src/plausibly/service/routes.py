@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .answers import QUESTIONS, SEARCHES
 from .tokens import Scope
 
 PREFIX = "/v1"
+DASHBOARD = "/dashboard"
 _ID, _KEY = "/collections/{id}", "/collections/{id}/reports/{key}"
 _JSON, _CSV, _PARQUET, _BYTES = (
     "application/json",
@@ -16,6 +17,7 @@ _JSON, _CSV, _PARQUET, _BYTES = (
     "application/vnd.apache.parquet",
     "application/octet-stream",
 )
+_HTML, _SVG, _FORM = "text/html", "image/svg+xml", "application/x-www-form-urlencoded"
 _ESTIMATES = (200, 304, 400, 401, 403, 404, 409, 503)
 
 
@@ -40,6 +42,8 @@ class Operation:
     """Whether pages of any origin may call it."""
     operator: bool = False
     """Whether it is for operators: open to this machine, and with a token otherwise."""
+    page: bool = False
+    """Whether it belongs to the dashboard: for browsers, with a cookie instead of a token, and errors as pages."""
 
     def to_dict(self) -> dict[str, Any]:
         """The operation as OpenAPI describes it."""
@@ -60,23 +64,36 @@ class Operation:
         if given:
             described["parameters"] = given
         if self.body is not None:
-            kind = {"type": "object"} if self.body == _JSON else {"type": "string", "format": "binary"}
+            kind = _BODIES.get(self.body, {"type": "string", "format": "binary"})
             described["requestBody"] = {"required": True, "content": {self.body: {"schema": kind}}}
-        if self.scope is not Scope.ANYONE or self.operator:
+        if self.page:
+            described["security"] = [{"session": []}] if self.scope is not Scope.ANYONE else [{}]
+        elif self.scope is not Scope.ANYONE or self.operator:
             described["security"] = [{"token": []}, *([{}] if self.operator else [])]
         return described
 
     def _response(self, status: int) -> dict[str, Any]:
+        if status >= 400 and self.page:
+            return {"description": "A problem, as a page.", "content": {_HTML: {}}}
         if status >= 400:
             problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
             return {"description": "A problem.", "content": {"application/problem+json": problem}}
-        described: dict[str, Any] = {"description": "Not changed." if status == 304 else "Done."}
-        if self.media is not None and status not in (204, 304):
+        described: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
+        if self.media is not None and status not in (204, 303, 304):
             described["content"] = {self.media: {}}
         return described
 
 
-_PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$"}
+_PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$", "name": "^[a-z0-9.-]+$"}
+_BODIES: dict[str, dict[str, Any]] = {
+    _JSON: {"type": "object"},
+    _FORM: {
+        "type": "object",
+        "properties": {"token": {"type": "string", "maxLength": 200}, "to": {"type": "string"}},
+        "required": ["token"],
+    },
+}
+_DONE = {303: "See another page, such as the one to sign in.", 304: "Not changed."}
 
 OPERATIONS = (
     Operation(
@@ -143,7 +160,64 @@ OPERATOR = (
     Operation("GET", "/openapi.json", "description", Scope.ANYONE, "This description.", (200,)),
 )
 
+_SHOWN = ("items", "find", "sort", "page")
+_COMPARED = ("before", "after", "items", "same_users")
+
+_PAGE = (200, 303, 400, 404, 409, 503)
+PAGES = tuple(
+    replace(each, page=True)
+    for each in (
+        Operation(
+            *("GET", "", "page_collections", Scope.READ, "All collections with their progress."),
+            *((200, 303, 304, 503), _HTML),
+        ),
+        Operation(
+            "GET", "/sign-in", "page_sign_in", Scope.ANYONE, "The form for a token.", (200,), _HTML, None, ("to",)
+        ),
+        Operation(
+            "POST", "/sign-in", "page_signed_in", Scope.ANYONE, "Begin a session.", (303, 403, 413, 503), None, _FORM
+        ),
+        Operation("POST", "/sign-out", "page_signed_out", Scope.ANYONE, "End the session.", (303, 403, 503), None),
+        Operation(
+            "GET", "/static/{name}", "page_static", Scope.ANYONE, "A file that all pages load.", (200, 404), "text/css"
+        ),
+        Operation(
+            *("GET", _ID, "page_collection", Scope.READ, "The page of a collection.", (200, 303, 304, 400, 404, 503)),
+            *(_HTML, None, _SHOWN),
+        ),
+        Operation(
+            *("GET", f"{_ID}/charts/{{name}}", "page_chart", Scope.READ, "A chart of a collection's page."),
+            *(_PAGE, _SVG, None, (*_SHOWN, "narrow")),
+        ),
+        Operation(
+            *("GET", f"{_ID}/estimates.csv", "page_csv", Scope.READ, "The page's estimates as CSV."),
+            *(_PAGE, _CSV, None, ("items",)),
+        ),
+        Operation(
+            *("GET", f"{_ID}/estimates.parquet", "page_parquet", Scope.READ, "The page's estimates as Parquet."),
+            *(_PAGE, _PARQUET, None, ("items",)),
+        ),
+        Operation(
+            *("GET", "/changes", "page_changes", Scope.READ, "What changed between two collections."),
+            *((200, 303, 400, 503), _HTML, None, _COMPARED),
+        ),
+        Operation(
+            *("GET", "/changes/chart", "page_changes_chart", Scope.READ, "The chart of the changes.", _PAGE, _SVG),
+            *(None, (*_COMPARED, "narrow")),
+        ),
+    )
+)
+"""The operations of the dashboard, under `DASHBOARD`."""
+
+
+def is_page(path: str) -> bool:
+    """Whether a path belongs to the dashboard."""
+    return path == DASHBOARD or path.startswith(f"{DASHBOARD}/")
+
 
 def all_operations() -> list[tuple[str, Operation]]:
     """Each operation with its whole path."""
-    return [(PREFIX + each.path, each) for each in OPERATIONS] + [(each.path, each) for each in OPERATOR]
+    return [(PREFIX + each.path, each) for each in OPERATIONS] + [
+        *((each.path, each) for each in OPERATOR),
+        *((DASHBOARD + each.path, each) for each in PAGES),
+    ]
