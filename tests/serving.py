@@ -27,6 +27,7 @@ from plausibly import make
 from plausibly.files import ReportFile
 from plausibly.service.collections import Collection
 from plausibly.service.openapi import openapi
+from plausibly.service.routes import is_page
 from plausibly.service.tokens import Scope, create_token
 
 ITEMS = 1 << 16
@@ -143,7 +144,10 @@ def expect_described(method: str, path: str, answer: Answer) -> None:
             break
     else:
         assert answer.status == 404
-    if answer.status >= 400 and method != "HEAD":
+    if is_page(path):
+        assert "default-src 'none'" in answer.headers.get("content-security-policy", "") or method == "OPTIONS"
+        assert answer.status < 400 or answer.headers["content-type"].startswith("text/html")
+    elif answer.status >= 400 and method != "HEAD":
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json["status"] == answer.status
         assert set(answer.json) == {"type", "title", "status", "detail"}

@@ -23,6 +23,7 @@ import pytest
 
 import plausibly
 from plausibly import Ordered, Strings, encode_reports, make
+from plausibly.service.assets import STYLE
 from plausibly.service.collections import Collection
 from plausibly.service.metrics import OUTCOMES
 from plausibly.service.routes import all_operations
@@ -222,6 +223,8 @@ def test_a_page_of_any_origin_may_send_but_not_read(server: Serving) -> None:
 
 ROLES = ("", "a wrong token", "read", "admin")
 OPEN, READ, ADMIN, NO = (200,) * 4, (401, 401, 200, 200), (401, 401, 403, 200), (405,) * 4
+SIGN_IN, FOREIGN = (303,) * 4, (403,) * 4
+"""The dashboard takes no token but in its own form: who may see its pages is in test_dashboard.py."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 ACCESS: dict[str, dict[str, tuple[int, ...]]] = {
     "/healthz": {"GET": OPEN},
@@ -237,6 +240,16 @@ ACCESS: dict[str, dict[str, tuple[int, ...]]] = {
     "/v1/collections/{id}/search": {"GET": (401, 401, 400, 400)},
     "/v1/collections/{id}/tally": {"GET": ADMIN},
     "/v1/collections/{id}/close": {"POST": ADMIN},
+    "/dashboard": {"GET": SIGN_IN},
+    "/dashboard/sign-in": {"GET": OPEN, "POST": FOREIGN},
+    "/dashboard/sign-out": {"POST": FOREIGN},
+    "/dashboard/static/{name}": {"GET": OPEN},
+    "/dashboard/collections/{id}": {"GET": SIGN_IN},
+    "/dashboard/collections/{id}/charts/{name}": {"GET": SIGN_IN},
+    "/dashboard/collections/{id}/estimates.csv": {"GET": SIGN_IN},
+    "/dashboard/collections/{id}/estimates.parquet": {"GET": SIGN_IN},
+    "/dashboard/changes": {"GET": SIGN_IN},
+    "/dashboard/changes/chart": {"GET": SIGN_IN},
     "/v1/collections/{id}": {"GET": OPEN, "DELETE": (401, 401, 403, 204)},
 }
 """Statuses for each of the roles; the last route is deleted at its end."""
@@ -254,7 +267,7 @@ def test_every_route_and_method_and_role(server: Serving) -> None:
     for template, allowed in ACCESS.items():
         if template.endswith("/close"):  # before the reports are refused
             continue
-        path = template.replace("{id}", asked.id).replace("{key}", key)
+        path = template.replace("{id}", asked.id).replace("{key}", key).replace("{name}", STYLE.name)
         tried(server, path, allowed, asked)
     closed = question("matrix, closed")
     created(server, closed)

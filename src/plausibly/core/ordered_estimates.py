@@ -210,9 +210,13 @@ class OrderedEstimates(Estimates):
     @property
     def binnable(self) -> bool:
         """Whether charts and tables show the items in bins, because there are many and their order means something."""
-        few = len(self) <= max(self.usual_number, FEW)
-        answerable = self.linear is not None or self._unmeasured
-        return self.order is not None and self.order.meant and answerable and not few and self.n > 0
+        return self.answerable and len(self) > max(self.usual_number, FEW)
+
+    @property
+    def answerable(self) -> bool:
+        """Whether sums of counts can be estimated, and the order of the items means something."""
+        counted = self.linear is not None or self._unmeasured
+        return self.order is not None and self.order.meant and counted and self.n > 0
 
     # --- what they share --------------------------------------------------------------------------------------
 

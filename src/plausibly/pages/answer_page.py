@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ..core.estimates import MOST_BARS, Estimates
 from ..core.ordered_answers import OrderedAnswer
 from ..core.wording import plural, visible
 from .answers import Answer
-from .charts import chart, page_tree, panel_chart, svg_of
-from .html import SIMULATED, Html, document, picture, tag
+from .charts import page_tree
+from .html import SIMULATED, Html, document, tag
+from .plates import Plate, Show, embedded, plates
+from .script import SORTING
+from .stylesheet import ANSWERS
 
 MOST_ROWS = 1000
+_FEW = 8
 
 
 def answer_page(answer: Answer) -> str:
@@ -29,16 +34,16 @@ def answer_page(answer: Answer) -> str:
         _header(title, answer),
         tag(
             "main",
-            *(_panels if answer.panels else _chart)(answer),
+            *chart_sections(answer, embedded),
             _numbers(answer),
-            *_tree(answer),
-            *_reading(answer),
-            _rests_on(answer),
+            *tree_section(answer, embedded),
+            *reading_section(answer),
+            facts_section(answer),
         ),
         tag("footer", tag("p", "Written by plausibly.")),
-        tag("script", Html(_SCRIPT)),
-        style=_STYLE,
-        policy=f"; script-src 'sha256-{b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'",
+        tag("script", Html(SORTING)),
+        style=ANSWERS,
+        policy=f"; script-src 'sha256-{b64encode(hashlib.sha256(SORTING.encode()).digest()).decode()}'",
     )
 
 
@@ -55,37 +60,42 @@ def _header(title: str, answer: Answer) -> Html:
     return tag("header", *said)
 
 
-def _chart(answer: Answer) -> Iterator[Html]:
-    if len(answer.estimates):
+def chart_sections(answer: Answer, show: Show, prefix: str = "", *, fold: bool = False) -> Iterator[Html]:
+    """The charts of an answer: of its largest items, or one for each question about their order, with its table.
+
+    ``fold`` hides long tables until somebody opens them.
+    """
+    drawn = {plate.name: plate for plate in plates(answer, prefix)}
+    if answer.panels:
+        yield from _panels(answer, drawn, show, prefix, fold)
+    elif len(answer.estimates):
         heading = "The largest estimates" if answer.picked else "The estimates"
-        largest = visible(answer.charted.items[int(np.argmax(answer.charted.values))])
-        alt = (
-            f"Bar chart of {plural(len(answer.charted), 'estimate')} with intervals; the largest is {largest}. "
-            "The numbers are in the table below."
-        )
-        wide, narrow = svg_of(chart(answer)), svg_of(chart(answer, narrow=True))
-        drawn = picture(wide, narrow=narrow, label="Estimates", alt=alt, class_="chart")
-        yield tag("section", tag("h2", heading), tag("p", answer.good_for(), class_="about"), drawn, id="chart")
+        picture = show(drawn[f"{prefix}chart"])
+        about = tag("p", answer.good_for(), class_="about")
+        yield tag("section", tag("h2", heading), about, picture, id=f"{prefix}chart")
 
 
-def _panels(answer: Answer) -> Iterator[Html]:
+def _panels(answer: Answer, drawn: Mapping[str, Plate], show: Show, prefix: str, fold: bool) -> Iterator[Html]:
     # One section for each question about the order: its chart, and its table.
     for place, asked in enumerate(answer.panels):
         said = [tag("h2", asked.heading), *(tag("p", remark, class_="about") for remark in asked.remarks())]
         if asked.drawn:
-            wide, narrow = (svg_of(panel_chart(answer, asked, narrow=each)) for each in (False, True))
-            alt = f"{asked.heading}{' with intervals' * asked.has_interval}. The numbers are in the table below."
-            said.append(picture(wide, narrow=narrow, label=asked.heading, alt=alt, class_="chart"))
+            said.append(show(drawn[f"{prefix}panel-{place}"]))
         shown = asked.short
-        said.append(_texts(shown, answer.level))
+        numbers = [_texts(shown, answer.level)]
         if len(shown) < len(asked):
-            said.append(tag("p", f"{len(shown):,} of {len(asked):,} items, evenly spaced.", class_="aside"))
-        yield tag("section", *said, id="chart" if place == 0 else f"panel-{place}")
+            numbers.append(tag("p", f"{len(shown):,} of {len(asked):,} items, evenly spaced.", class_="aside"))
+        if fold and len(shown) > _FEW:
+            numbers = [tag("details", tag("summary", "In numbers"), *numbers, id=f"{prefix}numbers-{place}")]
+        said += numbers
+        yield tag("section", *said, id=f"{prefix}chart" if place == 0 else f"{prefix}panel-{place}")
 
 
 def _texts(asked: OrderedAnswer, level: float) -> Html:
     first, *others = asked.texts(level).items()
-    head = tag("tr", tag("th", first[0]), *(tag("th", name, class_="figure") for name, _ in others))
+    # A header without words is none.
+    corner = tag("th" if first[0] else "td", first[0])
+    head = tag("tr", corner, *(tag("th", name, class_="figure") for name, _ in others))
     rows = [
         tag("tr", tag("td", _item(item)), *(tag("td", text, class_="figure") for text in texts))
         for item, *texts in zip(first[1], *(texts for _, texts in others), strict=True)
@@ -93,11 +103,11 @@ def _texts(asked: OrderedAnswer, level: float) -> Html:
     return tag("div", tag("table", tag("thead", head), tag("tbody", *rows), class_="stacks"), class_="wide")
 
 
-def _tree(answer: Answer) -> Iterator[Html]:
+def tree_section(answer: Answer, show: Show, prefix: str = "") -> Iterator[Html]:
+    """The tree of a search, with its legend, if the answer comes from one."""
     if answer.found is not None and answer.found.trace:
-        alt = "Tree of the steps of the search, from left to right, with the strings found at its tips"
-        figure, legend = page_tree(answer)
-        drawn = picture(svg_of(figure), label="Search", alt=alt, class_="tree")
+        legend = page_tree(answer)[1]
+        drawn = next(show(plate) for plate in plates(answer, prefix) if plate.name == f"{prefix}tree")
         said = (
             "Every column is a step: the characters that its users reported, the number of these users, and the "
             "numbers of candidates examined and kept (k: thousands, M: millions). Each node shows the characters that "
@@ -124,7 +134,7 @@ def _numbers(answer: Answer) -> Html:
     heading = "Single items" if answer.panels else "In numbers"
     told = [] if answer.panels else notes
     said = [tag("h2", heading), *(tag("p", note, class_="about") for note in told)]
-    said.append(_table(answer, answer.charted))
+    said.append(table_of(answer, answer.charted))
     if answer.found is not None and answer.found.p_values is not None and answer.interval is not None:
         said.append(tag("p", _P_VALUES, class_="aside"))
     return tag("section", *said, *_every(answer), id="numbers")
@@ -145,18 +155,31 @@ def _every(answer: Answer) -> Iterator[Html]:
         heading += ": intervals for one item chosen in advance"
         said = _CHOSEN
     notes = [tag("p", said, class_="about")] if said else []
-    yield tag("details", tag("summary", heading), *notes, _table(answer, made), id="all")
+    yield tag("details", tag("summary", heading), *notes, table_of(answer, made), id="all")
 
 
-def _table(answer: Answer, shown: Estimates) -> Html:
-    first, *others = answer.header()
-    head = tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))
+def table_of(
+    answer: Answer,
+    shown: Estimates,
+    *,
+    caption: str = "",
+    heads: Mapping[str, Html] | None = None,
+    marks: npt.NDArray[np.bool_] | None = None,
+) -> Html:
+    """The table of some estimates of an answer; its headers sort it by script, unless ``heads`` replaces some of them.
+
+    ``marks`` says of each item whether it stands out from noise.
+    """
+    first, *others = [*answer.header(), *["stands out"] * (marks is not None)]
+    given = {name: tag("th", name, class_="figure") for name in others} | {first: tag("th", first)} | dict(heads or {})
+    head = tag("tr", *(given[name] for name in (first, *others)))
     listed: list[Html] = []
     doubtful: list[Html] = []
     last: list[Html] = []
     told = np.full(len(shown), True) if shown.significant is None else shown.significant
-    for (item, *texts), own, apart, sure in zip(
-        answer.lines(shown), _keys(answer, shown), shown.apart, told, strict=True
+    standing = [None] * len(shown) if marks is None else marks.tolist()
+    for (item, *texts), own, apart, sure, mark in zip(
+        answer.lines(shown), _keys(answer, shown), shown.apart, told, standing, strict=True
     ):
         # Where there is an upper bound only, the estimate itself says little.
         faint = [not sure, not sure, *[False] * (len(texts) - 2)]
@@ -164,6 +187,8 @@ def _table(answer: Answer, shown: Estimates) -> Html:
             tag("td", text, class_="figure faint" if grey else "figure", data_key=key)
             for text, key, grey in zip(texts, own, faint, strict=True)
         ]
+        if mark is not None:
+            cells.append(tag("td", "yes" if mark else "no", class_="figure" if mark else "figure faint"))
         rows = last if apart else listed if sure or answer.found is None else doubtful
         rows.append(tag("tr", tag("td", _item(item), *[_OTHER] * bool(apart)), *cells))
     # Bodies of their own, which keep their places when the table is sorted.
@@ -172,7 +197,9 @@ def _table(answer: Answer, shown: Estimates) -> Html:
         span = tag("th", "may be chance: perhaps nobody has these strings", colspan=str(1 + len(others)))
         bodies += [tag("tbody", tag("tr", span), class_="subheading"), tag("tbody", *doubtful)]
     bodies += [tag("tbody", *last, class_="apart")] * bool(last)
-    return tag("div", tag("table", tag("thead", head), *bodies, class_="sorts stacks"), class_="wide")
+    captions = [tag("caption", caption)] * bool(caption)
+    table = tag("table", *captions, tag("thead", head), *bodies, class_="stacks" if heads else "sorts stacks")
+    return tag("div", table, class_="wide")
 
 
 def _keys(answer: Answer, shown: Estimates) -> Iterator[list[str]]:
@@ -188,7 +215,8 @@ def _item(item: object) -> Html:
     return tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
 
 
-def _reading(answer: Answer) -> Iterator[Html]:
+def reading_section(answer: Answer) -> Iterator[Html]:
+    """How to read the estimates of an answer."""
     if not len(answer.estimates):
         return
     share, unit = f"{100 * answer.level:g}", visible(answer.unit)
@@ -247,7 +275,8 @@ _CHANGED = (
 )
 
 
-def _rests_on(answer: Answer) -> Html:
+def facts_section(answer: Answer) -> Html:
+    """The data and the scheme behind an answer."""
     rows = {name: tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()}
     plain = [row for name, row in rows.items() if name not in _SPECIAL]
     special = [row for name, row in rows.items() if name in _SPECIAL]
@@ -277,56 +306,3 @@ _FINGERPRINT = (
     "Steps are what was done to the estimates after they were computed. The fingerprint identifies the scheme with all "
     "its parameters: reports can be added up only if their fingerprints are equal."
 )
-
-
-_STYLE = """
-.picture img.chart { width: 100%; max-width: 46rem; }
-.picture img.tree { width: auto; max-width: none; }
-.legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
-.made-up { color: var(--turned); font-weight: 600; }
-.faint { color: var(--soft); }
-.subheading th { padding-top: 1.2rem; }
-td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
-.sorts td:first-child { min-width: 8.5rem; }
-td.figure { white-space: pre; }
-.facts th { width: 9rem; }
-.facts td { overflow-wrap: anywhere; }
-.sorts { width: auto; min-width: min(46rem, 100%); }
-.sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
-.sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
-.sorts th[aria-sort="descending"] button::after { content: " ↓"; }
-@media (max-width: 46rem) {
-  .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
-  .sorts { min-width: 0; width: 100%; }
-  .sorts td:first-child { min-width: 0; }
-}
-@media print { .picture img.tree { max-width: 100%; } }
-"""
-
-# A click on a column header sorts the table. Without scripts, the table is shown unsorted.
-_SCRIPT = """
-for (const table of document.querySelectorAll("table.sorts")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const before = head.getAttribute("aria-sort");
-      const down = before ? before === "ascending" : column > 0;
-      heads.forEach((each) => each.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      for (const body of table.tBodies) {
-        if (body.rows.length < 2) continue;
-        const rows = [...body.rows].map((row) => {
-          const cell = row.cells[column];
-          return [cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key), row];
-        });
-        const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
-        rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]));
-        body.append(...rows.map((row) => row[1]));
-      }
-    });
-  });
-}
-"""

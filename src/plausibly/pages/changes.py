@@ -20,8 +20,10 @@ from ..core.errors import ParameterError, StateError
 from ..core.estimates import MOST_BARS
 from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
 from .answers import Source, scheme_facts
-from .charts import NARROW, save_chart, svg_of
-from .html import SIMULATED, Html, document, picture, tag
+from .charts import NARROW, save_chart
+from .html import SIMULATED, Html, document, tag
+from .plates import Plate, Show, embedded
+from .stylesheet import ANSWERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +44,8 @@ class ChangeReport:
     same_users: bool = False
     largest: int = 20
     title: str | None = None
+    kind: str = "File"
+    """What the names are names of."""
 
     @property
     def simulated(self) -> bool:
@@ -249,43 +253,44 @@ def changes_page(report: ChangeReport) -> str:
     if report.simulated:
         head.append(SIMULATED)
     head.append(tag("p", report.summary(), class_="lede"))
+    return document(
+        visible(report.heading),
+        tag("header", *head),
+        tag("main", *changes_sections(report, embedded)),
+        tag("footer", tag("p", "Written by plausibly.")),
+        style=ANSWERS,
+    )
+
+
+def changes_plate(report: ChangeReport) -> Plate:
+    """The chart of changes, with the words that belong to it."""
     drawn_items = plural(len(report.places(min(report.largest, MOST_BARS))), "item")
     alt = f"Chart of the changes of {drawn_items} with their intervals; the numbers are in the table below"
-    wide, narrow = svg_of(changes_chart(report, titled=False)), svg_of(changes_chart(report, narrow=True))
-    drawn = picture(wide, narrow=narrow, label="Changes", alt=alt, class_="chart")
+    return Plate("chart", "Changes", alt, "chart", lambda narrow: changes_chart(report, narrow=narrow, titled=False))
+
+
+def changes_sections(report: ChangeReport, show: Show) -> list[Html]:
+    """The sections of a page of changes: chart, table, and the data behind them."""
     first, *others = report.header()
     rows = [tag("tr", tag("th", first), *(tag("th", name, class_="figure") for name in others))]
     for item, *texts in report.lines():
         name = tag("bdi", visible(item)) if str(item) else tag("i", "(empty)")
         rows.append(tag("tr", tag("td", name), *(tag("td", text, class_="figure") for text in texts)))
     table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacks"), class_="wide")
-    return document(
-        visible(report.heading),
-        tag("header", *head),
-        tag(
-            "main",
-            _section("The differences", drawn),
-            _section("In numbers", *_paragraphs(report), table),
-            _section("Data and scheme", _rests_on(report)),
-        ),
-        tag("footer", tag("p", "Written by plausibly.")),
-        style=_STYLE,
-    )
-
-
-_STYLE = """
-.picture img.chart { width: 100%; min-width: 0; max-width: 46rem; }
-.facts td { overflow-wrap: anywhere; }
-"""
+    return [
+        _section("The differences", show(changes_plate(report))),
+        _section("In numbers", *_paragraphs(report), table),
+        _section("Data and scheme", _rests_on(report)),
+    ]
 
 
 def _rests_on(report: ChangeReport) -> Html:
-    head = tag("tr", tag("th", ""), tag("th", "before"), tag("th", "after"))
+    head = tag("tr", tag("td", ""), tag("th", "before"), tag("th", "after"))
     sides = [
         {"Reports": f"{shares.n:,}", **scheme_facts(source.scheme), "Fingerprint": source.scheme.fingerprint()}
         for shares, source in ((report.changes.before, report.before), (report.changes.after, report.after))
     ]
-    rows = [("File", *report.names), *((name, *(side[name] for side in sides)) for name in sides[0])]
+    rows = [(report.kind, *report.names), *((name, *(side[name] for side in sides)) for name in sides[0])]
     body = [
         tag("tr", tag("th", name, scope="row"), *(tag("td", visible(text)) for text in texts)) for name, *texts in rows
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from .stylesheet import CSS
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The browser loads nothing from other computers."""
-_VOID = ("img", "meta", "source")
+_VOID = ("img", "input", "link", "meta", "source")
 _SAFE = " !$()*+,-./:;=?@[]^_`{|}~"
 _ROUND = re.compile(r'\b(d|x|y|transform)="([^"]*)"')
 
@@ -38,15 +39,20 @@ SIMULATED = tag("p", tag("b", "Simulated"), " These reports are not from real us
 
 def document(title: str, *body: Html, style: str = "", policy: str = "") -> str:
     """A complete HTML document in the common style; ``style`` and ``policy`` are appended to the defaults."""
-    head = tag(
+    own = tag("meta", http_equiv="Content-Security-Policy", content=_POLICY + policy)
+    return page(title, *body, head=(own, tag("style", Html(CSS + style))))
+
+
+def page(title: str, *body: Html, head: Sequence[Html]) -> str:
+    """A complete HTML document; ``head`` says where its style comes from."""
+    heads = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY + policy),
         tag("title", title),
-        tag("style", Html(CSS + style)),
+        *head,
     )
-    return f"<!doctype html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', heads, tag('body', *body), lang='en')}\n"
 
 
 def picture(svg: str, *, label: str, alt: str, class_: str, narrow: str | None = None) -> Html:
@@ -61,11 +67,11 @@ def picture(svg: str, *, label: str, alt: str, class_: str, narrow: str | None =
 
 
 def _data(svg: str) -> str:
-    return f"data:image/svg+xml,{quote(_lighter(svg), safe=_SAFE)}"
+    return f"data:image/svg+xml,{quote(lighter(svg), safe=_SAFE)}"
 
 
-def _lighter(svg: str) -> str:
-    # Half the size without a visible difference: no comments or metadata, coordinates to a hundredth of a point.
+def lighter(svg: str) -> str:
+    """The picture at half its size, without a visible difference: coordinates to a hundredth of a point."""
     svg = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<[^>]+>", lambda found: _ROUND.sub(lambda pair: f'{pair[1]}="{_rounded(pair[2])}"', found[0]), svg)
     return re.sub(r"\s*\n\s*", "\n", svg).strip()

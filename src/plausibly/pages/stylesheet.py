@@ -134,3 +134,118 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   nav { display: none; }
 }
 """
+
+ANSWERS = """
+.picture img.chart { width: 100%; max-width: 46rem; }
+.picture img.tree { width: auto; max-width: none; }
+.legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
+.made-up { color: var(--turned); font-weight: 600; }
+.faint { color: var(--soft); }
+.subheading th { padding-top: 1.2rem; }
+td bdi { white-space: pre-wrap; overflow-wrap: anywhere; }
+.sorts td:first-child { min-width: 8.5rem; }
+td.figure { white-space: pre; }
+.facts th { width: 9rem; }
+.facts td { overflow-wrap: anywhere; }
+.sorts { width: auto; min-width: min(46rem, 100%); }
+.sorts button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+.sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
+.sorts th[aria-sort="descending"] button::after { content: " ↓"; }
+@media (max-width: 46rem) {
+  .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
+  .sorts { min-width: 0; width: 100%; }
+  .sorts td:first-child { min-width: 0; }
+}
+@media print { .picture img.tree { max-width: 100%; } }
+"""
+"""The styles of pages that show estimates and changes, after the common ones."""
+
+DASHBOARD_ONLY = """
+:root { --accent: #4477aa; }
+@media (prefers-color-scheme: dark) { :root { --accent: #8fb4d9; } }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 2px; }
+main:focus { outline: none; }
+.skip { position: absolute; left: -100rem; font-family: var(--sans); }
+.skip:focus { left: 1.25rem; top: 0.6rem; background: var(--paper); padding: 0.4rem 0.8rem; z-index: 1; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0.4rem 1.6rem; padding: 0.9rem 0; }
+.bar { font: 0.95rem/1.5 var(--sans); border-bottom: 1px solid var(--rule); }
+.bar a { color: var(--ink); text-decoration: none; padding: 0.25rem 0; }
+.bar a:hover { text-decoration: underline; }
+.bar b { letter-spacing: -0.01em; }
+.bar form { margin-left: auto; }
+button, input, select, textarea { font: 0.95rem/1.4 var(--sans); color: var(--ink); background: var(--paper); }
+button, input, select, textarea { border: 1px solid var(--soft); border-radius: 0.4rem; padding: 0.4rem 0.8rem; }
+button { cursor: pointer; background: var(--tint); font-weight: 600; }
+button:hover { border-color: var(--ink); }
+.bar button, .live button { font-weight: 400; font-size: 0.88rem; padding: 0.2rem 0.7rem; color: var(--soft); }
+label { font: 600 0.88rem/1.5 var(--sans); color: var(--soft); }
+progress { display: block; width: 100%; max-width: 14rem; height: 0.45rem; margin: 0.4rem 0 0; }
+progress { appearance: none; border: 0; border-radius: 1rem; background: var(--open-tint); overflow: hidden; }
+progress::-webkit-progress-bar { background: var(--open-tint); }
+progress::-webkit-progress-value { background: var(--accent); }
+progress::-moz-progress-bar { background: var(--accent); }
+main > h1 { margin: 0.5rem 0 0.3rem; }
+main > h1:first-child { margin-top: 2.2rem; }
+.eyebrow { font: 0.9rem/1.6 var(--sans); color: var(--soft); margin: 2.2rem 0 0; max-width: none; }
+.eyebrow .badge { margin-right: 0.5rem; }
+.progress .lede { margin: 0; }
+.progress progress { max-width: 22rem; margin-top: 0.6rem; height: 0.5rem; }
+.heroes { display: flex; flex-wrap: wrap; gap: 1.6rem 4.5rem; margin: 2.6rem 0 2.2rem; }
+.heroes dt { font: 600 0.95rem/1.4 var(--sans); color: var(--soft); overflow-wrap: anywhere; }
+.heroes dd { margin: 0; }
+.heroes b { display: block; font: 600 clamp(3.2rem, 11vw, 5rem)/1.2 var(--sans); letter-spacing: -0.03em; }
+.heroes b { font-variant-numeric: tabular-nums; }
+.heroes span { display: block; font: 1.2rem/1.5 var(--sans); }
+.heroes small { display: block; font: 0.88rem/1.5 var(--sans); color: var(--soft); }
+.range { display: block; width: min(24rem, 100%); height: auto; margin: 0.6rem 0 0; }
+.range text { font: 13px var(--sans); fill: var(--soft); }
+.range .all { stroke: var(--rule); }
+.range .from-to { stroke: var(--accent); }
+.range .at { fill: var(--ink); }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: 1.2rem 2.4rem; }
+.tiles { margin: 1.6rem 0 0; }
+.tiles > div { border-top: 2px solid var(--ink); padding-top: 0.6rem; }
+.tiles dt { font: 600 0.8rem/1.4 var(--sans); letter-spacing: 0.06em; text-transform: uppercase; color: var(--soft); }
+.tiles dd { margin: 0.3rem 0 0; font: 0.95rem/1.55 var(--sans); }
+.few b { display: block; font: 600 clamp(2.2rem, 8vw, 3.4rem)/1.15 var(--sans); letter-spacing: -0.02em; }
+.few { font: 1.1rem/1.5 var(--sans); margin: 0.4rem 0; }
+.collections { font-size: 0.95rem; }
+.collections td { padding-top: 0.8rem; padding-bottom: 0.9rem; }
+.collections td:first-child { font-weight: 600; min-width: 12rem; }
+.collections small { display: block; margin-top: 0.3rem; color: var(--soft); font-weight: 400; font-size: 0.85rem; }
+.filter, .question, .sign-in, .choice { margin: 1rem 0; }
+.filter { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 0.8rem; }
+.filter input { flex: 0 1 18rem; min-width: 0; }
+.question label, .sign-in label { display: block; }
+.question textarea, .choice textarea { display: block; width: 100%; max-width: 30rem; margin: 0.3rem 0 0.8rem; }
+.sign-in input { width: 100%; max-width: 26rem; margin: 0.3rem 0 0.8rem; display: block; }
+.sign-in, .choice { border: 1px solid var(--rule); border-radius: 0.6rem; padding: 1.2rem 1.4rem; }
+.sign-in, .choice { background: var(--tint); }
+.sign-in { max-width: 30rem; }
+.choice { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: 0.8rem 1.6rem; }
+.choice select { display: block; width: 100%; margin-top: 0.3rem; }
+.choice .box, .choice details, .choice > button { grid-column: 1 / -1; margin: 0; justify-self: start; }
+.choice details { width: 100%; }
+.box label { font-weight: 400; color: var(--ink); margin-left: 0.5rem; }
+caption { text-align: left; font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-bottom: 0.3rem; }
+th a { color: inherit; }
+th[aria-sort="ascending"] a::after { content: " ↑"; }
+th[aria-sort="descending"] a::after { content: " ↓"; }
+.paging { display: flex; gap: 1.6rem; margin: 1rem 0; font: 0.95rem/1.5 var(--sans); }
+.downloads { font: 0.95rem/1.6 var(--sans); color: var(--soft); }
+.live span:not(:empty) { margin-right: 0.8rem; }
+@media (max-width: 46rem) {
+  .eyebrow { margin-top: 1.2rem; }
+  .heroes { margin: 1.8rem 0; }
+  .bar { gap: 0.3rem 0.9rem; font-size: 0.9rem; }
+  .bar button { padding: 0.15rem 0.5rem; }
+  .stacks caption { display: block; }
+  .collections td { padding: 0.15rem 0; }
+  .collections td:first-child { font-size: 1.05rem; min-width: 0; }
+  .collections td:last-child { color: var(--soft); font-size: 0.85rem; }
+  .collections td[data-name]::before { content: none; }
+}
+@media print { .bar, .skip, .filter, .question, .choice, .paging, .downloads, .live { display: none; } }
+"""
+"""The styles of the dashboard, after those of estimates."""

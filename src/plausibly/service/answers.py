@@ -76,10 +76,15 @@ class Answers:
 
     def tag(self, identity: str) -> str:
         """The name of the latest state, found without folding anything. Raises below the minimum."""
+        account, tag = self.moment(identity)
+        expect_enough(account)
+        return tag
+
+    def moment(self, identity: str) -> tuple[Account, str]:
+        """The account of a collection and the name of its latest state, found without folding anything."""
         with self._inbox.view() as view:
             account = _expect(view.account(identity))
-            expect_enough(account)
-            return tag_of(account, view.last(account))
+            return account, tag_of(account, view.last(account))
 
     def state(self, identity: str) -> State:
         """The latest state of a collection: its tally, and what is pending."""

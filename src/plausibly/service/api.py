@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -21,18 +19,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from ..core.errors import DomainError, ParameterError, PlausiblyError
 from ..pages.answers import Answer
-from ..pages.estimates import write_estimates
-from .answers import State, TooFewError, UnknownError, facts_beside
+from .answers import State, facts_beside
 from .collections import Collection
 from .collector import Collector, summary
-from .inbox import KEY_BYTES, FullError, Outcome
-from .log import fault
+from .dashboard import Dashboard, problem_page
+from .inbox import KEY_BYTES, Outcome
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
-from .routes import Operation, all_operations
+from .requests import FOREVER, NO_COLLECTION, as_file, collection_of, problem_of
+from .routes import Operation, all_operations, is_page
+from .sessions import COOKIE
 from .tokens import Scope
 from .writer import Arrival, Failure, Replies, Reply
 
@@ -42,10 +40,10 @@ MOST_RECEIVING = 1 << 28
 """The most bytes of bodies in memory that are not yet complete."""
 _HEADERS = frozenset({b"authorization", b"content-length", b"if-none-match", b"transfer-encoding"})
 """All that the application is told of a request's header."""
-_FOREVER = "public, max-age=31536000, immutable"
+_OF_BROWSERS = frozenset({b"content-length", b"host", b"if-none-match", b"origin", b"sec-fetch-site"})
+"""All that the dashboard is told of a request's header, beside its own cookie."""
 _RETRY = {"Retry-After": "2"}
-_ID, _KEY = re.compile(r"[0-9a-f]{64}"), re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
-_NO_COLLECTION = "there is no such collection"
+_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 
 _Handler = Callable[[Request], Awaitable[Response]]
 
@@ -64,7 +62,7 @@ def application(collector: Collector, *, behind_proxy: bool = False) -> ASGIApp:
 
 
 class Blind:
-    """The application without addresses, agents, cookies and referrers: it is never told of them."""
+    """The application without addresses, agents and referrers, and only the dashboard with its cookie."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -72,22 +70,33 @@ class Blind:
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Run the application on what is left of the request."""
         if scope["type"] == "http":
-            headers = [(name, value) for name, value in scope["headers"] if name in _HEADERS]
+            given = scope["headers"]
+            kept = _OF_BROWSERS if is_page(scope["path"]) else _HEADERS
+            headers = [(name, value) for name, value in given if name in kept]
+            headers += _own_cookie(given) if is_page(scope["path"]) else []
             scope = {**scope, "headers": headers, "client": None, "server": None}
         await self._app(scope, receive, send)
+
+
+def _own_cookie(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    # Other applications of the same host have cookies, too, which are none of ours.
+    crumbs = [crumb.strip() for name, value in headers if name == b"cookie" for crumb in value.split(b";")]
+    return [(b"cookie", crumb) for crumb in crumbs if crumb.startswith(f"{COOKIE}=".encode())][:1]
 
 
 async def _http_problem(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = error.headers if isinstance(error, HTTPException) else None
     detail = "the address is unknown" if status == 404 else "the request has another method than this address takes"
-    return ProblemError(status, detail, headers).response()
+    problem = ProblemError(status, detail, headers)
+    return problem_page(problem, signed_in=False) if is_page(request.url.path) else problem.response()
 
 
 class _Api:
     def __init__(self, collector: Collector, behind_proxy: bool) -> None:
         self._collector, self._behind_proxy = collector, behind_proxy
         self._receiving = 0
+        self._dashboard = Dashboard(collector, secure=behind_proxy)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -126,6 +135,8 @@ class _Api:
         return Route(path, answer, methods=methods)
 
     def _guarded(self, operation: Operation) -> _Handler:
+        if operation.page:
+            return self._dashboard.guarded(operation)
         handler: _Handler = getattr(self, operation.name)
         needed = operation.scope
         if operation.operator and not self._behind_proxy:
@@ -140,7 +151,7 @@ class _Api:
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is there to read it
             except Exception as error:
-                return _problem_of(error).response()
+                return problem_of(error).response()
 
         return answer
 
@@ -271,16 +282,7 @@ class _Api:
     # --- requests ----------------------------------------------------------------------------------------------
 
     async def _collection(self, request: Request) -> Collection:
-        identity = request.path_params["id"]
-        if not _ID.fullmatch(identity):
-            raise ProblemError(404, _NO_COLLECTION)
-        known = self._collector.known(identity)
-        if known is not None:
-            return known
-        account = await run_in_threadpool(self._collector.account, identity)
-        if account is None:
-            raise ProblemError(404, _NO_COLLECTION)
-        return account.collection
+        return await collection_of(self._collector, request)
 
     async def _body(self, request: Request) -> bytes:
         said = request.headers.get("content-length", "")
@@ -305,7 +307,7 @@ _REPLIES: dict[Outcome | Failure, ProblemError | int] = {
     Outcome.REPEATED: 200,
     Outcome.CLOSED: ProblemError(410, "the collection accepts no more reports"),
     Outcome.CAPPED: ProblemError(429, "the collection has all reports that it accepts"),
-    Outcome.UNKNOWN: ProblemError(404, _NO_COLLECTION),
+    Outcome.UNKNOWN: ProblemError(404, NO_COLLECTION),
     Failure.NO_ROOM: ProblemError(507, "the reports could not be stored; send them again later under the same key"),
     Failure.BROKEN: ProblemError(503, "the reports could not be stored; send them again later under the same key"),
 }
@@ -324,22 +326,6 @@ def _settle(replies: Replies) -> None:
             arrival.ticket.set_result(reply)
 
 
-def _problem_of(error: Exception) -> ProblemError:
-    if isinstance(error, ParameterError | DomainError):
-        return ProblemError(400, str(error))
-    if isinstance(error, UnknownError):
-        return ProblemError(404, str(error))
-    if isinstance(error, TooFewError):
-        return ProblemError(409, str(error))
-    # The message names files of this machine: it is for the log.
-    fault(error)
-    if isinstance(error, FullError):
-        return ProblemError(507, "the disk of the collector is full")
-    if isinstance(error, PlausiblyError | OSError):
-        return ProblemError(503, "the files of the collection cannot be read; the log of the collector says why")
-    return ProblemError(500, "an error that should not happen; the log of the collector names it")
-
-
 def _too_large() -> ProblemError:
     return ProblemError(413, f"expected at most {MOST_BODY:,} bytes; send several batches under different keys")
 
@@ -350,10 +336,7 @@ def _as_json(answer: Answer) -> tuple[bytes, str]:
 
 
 def _as_file(ending: str, media: str, answer: Answer) -> tuple[bytes, str]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"estimates{ending}"
-        write_estimates(path, answer)
-        return path.read_bytes(), media
+    return as_file(ending, answer), media
 
 
 def _tag(identity: str, tag: str) -> str:
@@ -361,7 +344,7 @@ def _tag(identity: str, tag: str) -> str:
 
 
 def _unchanging(request: Request, content: bytes, digest: str) -> Response:
-    headers = {"ETag": f'"{digest}"', "Cache-Control": _FOREVER}
+    headers = {"ETag": f'"{digest}"', "Cache-Control": FOREVER}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type="application/json")

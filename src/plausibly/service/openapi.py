@@ -6,6 +6,7 @@ from typing import Any
 
 from ..version import __version__
 from .routes import all_operations
+from .sessions import COOKIE
 
 
 def openapi() -> dict[str, Any]:
@@ -40,7 +41,10 @@ def openapi() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": {"Problem": problem},
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
         },
     }
 

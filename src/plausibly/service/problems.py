@@ -24,6 +24,11 @@ TITLES = {
 }
 
 
+def title_of(status: int) -> str:
+    """A status in words."""
+    return TITLES.get(status, HTTPStatus(status).phrase)
+
+
 class ProblemError(Exception):
     """A problem to be answered, with its status and one sentence for people."""
 
@@ -35,7 +40,7 @@ class ProblemError(Exception):
         """The problem as a response."""
         document = {
             "type": "about:blank",
-            "title": TITLES.get(self.status, HTTPStatus(self.status).phrase),
+            "title": title_of(self.status),
             "status": self.status,
             "detail": self.detail,
         }

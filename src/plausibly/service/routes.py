@@ -9,6 +9,7 @@ from .answers import QUESTIONS, SEARCHES
 from .tokens import Scope
 
 PREFIX = "/v1"
+DASHBOARD = "/dashboard"
 _ID, _KEY = "/collections/{id}", "/collections/{id}/reports/{key}"
 _JSON, _CSV, _PARQUET, _BYTES = (
     "application/json",
@@ -16,6 +17,7 @@ _JSON, _CSV, _PARQUET, _BYTES = (
     "application/vnd.apache.parquet",
     "application/octet-stream",
 )
+_HTML, _FORM = "text/html", "application/x-www-form-urlencoded"
 _ESTIMATES = (200, 304, 400, 401, 403, 404, 409, 503)
 
 
@@ -40,6 +42,8 @@ class Operation:
     """Whether pages of any origin may call it."""
     operator: bool = False
     """Whether it is for operators: open to this machine, and with a token otherwise."""
+    page: bool = False
+    """Whether it belongs to the dashboard: for browsers, with a cookie instead of a token, and errors as pages."""
 
     def to_dict(self) -> dict[str, Any]:
         """The operation as OpenAPI describes it."""
@@ -62,21 +66,26 @@ class Operation:
         if self.body is not None:
             kind = {"type": "object"} if self.body == _JSON else {"type": "string", "format": "binary"}
             described["requestBody"] = {"required": True, "content": {self.body: {"schema": kind}}}
-        if self.scope is not Scope.ANYONE or self.operator:
+        if self.page:
+            described["security"] = [{"session": []}] if self.scope is not Scope.ANYONE else [{}]
+        elif self.scope is not Scope.ANYONE or self.operator:
             described["security"] = [{"token": []}, *([{}] if self.operator else [])]
         return described
 
     def _response(self, status: int) -> dict[str, Any]:
+        if status >= 400 and self.page:
+            return {"description": "A problem, as a page.", "content": {_HTML: {}}}
         if status >= 400:
             problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
             return {"description": "A problem.", "content": {"application/problem+json": problem}}
-        described: dict[str, Any] = {"description": "Not changed." if status == 304 else "Done."}
-        if self.media is not None and status not in (204, 304):
+        described: dict[str, Any] = {"description": _DONE.get(status, "Done.")}
+        if self.media is not None and status not in (204, 303, 304):
             described["content"] = {self.media: {}}
         return described
 
 
-_PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$"}
+_PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$", "name": "^[a-z0-9.-]+$"}
+_DONE = {303: "See another page, such as the one to sign in.", 304: "Not changed."}
 
 OPERATIONS = (
     Operation(
@@ -141,7 +150,75 @@ OPERATOR = (
     Operation("GET", "/openapi.json", "description", Scope.ANYONE, "This description.", (200,)),
 )
 
+_SHOWN = ("items", "find", "sort", "page")
+_COMPARED = ("before", "after", "items", "same_users")
+
+PAGES = (
+    Operation(
+        *("GET", "", "page_collections", Scope.READ, "All collections with their progress.", (200, 303, 304, 503)),
+        *(_HTML,),
+        page=True,
+    ),
+    Operation(
+        *("GET", "/sign-in", "page_sign_in", Scope.ANYONE, "The form for a token.", (200,), _HTML, None, ("to",)),
+        page=True,
+    ),
+    Operation(
+        *("POST", "/sign-in", "page_signed_in", Scope.ANYONE, "Begin a session with a token.", (303, 403, 413, 503)),
+        *(None, _FORM),
+        page=True,
+    ),
+    Operation(
+        *("POST", "/sign-out", "page_signed_out", Scope.ANYONE, "End the session.", (303, 403, 503), None),
+        page=True,
+    ),
+    Operation(
+        *("GET", "/static/{name}", "page_static", Scope.ANYONE, "The style sheet, the script or the icon.", (200, 404)),
+        *("text/css",),
+        page=True,
+    ),
+    Operation(
+        *("GET", _ID, "page_collection", Scope.READ, "The page of a collection.", (200, 303, 304, 400, 404, 503)),
+        *(_HTML, None, _SHOWN),
+        page=True,
+    ),
+    Operation(
+        *("GET", f"{_ID}/charts/{{name}}", "page_chart", Scope.READ, "A chart of a collection's page."),
+        *((200, 303, 400, 404, 409, 503), "image/svg+xml", None, (*_SHOWN, "narrow")),
+        page=True,
+    ),
+    Operation(
+        *("GET", f"{_ID}/estimates.csv", "page_csv", Scope.READ, "The estimates of the page as CSV."),
+        *((200, 303, 400, 404, 409, 503), _CSV, None, ("items",)),
+        page=True,
+    ),
+    Operation(
+        *("GET", f"{_ID}/estimates.parquet", "page_parquet", Scope.READ, "The estimates of the page as Parquet."),
+        *((200, 303, 400, 404, 409, 503), _PARQUET, None, ("items",)),
+        page=True,
+    ),
+    Operation(
+        *("GET", "/changes", "page_changes", Scope.READ, "What changed between two collections."),
+        *((200, 303, 400, 503), _HTML, None, _COMPARED),
+        page=True,
+    ),
+    Operation(
+        *("GET", "/changes/chart", "page_changes_chart", Scope.READ, "The chart of the changes."),
+        *((200, 303, 400, 404, 409, 503), "image/svg+xml", None, (*_COMPARED, "narrow")),
+        page=True,
+    ),
+)
+"""The operations of the dashboard, under `DASHBOARD`."""
+
+
+def is_page(path: str) -> bool:
+    """Whether a path belongs to the dashboard."""
+    return path == DASHBOARD or path.startswith(f"{DASHBOARD}/")
+
 
 def all_operations() -> list[tuple[str, Operation]]:
     """Each operation with its whole path."""
-    return [(PREFIX + each.path, each) for each in OPERATIONS] + [(each.path, each) for each in OPERATOR]
+    return [(PREFIX + each.path, each) for each in OPERATIONS] + [
+        *((each.path, each) for each in OPERATOR),
+        *((DASHBOARD + each.path, each) for each in PAGES),
+    ]

@@ -91,14 +91,20 @@ class Tokens:
         kind, _, token = authorization.partition(" ")
         if kind.lower() != "bearer" or not token or len(token) > _LONGEST:
             return None
+        found = self.found(token)
+        return None if found is None else found[1]
+
+    def found(self, token: str) -> tuple[str, Scope] | None:
+        """The digest and the scope of a token, if the collector has it."""
         given, found = _digest(token.strip()), None
         # All digests are compared, each in constant time.
-        for digest, scope in self._known().items():
+        for digest, scope in self.known().items():
             if hmac.compare_digest(digest, given):
-                found = scope
+                found = digest, scope
         return found
 
-    def _known(self) -> dict[str, Scope]:
+    def known(self) -> dict[str, Scope]:
+        """The scopes of all tokens by their digests, as the file has them now."""
         try:
             status = self.path.stat()
         except FileNotFoundError:

@@ -1,0 +1,160 @@
+"""Everything that the page of a collection says about its estimates, in words and as answers to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+
+from ..core.errors import DomainError, ParameterError
+from ..core.estimates import Estimates
+from ..core.mean_only import MeanOnly
+from ..core.ordered_estimates import OrderedEstimates
+from ..core.scheme import Scheme
+from ..core.wording import decimal, visible
+from ..pages.answers import Answer
+from ..planner.description import Description
+from ..search.base import Search
+from .answers import Answers, State, expect_enough, facts_beside
+
+FOUND = 20
+"""Number of strings that a search is asked for."""
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Hero:
+    """The most important number of a collection: what it is about, the number, its interval, and what that means.
+
+    ``ends`` are the interval and the number between them, as shares, to be drawn on a line from 0 to 100 %.
+    """
+
+    about: str
+    number: str
+    interval: str
+    remark: str = ""
+    ends: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """The answers of a collection at one moment.
+
+    ``items`` are counts of items or of the strings that were found, None if there are none; ``ordered`` are the
+    answers to questions about the order. ``unasked`` says why items have to be named first.
+    """
+
+    state: State
+    items: Answer | None = None
+    ordered: Answer | None = None
+    unasked: str = ""
+
+    @property
+    def answers(self) -> dict[str, Answer]:
+        """The answers by the beginnings of the names of their charts."""
+        return {name: each for name, each in (("", self.items), ("order-", self.ordered)) if each is not None}
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Reports that do not fit the scheme, such as a group whose reports were lost."""
+        return self.state.tally.cautions
+
+    @cached_property
+    def heroes(self) -> list[Hero]:
+        """The number that an analyst looks for first, for each kind of answer."""
+        return [*self._of_order(), *self._of_items()]
+
+    def _of_order(self) -> Iterator[Hero]:
+        answer = self.ordered
+        for asked in answer.asked if answer is not None else ():
+            about = {"quantiles": "Median", "mean": "Mean"}.get(asked.question)
+            if answer is None or about is None:
+                continue
+            place = _QUARTILES.index(0.5) if asked.question == "quantiles" else 0
+            unit, interval = asked.order.unit, ""
+            if asked.has_interval:
+                low, high = (asked.written(end[place]) for end in asked.interval(answer.level))
+                interval = f"between {low} and {high}"
+            number = asked.written(asked.values[place])
+            yield Hero(
+                about, f"{number} {unit}".strip(), interval or "error unknown", _sure(answer) if interval else ""
+            )
+
+    def _of_items(self) -> Iterator[Hero]:
+        answer = self.items
+        if answer is None or not len(answer.estimates) or (answer.panels and self.ordered is not None):
+            return
+        made = answer.estimates
+        # The largest was chosen for being large, and its interval allows for that.
+        first = made.arranged(1) if len(made) > int(made.apart.sum()) else made
+        about = f"Most common: {visible(first.items[0]) or '(empty)'}"
+        if made.variance is None:
+            yield Hero(about, f"{100 * first.fractions[0]:z.1f} %", "error unknown")
+        elif not np.all(first.taken(np.array([0])).stands_out):
+            yield Hero("Most common", "Nothing stands out", "no item can be told apart from noise")
+        else:
+            low, high = (min(max(end[0] / first.n, 0.0), 1.0) for end in first.interval(answer.level))
+            # More digits than the width of the interval has would pretend.
+            digits = 0 if high - low >= 0.1 else 1 if high - low >= 0.01 else 2
+            value = first.fractions[0]
+            interval = f"between {100 * low:.{digits}f} and {100 * high:.{digits}f} %"
+            number = f"{100 * value:.{digits}f} %"
+            chosen = f"{_sure(answer)}; it allows for the choice of the largest"
+            yield Hero(about, number, interval, chosen, (low, float(value), high))
+
+
+def _sure(answer: Answer) -> str:
+    return f"{100 * answer.level:g} % interval"
+
+
+def overview(answers: Answers, identity: str, items: Sequence[str] = ()) -> Overview:
+    """The overview of a collection that has enough reports; ``items`` are asked for where they cannot be listed."""
+    state = answers.state(identity)
+    expect_enough(state.account)
+    scheme = state.collected.scheme
+    if isinstance(scheme.estimator(), MeanOnly):
+        none = np.zeros(0)
+        empty = Estimates(none.astype(object), none, none, len(state.tally), complete=False)
+        return Overview(state, ordered=Answer(empty, state.collected, asked=(state.tally.mean_answer(),)))
+    if isinstance(scheme, Search) and not items:
+        return Overview(state, items=answers.search(identity, {"k": [str(FOUND)]})[1])
+    if scheme.answers.size is None and not items:
+        return Overview(state, unasked="The values of this collection cannot be listed: name the items to count.")
+    try:
+        answer = answers.estimates(identity, {"item": list(items)} if items else {})[1]
+    except (ParameterError, DomainError) as error:
+        return Overview(state, unasked=str(error))
+    made, ordered = answer.estimates, None
+    if isinstance(made, OrderedEstimates) and made.answerable:
+        asked = made.cdf(simultaneous=True), made.quantiles(_QUARTILES), made.mean_answer()
+        ordered = Answer(made, state.collected, answer.level, asked=asked)
+    listed = Answer(made, state.collected, answer.level, made.usual_number, marked=True)
+    return Overview(state, items=listed, ordered=ordered)
+
+
+def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
+    """Privacy and accuracy of a scheme with this number of users, in words."""
+    described = dict(Description(scheme, (max(n, 1),)).sections())
+    reveals, accuracy = (dict(described[name]) for name in ("What a report reveals", "How accurate the estimates are"))
+    told = [("Privacy", f"ε = {decimal(scheme.epsilon)}: a suspicion of 10 % {reveals['a suspicion of 10 %']}.")]
+    typical, found = next(iter(accuracy.values())), accuracy.get(f"found, {n:,} users")
+    counts = f"A count is known to {typical}" if typical.startswith("±") else f"{typical[0].upper()}{typical[1:]}"
+    return [*told, ("Accuracy", f"{counts}."), *[("Search", f"The search finds {found}.")] * bool(found)]
+
+
+def influence_of_fakes(answer: Answer) -> str:
+    """What fake reports can do to an answer, in one sentence."""
+    told = facts_beside(answer)["influence_of_one_percent_fakes"]
+    if told is not None:
+        moves = f"{ceil(told['count_moves_at_most']):,} {answer.unit}"
+        share = 100 * told["count_moves_at_most"] / max(answer.estimates.n, 1)
+        return (
+            f"If 1 % of the reports ({told['fakes']:,}) are fake, a count moves by at most {moves} "
+            f"({share:.2g} % of the reports)."
+        )
+    described = dict(Description(answer.source.scheme, (max(answer.estimates.n, 1),)).sections())
+    ((name, fact), *_) = described["What fake reports can do"]
+    return f"{name[0].upper()}{name[1:]}: {fact}."

@@ -1,0 +1,63 @@
+"""What the API and the dashboard share: the collection of a request, files of answers, and errors as problems."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from ..core.errors import DomainError, ParameterError, PlausiblyError
+from ..pages.answers import Answer
+from ..pages.estimates import write_estimates
+from .answers import TooFewError, UnknownError
+from .collections import Collection
+from .collector import Collector
+from .inbox import FullError
+from .log import fault
+from .problems import ProblemError
+
+FOREVER = "public, max-age=31536000, immutable"
+NO_COLLECTION = "there is no such collection"
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+async def collection_of(collector: Collector, request: Request) -> Collection:
+    """The collection that the path of a request names."""
+    identity = request.path_params["id"]
+    if not _ID.fullmatch(identity):
+        raise ProblemError(404, NO_COLLECTION)
+    known = collector.known(identity)
+    if known is not None:
+        return known
+    account = await run_in_threadpool(collector.account, identity)
+    if account is None:
+        raise ProblemError(404, NO_COLLECTION)
+    return account.collection
+
+
+def problem_of(error: Exception) -> ProblemError:
+    """The problem that an error is for the sender of a request."""
+    if isinstance(error, ParameterError | DomainError):
+        return ProblemError(400, str(error))
+    if isinstance(error, UnknownError):
+        return ProblemError(404, str(error))
+    if isinstance(error, TooFewError):
+        return ProblemError(409, str(error))
+    # The message names files of this machine: it is for the log.
+    fault(error)
+    if isinstance(error, FullError):
+        return ProblemError(507, "the disk of the collector is full")
+    if isinstance(error, PlausiblyError | OSError):
+        return ProblemError(503, "the files of the collection cannot be read; the log of the collector says why")
+    return ProblemError(500, "an error that should not happen; the log of the collector names it")
+
+
+def as_file(ending: str, answer: Answer) -> bytes:
+    """The content of a file of an answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"estimates{ending}"
+        write_estimates(path, answer)
+        return path.read_bytes()

@@ -1,0 +1,413 @@
+"""The dashboard of a real collector: pages of every kind of collection, sessions, policies, and errors as pages."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pyarrow.parquet
+import pytest
+
+from dashboards import Analyst, Filled, filled
+from plausibly import SeededRandom, make
+from plausibly.core.estimates import Estimates
+from plausibly.pages.listing import ROWS, Listing, listed
+from plausibly.service.assets import ASSETS, SCRIPT, STYLE
+from plausibly.service.collections import Collection
+from plausibly.service.inbox import Account
+from plausibly.service.progress import Progress
+from plausibly.service.routes import PAGES
+from plausibly.service.sessions import COOKIE, Sessions
+from plausibly.service.tokens import Scope, Tokens, create_token, revoke_token, token_id
+from serving import serving
+
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    with filled(tmp_path_factory.mktemp("dashboard") / "collector") as running:
+        yield running
+
+
+class Reader(HTMLParser):
+    """The text of a page, and its elements; everything must be closed in order, and nothing is inline."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text, self.elements, self._open = "", [("", {})], [""]  # type: ignore[var-annotated]
+        self.feed(text)
+        self.close()
+        assert self._open == [""]
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        assert "style" not in given
+        assert not [key for key in given if key.startswith("on")], "no handler in the markup"
+        assert name != "style"
+        self.elements.append((name, given))
+        if name not in ("img", "input", "link", "meta", "source"):
+            self._open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self._open.pop() == name
+
+    def handle_data(self, text: str) -> None:
+        assert self._open[-1] not in ("script", "style") or not text.strip(), "no inline script"
+        self.text += text
+
+    def all(self, name: str) -> list[dict[str, str]]:
+        return [given for each, given in self.elements if each == name]
+
+
+def read(analyst: Analyst, path: str = "") -> Reader:
+    return Reader(analyst.page(path))
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_list_has_every_collection_with_its_progress(made: Filled) -> None:
+    page = read(made.analyst())
+    for collection in made.kinds.values():
+        assert f"/dashboard/collections/{collection.id}" in [link["href"] for link in page.all("a")]
+    for told in (
+        *("30,000 of at most 60,000 reports (50 %)", "350 of the 1,000 reports that an answer needs", "No reports yet"),
+        *("Accepts no more reports", "not open yet", "17 days left", "plants, 1"),
+    ):
+        assert told in page.text, told
+    assert ("350", "1000") in [(given["value"], given["max"]) for given in page.all("progress")]
+
+
+SAYS = {
+    "oracle": ("Most common: fern", "allows for the choice of the largest", "<b>oak</b>", "שלום", "Since", "are fake"),
+    "sketch": ("name the items to count", "Items to count, one on each line"),
+    "search": ("Most common: abc", "How the strings were found", "The search finds", "p-value"),
+    "ordered": ("Median", "Mean", "Histogram", "Distribution function", "Quantiles", "years"),
+    "few in order": ("The estimates", "Distribution function", "Most common: 3"),
+    "square wave": ("error unknown", "Distribution function"),
+    "mean": ("Mean", "The mean is known to", "One fake report"),
+    "many": ("Items 1 to 50 of 4,000", "Most common: 7", "“At most” marks"),
+    "below the minimum": ("Not yet", "650 more reports", "are needed before there is an answer"),
+    "empty": ("Not yet", "No reports yet", "Opens on"),
+    "closed": ("closed", "Accepts no more reports", "Most common: fern"),
+    "noise": ("Nothing stands out",),
+}
+
+
+@pytest.mark.parametrize("kind", SAYS)
+def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: Filled, kind: str) -> None:
+    analyst = made.analyst()
+    page = read(analyst, made.path(kind))
+    for told in SAYS[kind]:
+        assert told in page.text, told
+    assert "ε = " in page.text
+    for image in [*(given["src"] for given in page.all("img")), *(given["srcset"] for given in page.all("source"))]:
+        chart = analyst.get(image.removeprefix("/dashboard"))
+        assert (chart.status, chart.headers["content-type"]) == (200, "image/svg+xml")
+        assert ElementTree.fromstring(chart.body).tag.endswith("svg")
+    if kind in ("below the minimum", "empty"):
+        assert not page.all("img"), "no estimate in any form"
+        assert "95 % interval" not in page.text
+        assert analyst.get(f"{made.path(kind)}/estimates.csv").status == 409
+        assert analyst.get(f"{made.path(kind)}/charts/chart").status == 409
+    else:
+        assert page.all("img") or kind in ("sketch", "mean")
+
+
+def test_items_that_cannot_be_listed_are_counted_when_they_are_named(made: Filled) -> None:
+    analyst = made.analyst()
+    page = read(analyst, f"{made.path('sketch')}?items=/cart%0A/login")
+    assert "Most common: /cart" in page.text
+    csv = analyst.get(f"{made.path('sketch')}/estimates.csv?items=/cart").body.decode()
+    assert csv.count("\n") == 2
+    assert analyst.get(f"{made.path('sketch')}/estimates.csv").status == 400
+    many = "%0A".join(map(str, range(1001)))
+    assert analyst.get(f"{made.path('sketch')}?items={many}").status == 400
+
+
+def test_tables_are_sorted_and_filtered_without_a_script(made: Filled) -> None:
+    analyst, where = made.analyst(), made.path("many")
+    sizes = [float(text) for text in re.findall(r'data-key="([^"]+)"', analyst.page(where))[::3]]
+    assert len(sizes) == ROWS
+    assert sizes == sorted(sizes, reverse=True)
+    assert "allow for the choice of the largest" in read(analyst, where).text
+    by_item = read(analyst, f"{where}?sort=item&page=2").text
+    assert "Items 51 to 100 of 4,000, in the order of the domain" in by_item
+    assert "had in mind" in by_item
+    assert "Items 1 to 14 of 14" in read(analyst, f"{where}?find=399").text
+    assert "No item matches" in read(analyst, f"{where}?find=nothing").text
+    assert "Items 3,951 to 4,000" in read(analyst, f"{where}?page=999999").text, "the last page"
+    assert "Next 50" not in read(analyst, f"{where}?page=80").text
+    heads = [given.get("aria-sort") for given in read(analyst, where).all("th")]
+    assert "descending" in heads
+    assert "ascending" not in heads
+    for wrong in ("sort=x", "page=0", "page=x", "page=99999999999"):
+        assert analyst.get(f"{where}?{wrong}").status == 400, wrong
+
+
+def test_marks_allow_for_the_whole_list_whatever_part_is_shown() -> None:
+    tally = make("HR", epsilon=2, domain_size=2000).accumulator()
+    tally.add(tally.scheme.privatize([3] * 2000 + list(range(2000)), SeededRandom(1)))
+    found: Estimates = tally.estimate()
+    standing = found.stands_out.tolist()
+    assert 0 < sum(standing) < len(standing)
+    for asked in (Listing(), Listing(sort="item"), Listing(find="3"), Listing(page=40)):
+        rows = listed(found, asked)
+        assert rows.marks is not None
+        wanted = [standing[found.place(item)] for item in rows.shown.items.tolist()]
+        assert rows.marks.tolist() == wanted
+
+
+def test_downloads_are_those_of_the_api(made: Filled) -> None:
+    analyst, collection = made.analyst(), made.kinds["oracle"]
+    csv = analyst.get(f"{made.path('oracle')}/estimates.csv")
+    assert "attachment" in csv.headers["content-disposition"]
+    assert csv.body == made.server.request("GET", f"/v1/collections/{collection.id}/estimates.csv", role="read").body
+    table = pyarrow.parquet.read_table(io.BytesIO(analyst.get(f"{made.path('oracle')}/estimates.parquet").body))
+    assert table.num_rows == 6
+    assert "mean" in analyst.get(f"{made.path('mean')}/estimates.csv").body.decode()
+    assert analyst.get(f"{made.path('mean')}/estimates.parquet").status == 400
+
+
+def test_two_collections_are_compared_and_others_are_refused_in_words(made: Filled) -> None:
+    analyst, kinds = made.analyst(), made.kinds
+    both = f"before={kinds['oracle'].id}&after={kinds['later'].id}"
+    assert "4 of 6 items changed" in read(analyst, f"/changes?{both}").text
+    assert analyst.get(f"/changes/chart?{both}").headers["content-type"] == "image/svg+xml"
+    some = read(analyst, f"/changes?{both}&items=fern%0Amoss").text
+    assert "2 of 2 items changed" in some
+    assert "Choose a collection" in read(analyst, "/changes").text
+    for before, after, told in (
+        ("oracle", "oracle", "two different collections"),
+        ("oracle", "ordered", "the same items"),
+        ("oracle", "below the minimum", "at least 1,000 reports"),
+        ("mean", "oracle", "the same items"),
+    ):
+        page = read(analyst, f"/changes?before={kinds[before].id}&after={kinds[after].id}")
+        assert told in page.text
+        assert not page.all("img")
+    assert "expected two collections" in read(analyst, "/changes?before=x&after=y").text.lower()
+    assert analyst.get(f"/changes/chart?before=x&after={'0' * 64}").status == 400
+
+
+def test_a_page_is_304_until_a_report_comes(made: Filled) -> None:
+    analyst, where = made.analyst(), made.path("closed")
+    for path in ("", where, f"{where}?sort=item", made.path("below the minimum")):
+        first = analyst.get(path)
+        assert first.headers["cache-control"] == "no-store"
+        again = analyst.get(path, **{"If-None-Match": first.headers["etag"]})
+        assert (again.status, again.body) == (304, b"")
+        assert f'data-state="{first.headers["etag"]}"'.replace('""', '"') in first.body.decode().replace("&quot;", "")
+    tag = analyst.get(made.path("later")).headers["etag"]
+    made.send("later", ["fern"])
+    assert analyst.get(made.path("later"), **{"If-None-Match": tag}).status == 200
+
+
+def test_lost_groups_are_a_warning_on_the_page(made: Filled) -> None:
+    scheme = make("SLIDE", epsilon=2, domain=made.kinds["ordered"].scheme.domain)
+    reports = scheme.privatize([40] * 20_000, SeededRandom(1))
+    groups = reports[reports.dtype.names[0]]
+    kept = reports[groups != groups[0]]
+    assert len(kept) < len(reports)
+    collection = Collection(name="a group is lost", scheme=scheme)
+    server = made.server
+    assert server.request("POST", "/v1/collections", collection.document.encode(), "admin").status == 201
+    sent = server.request("POST", f"/v1/collections/{collection.id}/reports/{'1' * 32}", kept.tobytes())
+    assert sent.status == 201
+    page = read(made.analyst(), f"/collections/{collection.id}")
+    assert "Reports were lost or added, and the estimates are biased" in page.text
+
+
+# --- access ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_page_needs_a_session_and_nothing_else_gives_one(made: Filled, tmp_path: Path) -> None:
+    server, good = made.server, made.analyst()
+    revoked, folder = made.analyst(), Path(server.process.args[2])  # type: ignore[index]
+    token = create_token(folder / "tokens.json", Scope.READ)
+    assert revoked.sign_in(token).status == 303
+    assert revoked.get().status == 200
+    revoke_token(folder / "tokens.json", token_id(token))
+    ended = made.analyst()
+    assert ended.post("/sign-out").status == 303
+    ends, drawn, code = good.cookie.partition("=")[2].split(".")
+    forged = [
+        f"{COOKIE}={value}"
+        for value in (
+            *(server.tokens["read"], "", "x", "..", f"{int(ends) + 1}.{drawn}.{code}", f"{ends}.x.{code}"),
+            *(f"{ends}.{drawn}.{code[:-1]}", f"{'9' * 30}.{drawn}.{code}", f"{ends}.{drawn}.é"),
+        )
+    ]
+    strangers = [Analyst(server, cookie) for cookie in ("", "other=1", *(each for each in forged if each.isascii()))]
+    for operation in PAGES:
+        path = operation.path.replace("{id}", made.kinds["oracle"].id).replace("{name}", "chart")
+        if operation.method != "GET" or operation.scope is Scope.ANYONE:
+            continue
+        for role in ("read", "admin"):
+            assert made.analyst(role).get(path).status in (200, 400), path
+        for each in (*strangers, revoked, ended):
+            answer = each.get(path)
+            assert answer.status == 303, (path, each.cookie)
+            assert answer.headers["location"].startswith("/dashboard/sign-in?to=%2Fdashboard")
+            assert answer.body == b""
+        with_token = server.request("GET", f"/dashboard{path}", role="admin")
+        assert with_token.status == 303, "a token in a header is for the API"
+
+
+def test_a_session_opens_nothing_but_the_dashboard(made: Filled) -> None:
+    analyst = made.analyst("admin")
+    for path in ("/v1/collections", f"/v1/collections/{made.kinds['oracle'].id}/estimates"):
+        assert made.server.request("GET", path, headers={"Cookie": analyst.cookie}).status == 401
+    assert made.server.request("POST", "/v1/collections", "{}", headers={"Cookie": analyst.cookie}).status == 401
+
+
+def test_the_cookie_is_for_the_dashboard_alone_and_hides_the_token(made: Filled, tmp_path: Path) -> None:
+    answer = Analyst(made.server).sign_in(made.server.tokens["read"])
+    cookie = answer.headers["set-cookie"]
+    assert made.server.tokens["read"] not in cookie
+    attributes = {part.strip().lower() for part in cookie.split(";")[1:]}
+    assert {"httponly", "samesite=strict", "path=/dashboard", "max-age=43200"} <= attributes
+    assert "secure" not in attributes
+    assert answer.headers["location"] == "/dashboard"
+    with serving(tmp_path / "collector", "--behind-proxy") as proxied:
+        behind = Analyst(proxied).sign_in(proxied.tokens["read"]).headers["set-cookie"]
+        assert "secure" in behind.lower()
+
+
+def test_wrong_tokens_and_long_forms_are_refused(made: Filled) -> None:
+    stranger = Analyst(made.server)
+    for token in ("", "x", made.server.tokens["read"][:-1], "plausibly_" + "A" * 400, "é\x00"):
+        answer = stranger.sign_in(token)
+        assert answer.status == 403
+        assert "set-cookie" not in answer.headers
+        assert "This token is not known" in Reader(answer.body.decode()).text
+    assert stranger.post("/sign-in", token="x" * 20_000).status == 413
+
+
+def test_forms_of_other_sites_are_refused(made: Filled) -> None:
+    host = f"127.0.0.1:{made.server.port}"
+    token = made.server.tokens["read"]
+    for headers, status in (
+        ({"Sec-Fetch-Site": "same-origin"}, 303),
+        ({"Origin": f"http://{host}"}, 303),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": f"http://{host}"}, 403),
+        ({"Origin": "https://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({}, 403),
+    ):
+        answer = Analyst(made.server).post("/sign-in", headers=headers, token=token)
+        assert answer.status == status, headers
+        assert ("set-cookie" in answer.headers) == (status == 303)
+    analyst = made.analyst()
+    assert analyst.post("/sign-out", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert analyst.get().status == 200
+
+
+def test_a_sign_in_leads_nowhere_else(made: Filled) -> None:
+    token = made.server.tokens["read"]
+    inside = f"/dashboard{made.path('oracle')}?sort=item"
+    for to, where in (
+        (inside, inside),
+        ("https://elsewhere.example", "/dashboard"),
+        ("//elsewhere.example", "/dashboard"),
+        ("/dashboard\\@elsewhere.example", "/dashboard"),
+        ("/dashboard.elsewhere.example", "/dashboard"),
+        ("/dashboard\r\nX: y", "/dashboard"),
+        ("/dashboard/sign-out", "/dashboard"),
+        ("javascript:alert(1)", "/dashboard"),
+    ):
+        assert Analyst(made.server).post("/sign-in", token=token, to=to).headers["location"] == where
+
+
+def test_sessions_end_with_their_time(tmp_path: Path) -> None:
+    time = [1000.0]
+    path = tmp_path / "tokens.json"
+    token = create_token(path, Scope.READ)
+    sessions = Sessions(Tokens(path), seconds=60, clock=lambda: time[0])
+    cookie = sessions.begin(token)
+    assert cookie is not None
+    assert sessions.active(cookie)
+    assert not Sessions(Tokens(path), clock=lambda: time[0]).active(cookie), "another process has another key"
+    time[0] = 1060
+    assert not sessions.active(cookie)
+
+
+# --- headers and errors ----------------------------------------------------------------------------------------------
+
+POLICY = {
+    *("default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"),
+    *("form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"),
+    *("require-trusted-types-for 'script'", "trusted-types 'none'"),
+}
+
+
+def test_every_page_has_the_whole_policy(made: Filled) -> None:
+    analyst, stranger = made.analyst(), Analyst(made.server)
+    paths = ["", "/changes", "/sign-in", "/nothing", "/collections/x", *map(made.path, made.kinds)]
+    for answer in (*map(analyst.get, paths), stranger.get(), stranger.sign_in("x"), analyst.get("/sign-out")):
+        assert set(answer.headers["content-security-policy"].split("; ")) == POLICY
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in answer.headers
+
+
+def test_files_are_named_by_their_content_and_kept_forever(made: Filled) -> None:
+    stranger = Analyst(made.server)
+    page = Reader(stranger.get("/sign-in").body.decode())
+    assert [given["src"] for given in page.all("script")] == [SCRIPT.address]
+    assert STYLE.address in [given["href"] for given in page.all("link")]
+    for asset in ASSETS.values():
+        answer = stranger.get(f"/static/{asset.name}")
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["content-type"] == asset.media
+        assert answer.body.decode() == asset.content
+    assert stranger.get("/static/style.0000000000000000.css").status == 404
+
+
+def test_errors_are_pages_for_browsers(made: Filled) -> None:
+    analyst = made.analyst()
+    for path, status in (
+        ("/nothing", 404),
+        (f"/collections/{'0' * 64}", 404),
+        ("/collections/x", 404),
+        (f"{made.path('oracle')}/charts/nothing", 404),
+        (f"{made.path('oracle')}?sort=x", 400),
+        ("/sign-out", 405),
+    ):
+        answer = analyst.get(path)
+        assert answer.status == status, path
+        assert Reader(answer.body.decode()).all("h1")
+
+
+def test_progress_is_told_in_words() -> None:
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    scheme = make("DE", epsilon=1, domain_size=4)
+
+    def told(received: int, closed: bool = False, **options: object) -> tuple[str, str, str]:
+        collection = Collection(name="x", scheme=scheme, **options)  # type: ignore[arg-type]
+        progress = Progress(Account(1, collection, received=received, closed=closed), now)
+        return progress.status, progress.reports(), progress.window()
+
+    hour = timedelta(hours=1)
+    assert told(0) == ("open", "No reports yet", "Without a fixed end.")
+    assert told(5, cap=5) == ("full", "5 of at most 5 reports (100 %)", "Has all the reports that it accepts.")
+    assert told(1, closes=now)[0::2] == ("closed", "Closed since 1 March 2026, 12:00 UTC.")
+    assert told(1, closes=now + 5 * hour)[2] == "Until 1 March 2026, 17:00 UTC: 5 hours left."
+    assert told(1, closes=now + hour / 60)[2].endswith("less than an hour left.")
+    assert told(1, opens=now - 48 * hour)[2] == "Since 27 February 2026, 12:00 UTC, without a fixed end."
+    assert told(1, opens=now + 49 * hour)[0::2] == (
+        "not open yet",
+        "Opens on 3 March 2026, 13:00 UTC, 2 days from now.",
+    )
+    assert told(1, True, opens=now)[2] == "Accepts no more reports; opened on 1 March 2026, 12:00 UTC."
