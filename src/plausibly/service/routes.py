@@ -173,7 +173,10 @@ PAGES = (
         page=True,
     ),
     Operation(
-        *("GET", "/static/{name}", "page_static", Scope.ANYONE, "The style sheet, the script or the icon.", (200, 404)),
+        *("GET", "/try", "page_try", Scope.ANYONE, "A page to flip the coins of a report.", (200,), _HTML), page=True
+    ),
+    Operation(
+        *("GET", "/static/{name}", "page_static", Scope.ANYONE, "A style sheet, a script or the icon.", (200, 404)),
         *("text/css",),
         page=True,
     ),
