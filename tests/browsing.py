@@ -15,9 +15,10 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,63 @@ def page(**options: Any) -> Iterator[Page]:
     """A page in a fresh profile."""
     with context(**options) as opened:
         yield opened.page()
+
+
+# --- sites --------------------------------------------------------------------------------------------------------
+
+_TYPES = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", "": "text/html"}
+
+
+@contextmanager
+def site(pages: Mapping[str, str] | None = None) -> Iterator[str]:
+    """A site on loopback with these pages, the client under /client/ and tests/browser under /tests/; its address."""
+    shown = {"/": "<!doctype html><html lang=en><title>empty</title>"} | dict(pages or {})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            folder, _, rest = path.lstrip("/").partition("/")
+            base = {"client": CLIENT, "tests": _HERE}.get(folder)
+            file = base / rest if base and ".." not in rest else None
+            content = file.read_bytes() if file and file.is_file() else shown.get(path, "").encode()
+            self.send_response(200 if content else 404)
+            kind = _TYPES.get(Path(path).suffix, "application/octet-stream")
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            # Cookies ignore ports: a request with credentials would carry this one to every server of the host.
+            self.send_header("Set-Cookie", "visitor=1234567; Path=/; SameSite=Lax")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def ask_chromium(lines: str, client: Path = SOURCE) -> list[str]:
+    """What a client answers in a page to questions, one a line."""
+    asked, answers = lines.splitlines(keepends=True), []
+    path = f"/client/{client.relative_to(CLIENT).as_posix()}"
+    with site() as address, page() as opened:
+        opened.goto(address)
+        for start in range(0, len(asked), 1000):
+            answers += opened.evaluate(
+                """async ({ client, lines }) => {
+                  const { answers } = await import("/tests/probe.mjs");
+                  return answers(await import(client), lines);
+                }""",
+                {
+                    "client": f"/client/{client.relative_to(CLIENT).as_posix()}",
+                    "lines": "".join(asked[start : start + 1000]),
+                },
+            )
+    return answers

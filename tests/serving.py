@@ -191,6 +191,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--every", type=float, default=3600.0)
     parser.add_argument("--reports", type=int, default=1 << 20)
     parser.add_argument("--die-at", default="")
@@ -202,7 +203,7 @@ def main() -> None:
     seen: list[str] = []
     server.serve(
         given.folder,
-        port=0,
+        port=given.port,
         lines=True,
         behind_proxy=given.behind_proxy,
         roll_every=given.every,

@@ -9,19 +9,21 @@ import json
 import re
 import unicodedata
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import browsing
 import naive_client as naive
 import plausibly
 from cases import case
 from plausibly import device
 from plausibly.core.domain.normalizing import normalized_texts
 from plausibly.core.randomness import TapeSource
-from test_vectors import HERE, TapeRandom, answers
+from test_vectors import TapeRandom, answers
 from trusting import load
 from vectors import normalized as generate
 
@@ -132,12 +134,19 @@ def test_the_broken_documents_are_broken_by_one_thing() -> None:
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
-def test_the_two_clients_have_the_same_tables() -> None:
-    source = (HERE / "device" / "device.mjs").read_text(encoding="utf-8")
-    for name in ("COMPOSING", "LOWERING"):
-        written = re.search(rf'const {name} =\n((?:  ".*" ?\+?;?\n)+)', source)
-        assert written is not None
-        assert "".join(re.findall(r'"(.*)"', written[1])) == getattr(device, f"_{name}")
+def test_the_two_clients_compose_the_same_runs() -> None:
+    source = (browsing.SOURCE.parent / "normalizing.js").read_text(encoding="utf-8")
+    written = re.search(r'const COMPOSING =\n((?:  ".*" ?\+?;?\n)+)', source)
+    assert written is not None
+    distances = [int(each, 36) for each in "".join(re.findall(r'"(.*)"', written[1])).split()]
+    points = list(accumulate(distances))
+    assert list(zip(points[::2], points[1::2], strict=True)) == [run[:2] for run in device._runs(device._COMPOSING)]
+
+
+def test_the_two_clients_lower_every_code_point_alike() -> None:
+    text = "".join(chr(point) for point in range(LAST) if not 0xD800 <= point < 0xE000)
+    (told,) = answers([{"steps": ["lower"], "texts": [text]}])
+    assert json.loads(told) == [device.normalized(text, ["lower"])]
 
 
 def test_spaces_are_what_python_or_javascript_strips() -> None:

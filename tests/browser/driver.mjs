@@ -51,6 +51,7 @@ const described = async (request) => {
 // Playwright answers with objects of its own: new pages and contexts get a handle, an answer is its status.
 const plain = (call, made) => {
   if (call === "newPage") watch(made);
+  if (call === "newContext") made.setDefaultTimeout(10_000);
   if (call === "newPage" || call === "newContext") return { handle: objects.push(made) - 1 };
   if (call === "goto" || call === "reload") return made?.status();
   return Buffer.isBuffer(made) ? null : made;
