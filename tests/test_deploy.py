@@ -139,6 +139,25 @@ def test_reports_and_answers_pass_a_proxy_and_nothing_for_operators_does(kind: s
             assert where.encode() not in file.read_bytes(), file
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("kind", proxies())
+def test_an_analyst_signs_in_through_a_proxy_and_only_from_the_dashboard_itself(kind: str, tmp_path: Path) -> None:
+    with serving(tmp_path / "collector") as server, proxy(kind, tmp_path / kind, server.port) as port:
+        form = f"token={server.tokens['read']}".encode()
+        foreign, own = ({"Sec-Fetch-Site": site} for site in ("cross-site", "same-origin"))
+        assert asked(port, "POST", "/dashboard/sign-in", form, foreign) == 403
+        connection = http.client.HTTPConnection(HOST, port, timeout=30)
+        connection.request("POST", "/dashboard/sign-in", form, own)
+        cookie = str(connection.getresponse().headers["Set-Cookie"]).partition(";")[0]
+        connection.close()
+        assert asked(port, "GET", "/dashboard") == 303
+        assert asked(port, "GET", "/dashboard", headers={"Cookie": f"other=unmistakable; {cookie}"}) == 200
+        assert asked(port, "GET", "/dashboards", headers={"Cookie": cookie}) == 404
+    for file in (tmp_path / kind).rglob("*"):
+        if file.is_file():
+            assert server.tokens["read"].encode() not in file.read_bytes(), file
+
+
 def _refused_by_size(port: int, path: str, size: int) -> bool:
     # A proxy may close the connection while the body is still being sent.
     try:

@@ -28,9 +28,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from dashboards import Analyst
 from plausibly import encode_reports, make
 from plausibly.service.collections import Collection
 from plausibly.service.openapi import openapi
+from plausibly.service.routes import is_page
 from serving import HOST, Answer, Serving, expect_described, filed, limit_files, new_key, place, question, serving
 
 pytestmark = pytest.mark.full
@@ -136,25 +138,31 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
             server.send(collection, new_key(), range(40))
         server.request("POST", f"{place(closed)}/close", role="admin")
         tokens = [*server.tokens.values(), "wrong"]
+        analyst = Analyst(server)
 
         def tried(case: schemathesis.Case, identity: str | None, token: str) -> None:
             # Generated ids are unknown, so that known ones take part; nothing is deleted before the others are tried.
             if identity is not None and "id" in (case.path_parameters or {}) and case.method != "DELETE":
                 case.path_parameters["id"] = identity
-            response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
+            # Pages are tried by an analyst, who has signed in.
+            page = {"Cookie": analyst.cookie, "Sec-Fetch-Site": "same-origin"}
+            headers = page if is_page(case.formatted_path) else {"Authorization": f"Bearer {token}"}
+            response = case.call(base_url=address, headers=headers, allow_redirects=False)
             statuses.setdefault(case.operation.label, set()).add(response.status_code)
             case.validate_response(response, checks=checks)
-            headers = {name.lower(): values[0] for name, values in response.headers.items()}
-            expect_described(case.method, case.formatted_path, Answer(response.status_code, headers, response.content))
+            seen = {name.lower(): values[0] for name, values in response.headers.items()}
+            expect_described(case.method, case.formatted_path, Answer(response.status_code, seen, response.content))
 
         known = {"identity": st.sampled_from([None, asked.id, closed.id]), "token": st.sampled_from(tokens)}
         for found in description.get_all_operations():
             operation = found.ok()
+            assert analyst.sign_in(server.tokens["read"]).status == 303
             for mode in schemathesis.GenerationMode:
                 try_many(operation, mode, examples, tried, known)
             if operation.method == "get" and operation.path_parameters:
                 # Few generated questions make sense.
-                tried(operation.Case(path_parameters={"id": asked.id}), asked.id, server.tokens["admin"])
+                known_ones = {"id": asked.id, "key": new_key(), "name": "chart"}
+                tried(operation.Case(path_parameters=known_ones), asked.id, server.tokens["admin"])
         assert server.request("GET", "/healthz").status == 200
         assert server.terminate() == 0
         log = server.logged()
@@ -162,6 +170,7 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
     assert operations - set(statuses) == {"GET /openapi.json"}, "only the description itself is left out"
     assert {200, 401} <= statuses["GET /v1/collections/{id}/estimates"]
     assert {400, 404} <= statuses["POST /v1/collections/{id}/reports/{key}"]
+    assert 200 in statuses["GET /dashboard/collections/{id}"]
     assert "Traceback" not in log
     assert "error" not in log
 

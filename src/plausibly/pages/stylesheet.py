@@ -196,13 +196,14 @@ main > h1:first-child { margin-top: 2.2rem; }
 .heroes dd { margin: 0; }
 .heroes b { display: block; font: 600 clamp(3.2rem, 11vw, 5rem)/1.2 var(--sans); letter-spacing: -0.03em; }
 .heroes b { font-variant-numeric: tabular-nums; }
+.heroes i { font-style: normal; font-weight: 400; font-size: 0.5em; letter-spacing: 0; }
 .heroes span { display: block; font: 1.2rem/1.5 var(--sans); }
 .heroes small { display: block; font: 0.88rem/1.5 var(--sans); color: var(--soft); }
 .range { display: block; width: min(24rem, 100%); height: auto; margin: 0.6rem 0 0; }
 .range text { font: 13px var(--sans); fill: var(--soft); }
 .range .all { stroke: var(--rule); }
 .range .from-to { stroke: var(--accent); }
-.range .at { fill: var(--ink); }
+.range .at { stroke: var(--ink); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: 1.2rem 2.4rem; }
 .tiles { margin: 1.6rem 0 0; }
 .tiles > div { border-top: 2px solid var(--ink); padding-top: 0.6rem; }

@@ -237,21 +237,22 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
 
 
 def _hero(hero: Hero) -> Html:
-    said = [tag("b", hero.number), *_line(hero), tag("span", hero.interval)]
-    said += [tag("small", hero.remark)] * bool(hero.remark)
+    unit = [Html("\N{NO-BREAK SPACE}"), tag("i", hero.unit)] if hero.unit else []
+    said = [tag("b", hero.number, *unit), *_line(hero), tag("span", _together(hero.interval))]
+    said += [tag("small", _together(hero.remark))] * bool(hero.remark)
     return tag("div", tag("dt", tag("bdi", hero.about)), tag("dd", *said))
 
 
 def _line(hero: Hero) -> list[Html]:
-    # The interval as a stroke on a line from 0, and the estimate as a dot; the words say the same.
+    # The interval as a stroke on a line from 0, and the estimate across it; the words say the same.
     if hero.ends is None:
         return []
     most = next(each for each in _SCALES if each >= min(hero.ends[2], 1.0))
     low, value, high = (f"{2 + 396 * share / most:.1f}" for share in hero.ends)
     drawn = [
         tag("line", x1="2", x2="398", y1="9", y2="9", class_="all", stroke_width="2"),
-        tag("line", x1=low, x2=high, y1="9", y2="9", class_="from-to", stroke_width="12"),
-        tag("circle", cx=value, cy="9", r="3.5", class_="at"),
+        tag("line", x1=low, x2=high, y1="9", y2="9", class_="from-to", stroke_width="8"),
+        tag("line", x1=value, x2=value, y1="1", y2="17", class_="at", stroke_width="2"),
         tag("text", "0", x="2", y="32"),
         tag("text", f"{100 * most:g} %", x="398", y="32", text_anchor="end"),
     ]
@@ -266,7 +267,12 @@ def _words(account: Account, found: Overview | None) -> Html:
     told = words_about(account.collection.scheme, n)
     answers = [] if found is None else list(found.answers.values())
     told += [("Fake reports", influence_of_fakes(answer)) for answer in answers[:1]]
-    return tag("dl", *(tag("div", tag("dt", name), tag("dd", text)) for name, text in told), class_="tiles")
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", _together(text))) for name, text in told), class_="tiles")
+
+
+def _together(text: str) -> str:
+    # A line does not begin with a sign of percent.
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def linked(plate: Plate, identity: str, asked: Asked, state: str) -> Html:

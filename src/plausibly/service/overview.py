@@ -36,6 +36,7 @@ class Hero:
     number: str
     interval: str
     remark: str = ""
+    unit: str = ""
     ends: tuple[float, float, float] | None = None
 
 
@@ -74,14 +75,13 @@ class Overview:
             if answer is None or about is None:
                 continue
             place = _QUARTILES.index(0.5) if asked.question == "quantiles" else 0
-            unit, interval = asked.order.unit, ""
+            interval = ""
             if asked.has_interval:
                 low, high = (asked.written(end[place]) for end in asked.interval(answer.level))
                 interval = f"between {low} and {high}"
             number = asked.written(asked.values[place])
-            yield Hero(
-                about, f"{number} {unit}".strip(), interval or "error unknown", _sure(answer) if interval else ""
-            )
+            told = (interval, _sure(answer)) if interval else ("error unknown", "")
+            yield Hero(about, number, *told, asked.order.unit)
 
     def _of_items(self) -> Iterator[Hero]:
         answer = self.items
@@ -92,7 +92,7 @@ class Overview:
         first = made.arranged(1) if len(made) > int(made.apart.sum()) else made
         about = f"Most common: {visible(first.items[0]) or '(empty)'}"
         if made.variance is None:
-            yield Hero(about, f"{100 * first.fractions[0]:z.1f} %", "error unknown")
+            yield Hero(about, f"{100 * first.fractions[0]:z.1f}", "error unknown", "", "%")
         elif not np.all(first.taken(np.array([0])).stands_out):
             yield Hero("Most common", "Nothing stands out", "no item can be told apart from noise")
         else:
@@ -101,9 +101,9 @@ class Overview:
             digits = 0 if high - low >= 0.1 else 1 if high - low >= 0.01 else 2
             value = first.fractions[0]
             interval = f"between {100 * low:.{digits}f} and {100 * high:.{digits}f} %"
-            number = f"{100 * value:.{digits}f} %"
+            number = f"{100 * value:.{digits}f}"
             chosen = f"{_sure(answer)}; it allows for the choice of the largest"
-            yield Hero(about, number, interval, chosen, (low, float(value), high))
+            yield Hero(about, number, interval, chosen, "%", (low, float(value), high))
 
 
 def _sure(answer: Answer) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .answers import QUESTIONS, SEARCHES
@@ -17,7 +17,7 @@ _JSON, _CSV, _PARQUET, _BYTES = (
     "application/vnd.apache.parquet",
     "application/octet-stream",
 )
-_HTML, _FORM = "text/html", "application/x-www-form-urlencoded"
+_HTML, _SVG, _FORM = "text/html", "image/svg+xml", "application/x-www-form-urlencoded"
 _ESTIMATES = (200, 304, 400, 401, 403, 404, 409, 503)
 
 
@@ -64,7 +64,7 @@ class Operation:
         if given:
             described["parameters"] = given
         if self.body is not None:
-            kind = {"type": "object"} if self.body == _JSON else {"type": "string", "format": "binary"}
+            kind = _BODIES.get(self.body, {"type": "string", "format": "binary"})
             described["requestBody"] = {"required": True, "content": {self.body: {"schema": kind}}}
         if self.page:
             described["security"] = [{"session": []}] if self.scope is not Scope.ANYONE else [{}]
@@ -85,6 +85,14 @@ class Operation:
 
 
 _PATTERNS = {"id": "^[0-9a-f]{64}$", "key": "^[0-9a-f]{32}$", "name": "^[a-z0-9.-]+$"}
+_BODIES: dict[str, dict[str, Any]] = {
+    _JSON: {"type": "object"},
+    _FORM: {
+        "type": "object",
+        "properties": {"token": {"type": "string", "maxLength": 200}, "to": {"type": "string"}},
+        "required": ["token"],
+    },
+}
 _DONE = {303: "See another page, such as the one to sign in.", 304: "Not changed."}
 
 OPERATIONS = (
@@ -153,63 +161,50 @@ OPERATOR = (
 _SHOWN = ("items", "find", "sort", "page")
 _COMPARED = ("before", "after", "items", "same_users")
 
-PAGES = (
-    Operation(
-        *("GET", "", "page_collections", Scope.READ, "All collections with their progress.", (200, 303, 304, 503)),
-        *(_HTML,),
-        page=True,
-    ),
-    Operation(
-        *("GET", "/sign-in", "page_sign_in", Scope.ANYONE, "The form for a token.", (200,), _HTML, None, ("to",)),
-        page=True,
-    ),
-    Operation(
-        *("POST", "/sign-in", "page_signed_in", Scope.ANYONE, "Begin a session with a token.", (303, 403, 413, 503)),
-        *(None, _FORM),
-        page=True,
-    ),
-    Operation(
-        *("POST", "/sign-out", "page_signed_out", Scope.ANYONE, "End the session.", (303, 403, 503), None),
-        page=True,
-    ),
-    Operation(
-        *("GET", "/try", "page_try", Scope.ANYONE, "A page to flip the coins of a report.", (200,), _HTML), page=True
-    ),
-    Operation(
-        *("GET", "/static/{name}", "page_static", Scope.ANYONE, "A style sheet, a script or the icon.", (200, 404)),
-        *("text/css",),
-        page=True,
-    ),
-    Operation(
-        *("GET", _ID, "page_collection", Scope.READ, "The page of a collection.", (200, 303, 304, 400, 404, 503)),
-        *(_HTML, None, _SHOWN),
-        page=True,
-    ),
-    Operation(
-        *("GET", f"{_ID}/charts/{{name}}", "page_chart", Scope.READ, "A chart of a collection's page."),
-        *((200, 303, 400, 404, 409, 503), "image/svg+xml", None, (*_SHOWN, "narrow")),
-        page=True,
-    ),
-    Operation(
-        *("GET", f"{_ID}/estimates.csv", "page_csv", Scope.READ, "The estimates of the page as CSV."),
-        *((200, 303, 400, 404, 409, 503), _CSV, None, ("items",)),
-        page=True,
-    ),
-    Operation(
-        *("GET", f"{_ID}/estimates.parquet", "page_parquet", Scope.READ, "The estimates of the page as Parquet."),
-        *((200, 303, 400, 404, 409, 503), _PARQUET, None, ("items",)),
-        page=True,
-    ),
-    Operation(
-        *("GET", "/changes", "page_changes", Scope.READ, "What changed between two collections."),
-        *((200, 303, 400, 503), _HTML, None, _COMPARED),
-        page=True,
-    ),
-    Operation(
-        *("GET", "/changes/chart", "page_changes_chart", Scope.READ, "The chart of the changes."),
-        *((200, 303, 400, 404, 409, 503), "image/svg+xml", None, (*_COMPARED, "narrow")),
-        page=True,
-    ),
+_PAGE = (200, 303, 400, 404, 409, 503)
+PAGES = tuple(
+    replace(each, page=True)
+    for each in (
+        Operation(
+            *("GET", "", "page_collections", Scope.READ, "All collections with their progress."),
+            *((200, 303, 304, 503), _HTML),
+        ),
+        Operation(
+            "GET", "/sign-in", "page_sign_in", Scope.ANYONE, "The form for a token.", (200,), _HTML, None, ("to",)
+        ),
+        Operation(
+            "POST", "/sign-in", "page_signed_in", Scope.ANYONE, "Begin a session.", (303, 403, 413, 503), None, _FORM
+        ),
+        Operation("POST", "/sign-out", "page_signed_out", Scope.ANYONE, "End the session.", (303, 403, 503), None),
+        Operation("GET", "/try", "page_try", Scope.ANYONE, "A page to flip the coins of a report.", (200,), _HTML),
+        Operation(
+            "GET", "/static/{name}", "page_static", Scope.ANYONE, "A file that all pages load.", (200, 404), "text/css"
+        ),
+        Operation(
+            *("GET", _ID, "page_collection", Scope.READ, "The page of a collection.", (200, 303, 304, 400, 404, 503)),
+            *(_HTML, None, _SHOWN),
+        ),
+        Operation(
+            *("GET", f"{_ID}/charts/{{name}}", "page_chart", Scope.READ, "A chart of a collection's page."),
+            *(_PAGE, _SVG, None, (*_SHOWN, "narrow")),
+        ),
+        Operation(
+            *("GET", f"{_ID}/estimates.csv", "page_csv", Scope.READ, "The page's estimates as CSV."),
+            *(_PAGE, _CSV, None, ("items",)),
+        ),
+        Operation(
+            *("GET", f"{_ID}/estimates.parquet", "page_parquet", Scope.READ, "The page's estimates as Parquet."),
+            *(_PAGE, _PARQUET, None, ("items",)),
+        ),
+        Operation(
+            *("GET", "/changes", "page_changes", Scope.READ, "What changed between two collections."),
+            *((200, 303, 400, 503), _HTML, None, _COMPARED),
+        ),
+        Operation(
+            *("GET", "/changes/chart", "page_changes_chart", Scope.READ, "The chart of the changes.", _PAGE, _SVG),
+            *(None, (*_COMPARED, "narrow")),
+        ),
+    )
 )
 """The operations of the dashboard, under `DASHBOARD`."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,7 +97,9 @@ def serve(
     _expect_host(host, behind_proxy)
     whole_number("port", port, 0, 65535)
     log_to_stderr(lines=lines)
-    with opened(path, **options) as collector:
+    with tempfile.TemporaryDirectory(prefix="plausibly-") as scratch, opened(path, **options) as collector:
+        # Otherwise matplotlib would keep its list of fonts in a home directory, which may be the collector's folder.
+        os.environ.setdefault("MPLCONFIGDIR", scratch)
         listening = _listen(host, port)
         # Without trusted proxies uvicorn reads no header about the sender's address.
         config = uvicorn.Config(
