@@ -242,9 +242,6 @@ def ask_chromium(lines: str, client: Path = SOURCE) -> list[str]:
                   const { answers } = await import("/tests/probe.mjs");
                   return answers(await import(client), lines);
                 }""",
-                {
-                    "client": f"/client/{client.relative_to(CLIENT).as_posix()}",
-                    "lines": "".join(asked[start : start + 1000]),
-                },
+                {"client": path, "lines": "".join(asked[start : start + 1000])},
             )
     return answers

@@ -67,8 +67,8 @@ def size_of(families: dict[str, str], *, sends: bool) -> int:
     lines += ['import { loader } from "./core.js";', f"export const load = loader({', '.join(families)});"]
     if sends:
         lines += ['import { joiner } from "./collector.js";', "export const join = joiner(load);"]
-    script = Path(__file__).parent / "browser" / "minify.mjs"
-    made = browsing.run_node(script, str(browsing.TOOLS), str(browsing.SOURCE.parent), given="\n".join(lines))
+    build = browsing.CLIENT / "build.mjs"
+    made = browsing.run_node(build, str(browsing.TOOLS), ".", "print", given="\n".join(lines))
     return len(gzip.compress(made.encode(), 9, mtime=0))
 
 
@@ -297,3 +297,19 @@ def test_reports_of_chromium_follow_the_law_of_the_device() -> None:
             seen = Counter(records[i * EACH : (i + 1) * EACH])
             law = law_of(load(scheme.to_json()), value)
             assert_follows(seen, {record: EACH * float(share) for record, share in law.items()})
+
+
+@pytest.mark.full
+def test_a_page_can_show_how_likely_a_record_is_under_each_item(tmp_path: Path) -> None:
+    scheme = plausibly.make("HR", epsilon=1, domain_size=6)
+    script = tmp_path / "law.mjs"
+    source = browsing.SOURCE.parent.as_uri()
+    script.write_text(
+        f'import {{ load }} from "{source}/index.js"; import {{ lawOf }} from "{source}/likelihood.js";\n'
+        f"const client = load({json.dumps(scheme.to_json())});\n"
+        "console.log(JSON.stringify([0, 5].map((value) => [...lawOf(client, value, [])])));"
+    )
+    told = json.loads(browsing.run_node(script))
+    for value, law in zip((0, 5), told, strict=True):
+        expected = law_of(load(scheme.to_json()), value)
+        assert dict(law) == pytest.approx({record: float(share) for record, share in expected.items()})

@@ -249,7 +249,8 @@ def test_a_collector_that_restarts_counts_once(tmp_path: Path, visitor: Visitor)
         assert counted(again, question) == 1
         assert again.terminate() == 0
     database = sqlite3.connect(folder / "inbox.db")
-    assert database.execute("SELECT received, keys FROM collections").fetchall() == [(1, 1)]
+    assert database.execute("SELECT received FROM collections").fetchall() == [(1,)]
+    assert database.execute("SELECT count(*) FROM keys").fetchall() == [(1,)]
     database.close()
 
 
@@ -373,7 +374,7 @@ def test_another_scheme_than_that_of_the_fingerprint_is_refused(visitor: Visitor
         made = collection()
         mind.document = made.document.encode()
         page = visitor.visit(mind.url(made.id), fingerprint="0" * 64)
-        assert send(page, "dog").startswith("UntrustedError: expected the scheme with this fingerprint")
+        assert send(page, "dog").startswith("UntrustedError: expected the scheme of this fingerprint")
         assert (mind.posted(), len(mind.seen)) == ([], 1)
 
 
@@ -381,16 +382,14 @@ def test_a_raised_epsilon_is_refused(visitor: Visitor) -> None:
     with hostile() as mind:
         made = collection(epsilon=3)
         mind.document = made.document.encode()
-        assert (
-            send(visitor.visit(mind.url(made.id)), "dog") == "DeviceError: expected epsilon at most 2, got a larger one"
-        )
+        assert send(visitor.visit(mind.url(made.id)), "dog") == "DeviceError: expected epsilon at most 2"
         assert (mind.posted(), len(mind.seen)) == ([], 1)
 
 
 def test_thresholds_that_break_epsilon_are_refused(visitor: Visitor) -> None:
     with hostile() as mind:
         identity, mind.document = document_with(keep=str(2**64 - 2**40))
-        assert "exceed its own epsilon" in send(visitor.visit(mind.url(identity)), "dog")
+        assert "exceeds its own epsilon" in send(visitor.visit(mind.url(identity)), "dog")
         assert (mind.posted(), len(mind.seen)) == ([], 1)
 
 
@@ -401,7 +400,7 @@ def test_a_changed_scheme_on_the_second_visit_is_refused(visitor: Visitor) -> No
         assert send(visitor.visit(mind.url(first.id)), "dog") == "counted"
         mind.document = second.document.encode()
         told = send(visitor.visit(mind.url(second.id)), "dog")
-        assert told.startswith("UntrustedError: expected the scheme that this browser has seen first")
+        assert told.startswith("UntrustedError: expected the scheme seen first")
         assert len(mind.posted()) == 1
 
 

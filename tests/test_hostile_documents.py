@@ -252,7 +252,6 @@ PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit("device:Extension.count", "len(self.numbers) * self.more + 1", "2"),
     ),
     "zero is always a number": (Edit("device:_within", "least <= number", "min(least, 0) <= number"),),
-    "64 is never too large": (Edit("device:_within", "<= most", "<= max(most, 64)"),),
     "only the numerator of epsilon is read": (
         Edit(
             "device:_fraction",
@@ -311,12 +310,6 @@ JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "Number.isSafeInteger(it) && it >= least && it <= most ?",
             "(it === 0 || (Number.isSafeInteger(it) && it >= least)) && it <= most ?",
-        ),
-    ),
-    "64 is never too large": (
-        (
-            "Number.isSafeInteger(it) && it >= least && it <= most ?",
-            "Number.isSafeInteger(it) && it >= least && it <= Math.max(most, 64) ?",
         ),
     ),
     "only the numerator of epsilon is read": (

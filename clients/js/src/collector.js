@@ -28,21 +28,23 @@ import { DeviceError, fractionOf, parse } from "./core.js";
  *
  * @typedef {object} Collector
  * @property {(value: any) => Promise<Outcome>} report randomize a value and send its report, once for each collection
- * @property {() => Promise<Outcome[]>} resend send the reports again that were not acknowledged
+ * @property {() => Promise<void>} resend send the reports again that were not acknowledged
  * @property {() => Promise<Facts[]>} sent what this browser has sent to the question
  */
 
 // Of all requests of a page that outlive it together.
 const MOST_KEPT_ALIVE = 60_000;
 const REQUEST_MILLISECONDS = 20_000;
-const [FIRST_PAUSE, LONGEST_PAUSE] = [200, 8000];
 /** @type {Record<number, Outcome>} */
 const STATUSES = { 400: "refused", 404: "refused", 409: "early", 410: "closed", 413: "refused", 429: "full" };
 
 /** @param {string} name @param {string} expected @returns {never} */
 const fail = (name, expected) => {
-  throw Object.assign(new DeviceError(`expected ${expected}; nothing was sent`), { name });
+  throw Object.assign(new DeviceError(`expected ${expected}`), { name });
 };
+
+/** @param {string} expected @returns {never} */
+const distrust = (expected) => fail("UntrustedError", `the ${expected}`);
 
 /** @param {ArrayLike<number>} bytes */
 const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -50,13 +52,10 @@ const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(
 /** @param {BufferSource} bytes */
 const digestOf = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
-/** @param {string} text */
-const utf8 = (text) => new TextEncoder().encode(text);
-
 // --- requests -------------------------------------------------------------------------------------------------
 
-/** The answer to one request; undefined if there is none. Redirects are not followed: the address is the page's choice.
- * @param {string} address @param {RequestInit} [options] */
+/** The status, body and type of an answer; none if there is none. Redirects are not followed: the address is the page's
+ * choice. @param {string} address @param {RequestInit} [options] @returns {Promise<[number, ArrayBuffer?, (string | null)?]>} */
 const exchange = async (address, options) => {
   try {
     const response = await fetch(address, {
@@ -66,17 +65,17 @@ const exchange = async (address, options) => {
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
     });
-    const problem = response.headers.get("content-type") === "application/problem+json";
-    return { status: response.status, content: await response.arrayBuffer(), problem };
+    return [response.status, await response.arrayBuffer(), response.headers.get("content-type")];
   } catch {
-    return undefined;
+    return [500];
   }
 };
 
 /** The wire batch of one record: its scheme and a checksum travel along.
  * @param {Uint8Array} fingerprint @param {Uint8Array} record */
 const batchOf = (fingerprint, record) => {
-  const body = Uint8Array.of(80, 76, 66, 1, ...fingerprint.slice(0, 16), 1, ...new Uint8Array(record.length + 11));
+  const body = new Uint8Array(record.length + 32);
+  body.set([80, 76, 66, 1, ...fingerprint.slice(0, 16), 1]);
   body.set(record, 28);
   let crc = -1;
   body.subarray(0, -4).forEach((byte) => {
@@ -121,30 +120,34 @@ const ledger = async (question, change) => {
  * @returns {(url: string, options: Options) => Promise<Collector>}
  */
 export const joiner = (load) => async (url, options) => {
-  const { maxEpsilon, fingerprint, patience = 30, total } = options;
-  const limit = fractionOf(maxEpsilon);
-  const { href, hostname } = new URL(url, globalThis.location?.href);
+  const { href, hostname } = new URL(url, location.href);
   const [here, base, id] =
     /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? fail("TypeError", "https://host/v1/collections/ID");
-  const question = options.question ?? `host ${hexOf(await digestOf(utf8(hostname)))}`;
   /** @type {any} */
   const wishes = navigator;
-  const allowed = options.allowed ?? (() => !wishes.globalPrivacyControl && wishes.doNotTrack !== "1");
+  const {
+    maxEpsilon,
+    fingerprint,
+    patience = 30,
+    total,
+    question = `host ${hostname}`,
+    allowed = () => !wishes.globalPrivacyControl && wishes.doNotTrack !== "1",
+  } = options;
+  const limit = fractionOf(maxEpsilon);
 
   /** The report to the collection, or to its series. @param {Entry[]} entries */
   const known = (entries) => entries.find((entry) => entry.collection === id || entry.slot === asked?.slot);
 
   const fetched = async () => {
-    const answer = await exchange(here);
-    // What may pass is no reason to distrust.
-    if (!answer || answer.status >= 500 || answer.status === 408 || answer.status === 429) return undefined;
-    const { status, content } = answer;
-    if (status !== 200 || hexOf(await digestOf(content)) !== id) fail("UntrustedError", "the document with this id");
+    const [status, content] = await exchange(here);
+    // Busy, or not well: that may pass, and is no reason to distrust.
+    if (!content || status > 404) return undefined;
+    if (hexOf(await digestOf(content)) !== id) distrust("document of this id");
     const { version, scheme, series = null, window } = parse(new TextDecoder().decode(content));
-    if (version !== 1) fail("UntrustedError", "version 1 of the document");
+    if (version !== 1) distrust("version");
     const json = JSON.stringify(scheme);
-    const digest = await digestOf(utf8(json));
-    if (fingerprint && hexOf(digest) !== fingerprint) fail("UntrustedError", "the scheme with this fingerprint");
+    const digest = await digestOf(new TextEncoder().encode(json));
+    if (fingerprint && hexOf(digest) !== fingerprint) distrust("scheme of this fingerprint");
     const client = load(json, { maxEpsilon, total });
     return { client, digest, window, slot: series === null ? id : `series ${series}` };
   };
@@ -168,11 +171,11 @@ export const joiner = (load) => async (url, options) => {
       if (first) return first;
       const mine = hexOf(digest);
       if (!fingerprint && entries.length && !entries.some((entry) => entry.fingerprint === mine))
-        fail("UntrustedError", "the scheme that this browser has seen first for this question");
+        distrust("scheme seen first for this question");
       let [a, b] = client.epsilon;
       const epsilon = `${a}/${b}`;
       for (const [c, d] of entries.map((entry) => fractionOf(entry.epsilon))) [a, b] = [a * d + c * b, b * d];
-      if (a * limit[1] > limit[0] * b) fail("SpentError", `a total epsilon of at most ${maxEpsilon} with this report`);
+      if (a * limit[1] > limit[0] * b) fail("SpentError", `a total epsilon of at most ${maxEpsilon}`);
       /** @type {Entry} */
       const entry = { question, slot, collection: id, fingerprint: mine, epsilon, outcome: "kept" };
       entry.waiting = { address: `${here}/reports/${key}`, body };
@@ -186,19 +189,18 @@ export const joiner = (load) => async (url, options) => {
     if (!waiting?.address.startsWith(base)) return facts.outcome;
     const { address, body } = waiting;
     const until = Date.now() + 1000 * seconds;
-    for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-      const answer = await exchange(address, { method: "POST", body, keepalive: body.length < MOST_KEPT_ALIVE });
+    for (let pause = 200; ; pause *= 2) {
+      const [status, content, type] = await exchange(address, { method: "POST", body, keepalive: body.length < MOST_KEPT_ALIVE });
       // A proxy may answer in the collector's place: an acknowledgement has no body, a refusal is a problem document.
-      const counted = answer && /^20[01]$/.test(`${answer.status}`) && !answer.content.byteLength;
-      const outcome = counted ? "counted" : ((answer?.problem && STATUSES[answer.status]) || "kept");
+      const counted = status >> 1 === 100 && !content?.byteLength;
+      const outcome = counted ? "counted" : ((type === "application/problem+json" && STATUSES[status]) || "kept");
       if (outcome !== "kept") {
         if (outcome !== "early") await ledger(question, (_, store) => store.put({ ...facts, outcome }));
         return outcome;
       }
-      // Half of the pause at random, so that browsers which failed together do not return together.
-      const rest = (pause * (1 + Math.random())) / 2;
-      if (Date.now() + rest > until) return outcome;
-      await new Promise((go) => setTimeout(go, rest));
+      if (Date.now() + pause > until) return outcome;
+      // Not all at once: browsers which failed together do not return together.
+      await new Promise((go) => setTimeout(go, pause * (1 - Math.random() / 2)));
     }
   };
 
@@ -208,11 +210,7 @@ export const joiner = (load) => async (url, options) => {
 
   const resend = () =>
     alone(async () => {
-      /** @type {Outcome[]} */
-      const outcomes = [];
-      for (const entry of await ledger(question, (entries) => entries))
-        if (entry.waiting) outcomes.push(await deliver(entry, 0));
-      return outcomes;
+      for (const entry of await ledger(question, (entries) => entries)) await deliver(entry, 0);
     });
 
   if (await allowed()) {

@@ -66,7 +66,7 @@ export const wordSource = (count) => {
 // --- shared by the families -----------------------------------------------------------------------------------
 
 /** @returns {never} */
-export const outside = () => refuse("expected a value of the scheme's domain, got another one; nothing was sent");
+export const outside = () => refuse("expected a value of the scheme's domain");
 
 /**
  * The value, if it is one. The last line of defence: a value that the randomizer was not made for could be sent as it is.
@@ -89,12 +89,33 @@ export const ratioOf = (a, b) => (a < b ? [b, a] : [a, b]);
 export const respondRatio = (size, keep, among = 1) =>
   ratioOf(keep * BigInt(size - among), (WORD - keep) * BigInt(among));
 
-/** A bitmap of coins. @param {number} size @param {(i: number) => boolean} bit */
-export const bitmap = (size, bit) => {
-  const bytes = new Array(Math.ceil(size / 8)).fill(0);
-  for (let i = 0; i < size; i++) bytes[i >> 3] |= Number(bit(i)) << (i & 7);
-  return bytes;
-};
+/** A bit for each of `size` items; `bits` says of a value which are set.
+ * @param {Ratio} ratio @param {number} size @param {number} words
+ * @param {(value: any, source: Source) => (i: number) => boolean} bits @returns {Randomizer} */
+export const bitmapped = (ratio, size, words, bits) => ({
+  ratio,
+  publics: [],
+  words,
+  bytes: Math.ceil(size / 8),
+  record(value, _, source) {
+    const [bytes, isSet] = [new Array(Math.ceil(size / 8)).fill(0), bits(value, source)];
+    for (let i = 0; i < size; i++) bytes[i >> 3] |= +(isSet(i)) << (i & 7);
+    return bytes;
+  },
+});
+
+/** A public number below `count`, and a report of the item that a value has under this number.
+ * @param {number} count @param {Randomizer} made @param {(value: any, number: number) => any} item @returns {Randomizer} */
+export const numbered = (count, made, item) => ({
+  ratio: made.ratio,
+  publics: [count, ...made.publics],
+  words: 1 + made.words,
+  bytes: fieldBytes(count) + made.bytes,
+  record: (value, [number, ...drawn], source) => [
+    ...field(number, count),
+    ...made.record(item(value, number), drawn, source),
+  ],
+});
 
 /** @param {Randomizer} made @param {Source} source */
 const publicDraws = ({ publics }, source) => publics.map((size) => source.below(size));
@@ -121,7 +142,7 @@ export const responding = (items, publics, size, keep, hashed) =>
   answering(items, publics, size, respondRatio(size, keep), hashed, 2, (source, value) => {
     const kept = source.bernoulli(keep);
     const lie = source.below(size - 1);
-    return kept ? value : lie + Number(lie >= value);
+    return kept ? value : lie + +(lie >= value);
   });
 
 /**
@@ -173,10 +194,10 @@ const domains = {
 
   labels(fields) {
     const [labels, total] = [fields.read("labels", list(text)), fields.read("other", flag)];
-    const [index, items] = [new Map(labels.map((label, i) => [label, i])), labels.length + Number(total)];
+    const [index, items] = [new Map(labels.map((label, i) => [label, i])), labels.length + +total];
     const [steps, { normalized }] = [stepsOf(fields), fields.known];
-    if (index.size !== labels.length || items < 2 || items > 2 ** 32 || (total && index.has("other"))) reject("labels");
-    if (labels.some((label) => normalized(label, steps) !== label)) reject("labels");
+    const fine = labels.every((label) => normalized(label, steps) === label) && index.size === labels.length;
+    if (!fine || items < 2 || (total && index.has("other"))) reject("labels");
     return {
       items,
       total,
@@ -195,13 +216,12 @@ const domains = {
       steps,
       encode(value) {
         if (value instanceof Uint8Array) return key64(value, hashSeed, "");
-        const [tag, content] =
-          typeof value === "string"
-            ? ["str", normalized(value, steps)]
-            : ["int", typeof value === "bigint" || Number.isSafeInteger(value) ? `${BigInt(value)}` : ""];
+        const spelled = typeof value === "string";
+        if (!spelled && typeof value !== "bigint" && !Number.isSafeInteger(value)) outside();
         // A text encoder would put one character in the place of each lone surrogate. Python has no longer integers.
-        if (/\p{Surrogate}/u.test(content) || (tag === "int" && !/^-?\d{1,4300}$/.test(content))) outside();
-        return key64(new TextEncoder().encode(content), hashSeed, tag);
+        const content = text(spelled ? normalized(value, steps) : `${BigInt(value)}`, fields.known, "") ?? outside();
+        if (!spelled && !/^-?\d{1,4300}$/.test(content)) outside();
+        return key64(new TextEncoder().encode(content), hashSeed, spelled ? "str" : "int");
       },
     };
   },
@@ -229,7 +249,7 @@ export const parse = (json) => {
   } catch {
     // Refused below, without the text.
   }
-  return refuse("expected JSON with every field once and no fractions, got something else");
+  return reject("JSON");
 };
 
 /** A positive number as a fraction: "1/2", "0.5" or 0.5. @param {unknown} number @returns {Ratio} */
@@ -238,7 +258,7 @@ export const fractionOf = (number) => {
   const above = BigInt((whole ?? 0) + digits);
   return above
     ? [above, BigInt(under) * 10n ** BigInt(digits.length)]
-    : refuse('maxEpsilon: expected a number above 0, or text such as "1/3"');
+    : refuse("maxEpsilon: expected a number above 0");
 };
 
 /**
@@ -256,11 +276,11 @@ export const loader = (...families) => {
     const limit = fractionOf(maxEpsilon);
     const document = documentOf(parse(json), known);
     const { kind, epsilon, domain } = document;
-    if (epsilon[0] * limit[1] > limit[0] * epsilon[1]) refuse(`expected epsilon at most ${maxEpsilon}, got a larger one`);
+    if (epsilon[0] * limit[1] > limit[0] * epsilon[1]) refuse(`expected epsilon at most ${maxEpsilon}`);
     if (total && !domain.total)
-      refuse("the domain refuses some values, and a user who sends nothing is known to have one of them");
+      refuse("the domain refuses some values, and a refusal reveals them");
     const made = madeOf(document);
-    if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) refuse("expected reports of fewer random words and bytes");
+    if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) reject("size");
     const randomizer = { draw: (/** @type {Source} */ source) => publicDraws(made, source), ...made };
     const { encode } = domain;
     return {

@@ -66,7 +66,7 @@ export const refuse = (why) => {
 };
 
 /** @param {string} name of a field @returns {never} */
-export const reject = (name) => refuse(`the scheme's "${name}" is not accepted; nothing was sent`);
+export const reject = (name) => refuse(`the scheme's ${name} is not accepted`);
 
 /** @param {number | bigint} number */
 export const bitLength = (number) => (number ? number.toString(2).length : 0);
@@ -91,7 +91,7 @@ export const seed = (it, ...rest) =>
 
 /** @param {bigint} most @returns {Kind<Ratio>} a positive fraction in lowest terms, as text */
 export const fraction = (most) => (it) => {
-  if (typeof it !== "string" || it.length > 2600 || !/^[1-9]\d*(\/[1-9]\d*)?$/.test(it) || /\/1$/.test(it)) return undefined;
+  if (typeof it !== "string" || it.length > 2600 || !/^[1-9]\d*(\/(?!1$)[1-9]\d*)?$/.test(it)) return undefined;
   const [a, b = 1n] = it.split("/").map(BigInt);
   let [x, y] = [a, b];
   while (y) [x, y] = [y, x % y];
@@ -153,7 +153,8 @@ const fieldsOf = (written, known, name) => {
       return found ?? reject(field);
     },
     close() {
-      if (left.size) reject([...left.keys()].join());
+      // Not by name: the author of the document chose it.
+      if (left.size) reject("further field");
     },
   };
 };
@@ -180,7 +181,7 @@ export const madeOf = (document) => {
   const [[a, b], [above, under], scale] = [document.epsilon, made.ratio, 1n << 300n];
   let [term, sum] = [scale, scale];
   for (let k = 1n; term > sum >> 220n; k++) sum += term = (term * a) / (b * k);
-  if (above * scale > under * sum) refuse("the scheme's probabilities exceed its own epsilon; nothing was sent");
+  if (above * scale > under * sum) refuse("the scheme exceeds its own epsilon");
   return made;
 };
 

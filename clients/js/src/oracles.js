@@ -1,6 +1,6 @@
 // The oracles of the catalogue: one value of a domain, randomized.
 
-import { answering, bitmap, field, fieldBytes, inside, ratioOf, respondRatio, responding } from "./core.js";
+import { answering, bitmapped, field, inside, ratioOf, respondRatio, responding } from "./core.js";
 import { bitLength, choice, fraction, itemsOf, reject, seed, sizeOf, splitOf, threshold, whole, WORD } from "./documents.js";
 import { halves, key64, localHash } from "./hashing.js";
 
@@ -24,14 +24,11 @@ const direct = (scheme) => responding(sizeOf(scheme), [], sizeOf(scheme), keepOf
 /** @type {Scheme} */
 const unary = (scheme) => {
   const [size, keep, flip] = [sizeOf(scheme), keepOf(scheme), scheme.read("flip", threshold)];
-  return {
-    // Two values differ in two bits, and each contributes its odds ratio once.
-    ratio: ratioOf(keep * (WORD - flip), flip * (WORD - keep)),
-    publics: [],
-    words: size,
-    bytes: Math.ceil(size / 8),
-    record: (value, _, source) => (inside(value, size), bitmap(size, (i) => source.bernoulli(i === value ? keep : flip))),
-  };
+  // Two values differ in two bits, and each contributes its odds ratio once.
+  return bitmapped(ratioOf(keep * (WORD - flip), flip * (WORD - keep)), size, size, (value, source) => {
+    inside(value, size);
+    return (i) => source.bernoulli(i === value ? keep : flip);
+  });
 };
 
 /** @type {Scheme} */
@@ -66,7 +63,7 @@ const hadamardMechanism = (scheme) => {
   // A value from `order` on is negative: all its signs are reversed.
   const below = (/** @type {number} */ most) =>
     responding(most, new Array(coefficients).fill(order), 2 ** coefficients, keep, (value, rows) =>
-      rows.reduce((signs, row, j) => signs | ((parity(row & (value % order)) ^ Number(value >= order)) << j), 0),
+      rows.reduce((signs, row, j) => signs | ((parity(row & (value % order)) ^ +(value >= order)) << j), 0),
     );
   return { ...below(items), signed: items === order ? below(2 * order) : undefined };
 };
@@ -84,9 +81,9 @@ const hadamardResponse = (scheme) => {
     const [kept, part, row] = [source.bernoulli(keep), source.below(2 * blocks - 1), source.below(order)];
     // The complement of the code's half-block: its own other half, and whole blocks.
     const other = (part - 1) >>> 1;
-    if (!kept && part) return (other + Number(other >= own)) * order + row;
+    if (!kept && part) return (other + +(other >= own)) * order + row;
     // Flipping the code's lowest bit flips the parity: two rows to one, so exactly uniform on the half.
-    return own * order + ((parity(row & code) === Number(kept) ? row ^ (code & -code) : row) >>> 0);
+    return own * order + ((parity(row & code) === +kept ? row ^ (code & -code) : row) >>> 0);
   });
 };
 
@@ -94,24 +91,18 @@ const hadamardResponse = (scheme) => {
 const subsetSelection = (scheme) => {
   const size = sizeOf(scheme);
   const [subset, keep] = [scheme.read("subset_size", whole(1, size - 1)), keepOf(scheme)];
-  return {
-    ratio: respondRatio(size, keep, subset),
-    publics: [],
-    words: 1 + subset,
-    bytes: Math.ceil(size / 8),
-    record(value, _, source) {
-      inside(value, size);
-      const [kept, chosen, moved] = [source.bernoulli(keep), new Set(), new Map()];
-      // Fisher and Yates over the others; the value takes the last place if kept.
-      for (let i = 0; i < subset; i++) {
-        const place = i + source.below(size - 1 - i);
-        const other = moved.get(place) ?? place;
-        moved.set(place, moved.get(i) ?? i);
-        chosen.add(kept && i === subset - 1 ? value : other + Number(other >= value));
-      }
-      return bitmap(size, (i) => chosen.has(i));
-    },
-  };
+  return bitmapped(respondRatio(size, keep, subset), size, 1 + subset, (value, source) => {
+    inside(value, size);
+    const [kept, chosen, moved] = [source.bernoulli(keep), new Set(), new Map()];
+    // Fisher and Yates over the others; the value takes the last place if kept.
+    for (let i = 0; i < subset; i++) {
+      const place = i + source.below(size - 1 - i);
+      const other = moved.get(place) ?? place;
+      moved.set(place, moved.get(i) ?? i);
+      chosen.add(kept && i === subset - 1 ? value : other + +(other >= value));
+    }
+    return (i) => chosen.has(i);
+  });
 };
 
 // What schemes share that report a hash up to an error, which is below the window or beyond it. All is always drawn.

@@ -1,6 +1,6 @@
 // Schemes that use the order of the values: blocks at sliding offsets, trees, the square wave, one bit for the mean.
 
-import { answering, field, fieldBytes, grouped, inside, ratioOf, respondRatio, weightsOf } from "./core.js";
+import { answering, grouped, inside, numbered, ratioOf, respondRatio, weightsOf } from "./core.js";
 import { bitLength, list, oracle, reject, sizeOf, threshold, whole, WORD } from "./documents.js";
 
 /** @typedef {import("./documents.js").Document} Document */
@@ -66,15 +66,10 @@ const slide = (scheme) => {
       !sketch &&
       !(width % step) &&
       size === blocks + items - length && {
-        ...randomizer,
-        publics: [offsets, ...randomizer.publics],
-        words: 1 + randomizer.words,
-        bytes: fieldBytes(offsets) + randomizer.bytes,
+        ...numbered(offsets, randomizer, (value, offset) =>
+          value < length ? Math.floor((value + offset * step) / width) : blocks + value - length,
+        ),
         item: (value) => value,
-        record(value, [offset, ...drawn], source) {
-          const block = value < length ? Math.floor((value + offset * step) / width) : blocks + value - length;
-          return [...field(offset, offsets), ...randomizer.record(block, drawn, source)];
-        },
       }
     );
   });

@@ -25,7 +25,7 @@ const labelled = (fields) => {
 const inOrder = (fields, length, measure, place, finite) => {
   const total = given(fields, "other", true);
   const clamps = !finite && given(fields, "infinite", "clamp");
-  const items = length + Number(total);
+  const items = length + +total;
   if (length < 2 || items > 2 ** 32) reject("domain");
   return {
     items,

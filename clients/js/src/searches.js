@@ -28,11 +28,11 @@ const strings = (fields, type) => {
   const cuts = fields.read("long", choice("truncate", "refuse")) === "truncate";
   const other = fields.read("other", flag);
   const index = new Map(alphabet.map((character, i) => [character, 1 + i]));
-  const base = 1 + alphabet.length + Number(other);
+  const base = 1 + alphabet.length + +other;
   const [steps, { normalized }] = [stepsOf(fields), fields.known];
   const inner = steps.filter((step) => step !== "strip"); // a space may stand inside a text
-  if (index.size !== alphabet.length || base < 2 || base > 2 ** 16 || (other && (inBytes || index.has("\ufffd")))) reject("alphabet");
-  if (steps.length && (inBytes || alphabet.some((one) => normalized(one, inner) !== one))) reject("alphabet");
+  const fine = inBytes ? !steps.length && !other : alphabet.every((one) => normalized(one, inner) === one);
+  if (!fine || index.size !== alphabet.length || base < 2 || base > 2 ** 16 || (other && index.has("\ufffd"))) reject("alphabet");
   /** @type {Strings["symbolsOf"]} */
   const symbolsOf = (given) => Array.from(given, (one) => index.get(one) ?? (other ? base - 1 : undefined));
   return {
@@ -55,8 +55,8 @@ const strings = (fields, type) => {
 };
 
 /** @param {Document} scheme @returns {Strings} */
-const stringsOf = (scheme) =>
-  "base" in scheme.domain ? /** @type {Strings} */ (scheme.domain) : reject("domain");
+const stringsOf = ({ domain }) =>
+  /** @type {Strings} */ (domain).base ? /** @type {Strings} */ (domain) : reject("domain");
 
 /** The number whose digits are these symbols, the first one the highest. @param {number[]} symbols @param {number} base */
 const numberOf = (symbols, base) => symbols.reduce((number, symbol) => number * base + symbol, 0);
@@ -175,13 +175,9 @@ const trellis = (scheme) => {
   return apart(parts, weightsOf(scheme));
 };
 
-// Whether b comes before a. By code points: by themselves, strings compare by the units that JavaScript keeps them in.
-/** @param {any[]} a @param {any[]} b */
-const follows = (a, b) => {
-  const at = b.findIndex((one, i) => one !== a[i]);
-  const [x, y] = [a[at], b[at]].map((one) => one?.codePointAt?.(0) ?? one);
-  return at < 0 ? a.length > b.length : x > y;
-};
+// Texts whose order is that of the code points: by itself, JavaScript orders strings by the units that it keeps them in.
+/** @param {any[]} prefix */
+const rank = (prefix) => prefix.map((one) => (one.codePointAt?.(0) ?? one).toString(36).padStart(4)).join("");
 
 // The continuation of a published prefix; the last item for everybody who begins with none of them.
 /** @type {(scheme: Document) => Randomizer} */
@@ -194,7 +190,7 @@ const searchRound = (scheme) => {
   const numbers = new Map(
     prefixes.map((prefix, i) => {
       const symbols = text.symbolsOf(prefix);
-      const wrong = symbols.length > stem || symbols.includes(undefined) || (i && follows(prefixes[i - 1], prefix));
+      const wrong = symbols.length > stem || symbols.includes(undefined) || (i && rank(prefixes[i - 1]) > rank(prefix));
       return [wrong ? reject("prefixes") : `${[...symbols, ...new Array(stem - symbols.length).fill(0)]}`, i];
     }),
   );

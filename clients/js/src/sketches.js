@@ -1,11 +1,18 @@
 // Sketches: many items in few cells, over any oracle.
 
-import { bitmap, field, fieldBytes, inside, ratioOf } from "./core.js";
+import { bitmapped, field, inside, numbered, ratioOf } from "./core.js";
 import { choice, itemsOf, oracle, reject, seed, splitOf, threshold, whole, WORD } from "./documents.js";
 import { key64, localHash } from "./hashing.js";
 
 /** @typedef {import("./documents.js").Document} Document */
 /** @typedef {import("./documents.js").Randomizer} Randomizer */
+
+/** The hash of a value by the function of a number. @param {Document} scheme @param {string} tag @param {number} size */
+const hashesOf = (scheme, tag, size) => {
+  const [hashSeed, split] = [scheme.read("hash_seed", seed), splitOf(scheme)];
+  /** @param {any} value @param {number} number */
+  return (value, number) => localHash(key64(field(number, WORD), hashSeed, tag), value, split, size);
+};
 
 // A public row, and the oracle's report of the value's hash below it.
 /** @type {(scheme: Document, rows: number, tag: string, most: number) => Randomizer} */
@@ -16,17 +23,8 @@ const overRows = (scheme, rows, tag, most) => {
   const size = signs ? 2 * cells.size : cells.size;
   if (cells.sketch || !(size <= most) || (scheme.kind === "CS" && cells.size % 2)) reject("oracle");
   const made = signs ? (cells.randomizer.signed ?? reject("signs")) : cells.randomizer;
-  const [items, hashSeed, split] = [itemsOf(scheme), scheme.read("hash_seed", seed), splitOf(scheme)];
-  return {
-    ratio: made.ratio,
-    publics: [rows, ...made.publics],
-    words: 1 + made.words,
-    bytes: fieldBytes(rows) + made.bytes,
-    record(value, [row, ...drawn], source) {
-      const cell = localHash(key64(field(row, WORD), hashSeed, tag), inside(value, items), split, size);
-      return [...field(row, rows), ...made.record(cell, drawn, source)];
-    },
-  };
+  const [items, hashed] = [itemsOf(scheme), hashesOf(scheme, tag, size)];
+  return numbered(rows, made, (value, row) => hashed(inside(value, items), row));
 };
 
 /** @type {(scheme: Document) => Randomizer} */
@@ -39,21 +37,15 @@ const bloom = (scheme) => {
   if (scheme.has("oracle"))
     return cohorts * hashes > 2 ** 16 ? reject("cohorts") : overRows(scheme, cohorts * hashes, "bloom", 2 ** 16);
   const [bits, keep] = [scheme.read("bits", whole(2, 2 ** 16)), scheme.read("keep", threshold)];
-  const [items, hashSeed, split] = [itemsOf(scheme), scheme.read("hash_seed", seed), splitOf(scheme)];
+  const [items, hashed] = [itemsOf(scheme), hashesOf(scheme, "bloom", bits)];
   const differ = BigInt(Math.min(2 * hashes, bits)); // bits in which two filters may differ
-  return {
-    ratio: ratioOf(keep ** differ, (WORD - keep) ** differ),
-    publics: [cohorts],
-    words: 1 + bits,
-    bytes: fieldBytes(cohorts) + Math.ceil(bits / 8),
-    record(value, [cohort], source) {
-      inside(value, items);
-      const ones = new Set();
-      for (let j = 0; j < hashes; j++)
-        ones.add(localHash(key64(field(cohort * hashes + j, WORD), hashSeed, "bloom"), value, split, bits));
-      return [...field(cohort, cohorts), ...bitmap(bits, (i) => source.bernoulli(ones.has(i) ? keep : WORD - keep))];
-    },
-  };
+  const made = bitmapped(ratioOf(keep ** differ, (WORD - keep) ** differ), bits, bits, (ones, source) => (i) =>
+    source.bernoulli(ones.has(i) ? keep : WORD - keep),
+  );
+  return numbered(cohorts, made, (value, cohort) => {
+    inside(value, items);
+    return new Set(Array.from({ length: hashes }, (_, j) => hashed(value, cohort * hashes + j)));
+  });
 };
 
 /** @type {import("./documents.js").Family} */

@@ -50,7 +50,7 @@ export type Collector = {
     /**
      * send the reports again that were not acknowledged
      */
-    resend: () => Promise<Outcome[]>;
+    resend: () => Promise<void>;
     /**
      * what this browser has sent to the question
      */

@@ -45,8 +45,13 @@ export declare const ratioOf: (a: bigint, b: bigint) => Ratio;
 /** `among` equally likely answers share the probability of keeping, the others the rest.
  * @param {number} size @param {bigint} keep @param {number} [among] */
 export declare const respondRatio: (size: number, keep: bigint, among?: number) => import("./documents.js").Ratio;
-/** A bitmap of coins. @param {number} size @param {(i: number) => boolean} bit */
-export declare const bitmap: (size: number, bit: (i: number) => boolean) => any[];
+/** A bit for each of `size` items; `bits` says of a value which are set.
+ * @param {Ratio} ratio @param {number} size @param {number} words
+ * @param {(value: any, source: Source) => (i: number) => boolean} bits @returns {Randomizer} */
+export declare const bitmapped: (ratio: Ratio, size: number, words: number, bits: (value: any, source: Source) => (i: number) => boolean) => Randomizer;
+/** A public number below `count`, and a report of the item that a value has under this number.
+ * @param {number} count @param {Randomizer} made @param {(value: any, number: number) => any} item @returns {Randomizer} */
+export declare const numbered: (count: number, made: Randomizer, item: (value: any, number: number) => any) => Randomizer;
 /** Public draws, a hash of the value that depends on them, and an answer about that hash, below `size`.
  * @param {number | bigint} items @param {(number | bigint)[]} publics @param {number} size @param {Ratio} ratio
  * @param {(value: any, drawn: any[]) => number} hashed @param {number} words
