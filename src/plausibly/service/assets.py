@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..pages.stylesheet import ANSWERS, CSS, DASHBOARD_ONLY
+from ..pages.try_page import try_page
 from .live_script import LIVE
 from .routes import DASHBOARD
 
@@ -38,4 +39,7 @@ ICON = Asset(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#4477aa" d="M1 3h11v4H1zM1 9h7v4H1z"/>'
     '<path fill="none" stroke="#222" d="M9.5 5h5M9.5 4v2M14.5 4v2M5.5 11h5M5.5 10v2M10.5 10v2"/></svg>',
 )
-ASSETS = {each.name: each for each in (STYLE, SCRIPT, ICON)}
+TRYING = try_page()
+TRY_STYLE = Asset("try", "css", STYLE.media, TRYING.style)
+TRY_SCRIPT = Asset("try", "js", SCRIPT.media, TRYING.script)
+ASSETS = {each.name: each for each in (STYLE, SCRIPT, ICON, TRY_STYLE, TRY_SCRIPT)}

@@ -33,6 +33,7 @@ from .dashboard_pages import (
     collections_page,
     error_page,
     sign_in_page,
+    trying_page,
     worth_comparing,
 )
 from .overview import Overview, overview
@@ -63,6 +64,8 @@ _POLICY = "; ".join(
 )
 _POLICY_OF_PICTURES = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """A chart that is opened by itself has its own styles, and nothing else."""
+_POLICY_OF_TRYING = _POLICY.replace("connect-src 'self'", "connect-src 'none'")
+"""Where a visitor picks a secret, nothing can be sent."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -135,6 +138,11 @@ class Dashboard:
         response.set_cookie(
             COOKIE, value, max_age=seconds, path=DASHBOARD, secure=self._secure, httponly=True, samesite="strict"
         )
+
+    async def page_try(self, request: Request) -> Response:
+        response = _html(trying_page())
+        response.headers["Content-Security-Policy"] = _POLICY_OF_TRYING
+        return response
 
     # --- pages -------------------------------------------------------------------------------------------------
 

@@ -13,18 +13,24 @@ from ..pages.changes import ChangeReport, changes_sections
 from ..pages.html import SIMULATED, Html, page, tag
 from ..pages.listing import ROWS, Listed, Listing, listed
 from ..pages.plates import Plate
-from .assets import ICON, SCRIPT, STYLE
+from .assets import ICON, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE, TRYING, Asset
 from .inbox import Account
 from .overview import Hero, Overview, influence_of_fakes, words_about
 from .progress import Progress
 from .routes import DASHBOARD
 
-_HEAD = (
-    tag("meta", name="color-scheme", content="light dark"),
-    tag("link", rel="stylesheet", href=STYLE.address),
-    tag("link", rel="icon", href=ICON.address, type="image/svg+xml"),
-    tag("script", src=SCRIPT.address, defer=""),
-)
+_COLORS = tag("meta", name="color-scheme", content="light dark")
+
+
+def _loaded(style: Asset, script: Asset) -> tuple[Html, ...]:
+    return (
+        tag("link", rel="stylesheet", href=style.address),
+        tag("link", rel="icon", href=ICON.address, type="image/svg+xml"),
+        tag("script", src=script.address, defer=""),
+    )
+
+
+_HEAD = (_COLORS, *_loaded(STYLE, SCRIPT))
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,15 @@ def sign_in_page(to: str, *, refused: str = "") -> str:
         tag("p", "Estimates are for analysts: sign in with a token that may read.", class_="lede"),
         form,
         tag("p", "An operator makes a token with ", tag("code", "plausibly tokens create FOLDER --scope read"), "."),
+        tag("p", "New here? ", tag("a", "Flip the coins of a report", href=f"{DASHBOARD}/try"), ".", class_="aside"),
         tag("p", "Signed in already, and here through a link? ", tag("a", "Continue", href=to), ".", class_="aside"),
         signed_in=False,
     )
+
+
+def trying_page() -> str:
+    """The page on which a visitor flips the coins of a report."""
+    return TRYING.framed(*_loaded(TRY_STYLE, TRY_SCRIPT))
 
 
 def error_page(title: str, detail: str, *, signed_in: bool) -> str:

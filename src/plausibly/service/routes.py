@@ -178,6 +178,7 @@ PAGES = tuple(
             "POST", "/sign-in", "page_signed_in", Scope.ANYONE, "Begin a session.", (303, 403, 413, 503), None, _FORM
         ),
         Operation("POST", "/sign-out", "page_signed_out", Scope.ANYONE, "End the session.", (303, 403, 503), None),
+        Operation("GET", "/try", "page_try", Scope.ANYONE, "A page to flip the coins of a report.", (200,), _HTML),
         Operation(
             "GET", "/static/{name}", "page_static", Scope.ANYONE, "A file that all pages load.", (200, 404), "text/css"
         ),
