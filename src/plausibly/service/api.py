@@ -46,6 +46,7 @@ _FOREVER = "public, max-age=31536000, immutable"
 _RETRY = {"Retry-After": "2"}
 _ID, _KEY = re.compile(r"[0-9a-f]{64}"), re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
 _NO_COLLECTION = "there is no such collection"
+_NOT_STORED = "the reports could not be stored; send them again later under the same key"
 
 _Handler = Callable[[Request], Awaitable[Response]]
 
@@ -191,7 +192,9 @@ class _Api:
         key = request.path_params["key"]
         if not _KEY.fullmatch(key):
             raise ProblemError(400, f"expected a key of {2 * KEY_BYTES} hexadecimal digits in the address")
-        collection = await self._collection(request)
+        # Not read from the inbox each time: the commit answers for collections that are closed or deleted.
+        met = self._collector.met(request.path_params["id"])
+        collection = met if met is not None else await self._collection(request)
         now = datetime.now(UTC)
         if collection.opens is not None and now < collection.opens:
             raise ProblemError(409, "the collection has not opened yet")
@@ -308,8 +311,8 @@ _REPLIES: dict[Outcome | Failure, ProblemError | int] = {
     Outcome.CLOSED: ProblemError(410, "the collection accepts no more reports"),
     Outcome.CAPPED: ProblemError(429, "the collection has all reports that it accepts"),
     Outcome.UNKNOWN: ProblemError(404, _NO_COLLECTION),
-    Failure.NO_ROOM: ProblemError(507, "the reports could not be stored; send them again later under the same key"),
-    Failure.BROKEN: ProblemError(503, "the reports could not be stored; send them again later under the same key"),
+    Failure.NO_ROOM: ProblemError(507, _NOT_STORED),
+    Failure.BROKEN: ProblemError(503, _NOT_STORED, _RETRY),
 }
 
 
@@ -338,7 +341,7 @@ def _problem_of(error: Exception) -> ProblemError:
     if isinstance(error, FullError):
         return ProblemError(507, "the disk of the collector is full")
     if isinstance(error, PlausiblyError | OSError):
-        return ProblemError(503, "the files of the collection cannot be read; the log of the collector says why")
+        return ProblemError(503, "the collector cannot read what it needs; its log says why", _RETRY)
     return ProblemError(500, "an error that should not happen; the log of the collector names it")
 
 
