@@ -204,7 +204,11 @@ def test_fuzzed_bodies_are_counted_or_refused_and_leave_no_growth(tmp_path: Path
     whole = encode_reports(asked.scheme, asked.scheme.privatize([7] * 40))
     source, counted, batches, statuses = random.Random(21), 0, 0, set()
     folder = tmp_path / "collector"
-    with serving(folder) as server:
+    with serving(folder, f"--reports={1 << 16}") as server:
+        # The first roll loads the library that writes report files; later ones must not add to that.
+        created(server, first := question())
+        server.send(first, new_key(), range(100))
+        assert server.request("POST", f"{place(first)}/close", role="admin").status == 200
         where = f"{created(server, asked)}/reports"
         connection = http.client.HTTPConnection(HOST, server.port, timeout=30)
         for number in range(bodies):

@@ -190,7 +190,7 @@ def test_an_inbox_without_content_is_not_taken_for_a_new_one(tmp_path: Path) -> 
     with pytest.raises(DamagedInboxError, match="expected an inbox of version 1, got another file"):
         SqliteInbox(inbox.path)
     inbox.path.unlink()
-    (inbox.path.parent / question().id).mkdir()
+    (tmp_path / question().id).mkdir()
     with pytest.raises(DamagedInboxError, match="missing, although the folder has collections; restore a backup"):
         SqliteInbox(inbox.path)
     assert not inbox.path.exists()

@@ -73,6 +73,20 @@ def test_a_deletion_for_which_the_disk_has_no_room_can_be_repeated(tmp_path: Pat
         assert server.request("GET", f"{place(ASKED)}/estimates?item=1", role="read").json["reports"] == 7
 
 
+def test_files_that_could_not_be_removed_are_not_those_of_the_same_collection_made_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "collector") as collector:
+        collector.create(ASKED)
+        before = collector.account(ASKED.id)
+        assert before is not None
+        collector.delete(ASKED.id)
+        left = tmp_path / "collector" / f".{ASKED.id}.{before.number}.deleted"
+        left.mkdir()
+        collector.create(ASKED)
+    with opened(tmp_path / "collector") as collector:
+        assert collector.account(ASKED.id) is not None
+        assert not left.exists()
+
+
 def test_a_deletion_is_not_undone_by_a_request_that_began_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

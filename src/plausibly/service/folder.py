@@ -85,9 +85,8 @@ class Folder:
 
     def put_back(self, collection: str, number: int) -> None:
         """Undo `set_aside`: the collection could not be deleted."""
-        aside = self._aside(collection, number)
-        if aside.exists():
-            aside.rename(self.of(collection))
+        if self._aside(collection, number).exists():
+            self._aside(collection, number).rename(self.of(collection))
             sync_folder(self.path)
 
     def deleted(self) -> list[tuple[str, int]]:

@@ -27,7 +27,7 @@ from ..core.scheme import Scheme
 from ..engines.collecting import collect
 from ..files.reports import ReportFile, write_reports
 from .folder import Folder
-from .inbox import Account, Inbox
+from .inbox import Account, FullError, Inbox
 from .log import fault
 from .writer import Writer
 
@@ -126,8 +126,7 @@ class Roller:
     def _try(self, identity: str) -> None:
         self._next[identity] = time.monotonic() + self._every
         try:
-            with self._inbox.view() as view:
-                account = view.account(identity)
+            account = self._account(identity)
             if account is not None:
                 (self.roll if account.closed or not _ended(account) else self.close)(identity)
         except CancelledError:
@@ -146,17 +145,21 @@ class Roller:
     def delete(self, identity: str) -> None:
         """Remove a collection with everything that belongs to it."""
         with self._locks.of(identity):
-            with self._inbox.view() as view:
-                account = view.account(identity)
-            if account is not None:
-                self._folder.set_aside(identity, account.number)
-                try:
-                    self._remove(identity, account.number)
-                except PlausiblyError:
-                    # A database may have removed it, and the answer was lost; the deletion is then completed later.
-                    if not self._inbox.shared:
-                        self._folder.put_back(identity, account.number)
-                    raise
+            account = self._account(identity)
+            if account is None:
+                return
+            self._folder.set_aside(identity, account.number)
+            try:
+                self._remove(identity, account.number)
+            except FullError:
+                # Without its files the collection could neither be read nor rolled until there is room.
+                if self._account(identity) is not None:
+                    self._folder.put_back(identity, account.number)
+                raise
+
+    def _account(self, identity: str) -> Account | None:
+        with self._inbox.view() as view:
+            return view.account(identity)
 
     def complete_deletions(self) -> None:
         """Remove the collections that a collector began to delete before it ended."""

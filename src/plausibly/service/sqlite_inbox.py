@@ -15,7 +15,7 @@ from .inbox import COLUMNS, INSERT_ROW, KEY_BYTES, VERSION, Connection, DamagedI
 
 _APPLICATION = 0x504C4331
 _TABLES = """
-CREATE TABLE collections(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL,
+CREATE TABLE collections(number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL,
     rolled INTEGER NOT NULL, filed INTEGER NOT NULL, received INTEGER NOT NULL, keys INTEGER NOT NULL,
     closed INTEGER NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE keys(collection INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY(collection, key)) WITHOUT ROWID;
@@ -117,11 +117,14 @@ class SqliteInbox(Inbox):
             raise self._damaged("its tables are not those of an inbox")
 
     def _new_number(self, connection: Connection) -> int:
-        (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM collections").fetchone()
-        return int(last) + 1
+        return self._highest(connection, "collections") + 1
 
     def _last_number(self, connection: Connection) -> int:
-        found = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pending'")
+        return self._highest(connection, "pending")
+
+    def _highest(self, connection: Connection, table: str) -> int:
+        # Of rows that were removed, too: the files of a collection that is being deleted have its number.
+        found = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?", (table,))
         return int(found.fetchone()[0])
 
     def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:

@@ -16,8 +16,8 @@ class BackupOptions:
     """Copy the folder of a collector as it is at one moment, whether the collector runs or not.
 
     The copy has everything that was acknowledged before that moment, and is checked. It is a folder that plausibly
-    serve can run; if the inbox is in PostgreSQL, its copy is a file of that folder. It also has the digests of
-    all tokens, the keys and the reports: protect it like the folder itself, and delete it when you delete a collection.
+    serve can run; if the inbox is in PostgreSQL, its copy is a file of that folder. It also has the digests of all
+    tokens, the keys and the reports: protect it like the folder itself, and delete it when you delete a collection.
 
     Example: plausibly backup collector --out copy
     """
