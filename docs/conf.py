@@ -46,7 +46,8 @@ html_theme = "furo"
 html_title = f"plausibly {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["_extra"]  # index.html, which leads from the root of the site to its first page
+# index.html, which leads from the root of the site to its first page, and the try page, which is a site of its own.
+html_extra_path = ["_extra", "../src/plausibly/pages/try.html"]
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
@@ -80,5 +81,8 @@ def for_readers(app, docname, source):
     """What pages leave to the site, because a code host or doctest would stumble over it."""
     # Doctest needs an empty line after the last output, readers do not.
     source[0] = re.sub(r"(?s)(^```python\n.*?)\n\n```$", r"\1\n```", source[0], flags=re.MULTILINE)
+    # On a code host, the try page is a file of the package; here it is a page, which Sphinx would offer as a download.
+    there = "../" * docname.count("/") + "try.html"
+    source[0] = re.sub(r"\[([^\]]+)\]\([./]*src/plausibly/pages/try\.html\)", rf'<a href="{there}">\1</a>', source[0])
     if docname == "docs/adr/README":  # a code host would show the directive as it is
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
