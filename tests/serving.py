@@ -198,6 +198,7 @@ def main() -> None:
     parser.add_argument("--after", type=int, default=0)
     parser.add_argument("--patience", type=float, default=10.0)
     parser.add_argument("--behind-proxy", action="store_true")
+    parser.add_argument("--inbox")
     given = parser.parse_args()
     server.REQUEST_SECONDS = given.patience
     seen: list[str] = []
@@ -206,6 +207,7 @@ def main() -> None:
         port=given.port,
         lines=True,
         behind_proxy=given.behind_proxy,
+        inbox=given.inbox,
         roll_every=given.every,
         roll_reports=given.reports,
         reached=lambda point: _die(point, given.die_at, given.after, seen),

@@ -45,6 +45,7 @@ EXTRAS = {
     "matplotlib",
     "pandas",
     "polars",
+    "psycopg",
     "pyarrow",
     "pyspark",
     "scipy",

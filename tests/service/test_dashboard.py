@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow.parquet
@@ -17,6 +19,7 @@ from dashboards import Analyst, Filled, filled
 from plausibly import SeededRandom, make
 from plausibly.core.estimates import Estimates
 from plausibly.pages.listing import ROWS, Listing, listed
+from plausibly.service.api import Blind
 from plausibly.service.assets import ASSETS, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Account
@@ -107,7 +110,8 @@ def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: F
     for told in SAYS[kind]:
         assert told in page.text, told
     assert "ε = " in page.text
-    for image in [*(given["src"] for given in page.all("img")), *(given["srcset"] for given in page.all("source"))]:
+    narrow = [given["srcset"] for given in page.all("source")] if kind == "oracle" else []
+    for image in [*(given["src"] for given in page.all("img")), *narrow]:
         chart = analyst.get(image.removeprefix("/dashboard"))
         assert (chart.status, chart.headers["content-type"]) == (200, "image/svg+xml")
         assert ElementTree.fromstring(chart.body).tag.endswith("svg")
@@ -267,6 +271,26 @@ def test_a_session_opens_nothing_but_the_dashboard(made: Filled) -> None:
     assert made.server.request("POST", "/v1/collections", "{}", headers={"Cookie": analyst.cookie}).status == 401
 
 
+def test_only_the_dashboard_is_told_of_its_cookie_and_of_no_other() -> None:
+    names = ("cookie", "origin", "sec-fetch-site", "user-agent", "referer", "authorization", "x-forwarded-for", "host")
+    sent = [(name.encode(), b"theirs=1; plausibly-session=ours; more=2") for name in names]
+    seen: dict[str, dict[bytes, bytes]] = {}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["client"] is None
+        seen[scope["path"]] = dict(scope["headers"])
+
+    paths = {"/v1/collections/x/reports/y", "/dashboards", "/dashboard", "/dashboard/changes"}
+    for path in paths:
+        asyncio.run(Blind(app)({"type": "http", "path": path, "headers": sent}, None, None))  # type: ignore[arg-type]
+    for path in paths:
+        if path in ("/dashboard", "/dashboard/changes"):
+            assert set(seen[path]) == {b"cookie", b"origin", b"sec-fetch-site", b"host"}
+            assert seen[path][b"cookie"] == b"plausibly-session=ours"
+        else:
+            assert set(seen[path]) == {b"authorization"}
+
+
 def test_the_cookie_is_for_the_dashboard_alone_and_hides_the_token(made: Filled, tmp_path: Path) -> None:
     answer = Analyst(made.server).sign_in(made.server.tokens["read"])
     cookie = answer.headers["set-cookie"]
@@ -332,11 +356,17 @@ def test_sessions_end_with_their_time(tmp_path: Path) -> None:
     time = [1000.0]
     path = tmp_path / "tokens.json"
     token = create_token(path, Scope.READ)
-    sessions = Sessions(Tokens(path), seconds=60, clock=lambda: time[0])
+    key = tmp_path / "sessions.key"
+    sessions = Sessions(Tokens(path), key, seconds=60, clock=lambda: time[0])
     cookie = sessions.begin(token)
     assert cookie is not None
     assert sessions.active(cookie)
-    assert not Sessions(Tokens(path), clock=lambda: time[0]).active(cookie), "another process has another key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert Sessions(Tokens(path), key, clock=lambda: time[0]).active(cookie), "another collector on the same folder"
+    (tmp_path / "other.key").write_bytes(bytes(32))
+    assert not Sessions(Tokens(path), tmp_path / "other.key", clock=lambda: time[0]).active(cookie)
+    assert not Sessions(Tokens(path), tmp_path / "no.key", clock=lambda: time[0]).active(cookie)
+    assert not (tmp_path / "no.key").exists(), "made by a sign-in alone"
     time[0] = 1060
     assert not sessions.active(cookie)
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from plausibly import PlausiblyError
+from plausibly.core.errors import StateError
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Batch, DamagedInboxError, Inbox, Outcome
+from plausibly.service.sqlite_inbox import SqliteInbox
 from serving import question, records
+from stores import Database, File, Store
 
 NEW, REPEATED, CAPPED, CLOSED = Outcome.NEW, Outcome.REPEATED, Outcome.CAPPED, Outcome.CLOSED
 
@@ -29,12 +32,7 @@ def stored(inbox: Inbox, collection: Collection) -> bytes:
         return b"".join(view.pending(account))
 
 
-@pytest.fixture
-def inbox(tmp_path: Path) -> Inbox:
-    return Inbox(tmp_path / "inbox.db")
-
-
-def test_a_key_counts_once_in_a_commit_and_afterwards_and_after_a_restart(inbox: Inbox) -> None:
+def test_a_key_counts_once_in_a_commit_and_afterwards_and_after_a_restart(store: Store, inbox: Inbox) -> None:
     asked = question()
     assert inbox.create(asked)
     assert not inbox.create(asked)
@@ -42,29 +40,40 @@ def test_a_key_counts_once_in_a_commit_and_afterwards_and_after_a_restart(inbox:
     assert inbox.commit({asked.id: [two, one, one]}) == {asked.id: [NEW, NEW, REPEATED]}
     assert inbox.commit({asked.id: [two]}) == {asked.id: [REPEATED]}
     inbox.close()
-    again = Inbox(inbox.path)
+    again = store.open()
     assert again.commit({asked.id: [one]}) == {asked.id: [REPEATED]}
     assert stored(again, asked) == records(asked, range(5)), "in the order of the keys, not of their arrival"
 
 
-def test_no_key_is_beside_its_reports_and_no_column_holds_a_time(inbox: Inbox) -> None:
+def test_new_keys_count_beside_known_ones_and_a_commit_of_nothing_leaves_nothing(store: Store, inbox: Inbox) -> None:
+    asked = question()
+    inbox.create(asked)
+    known, *others = (batch(asked, key, range(key, key + 1)) for key in range(1, 4))
+    assert inbox.commit({asked.id: [known]}) == {asked.id: [NEW]}
+    assert inbox.commit({asked.id: [others[0], known, others[1]]}) == {asked.id: [NEW, REPEATED, NEW]}
+    assert inbox.commit({asked.id: []}) == {asked.id: []}
+    assert stored(inbox, asked) == records(asked, range(1, 4))
+    assert store.execute("SELECT (SELECT count(*) FROM keys), (SELECT count(*) FROM pending)") == [(3, 2)]
+
+
+def test_no_key_is_beside_its_reports_and_no_column_holds_a_time(store: Store, inbox: Inbox) -> None:
     asked = question()
     inbox.create(asked)
     inbox.commit({asked.id: [batch(asked, key, range(key, key + 1)) for key in range(100)]})
-    with sqlite3.connect(inbox.path) as connection:
-        assert connection.execute("SELECT count(*), sum(records) FROM pending").fetchone() == (1, 100)
-        columns = {
-            name for table in ("collections", "keys", "pending") for _, name, *_ in columns_of(connection, table)
-        }
-    connection.close()
-    assert columns == {
-        *("number", "id", "document", "rolled", "filed", "received", "keys", "closed", "crc"),
-        *("collection", "key", "reports", "records"),
+    assert store.execute("SELECT count(*), sum(records) FROM pending") == [(1, 100)]
+    if isinstance(store, File):
+        kinds = "SELECT t.name, c.name, lower(c.type) FROM sqlite_master t JOIN pragma_table_info(t.name) c "
+        found = store.execute(f"{kinds} WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'")
+    else:
+        kinds = "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        found = store.execute(f"{kinds} WHERE table_schema = 'plausibly'")
+    assert {(table, column) for table, column, _ in found} == {
+        *(("collections", name) for name in ("number", "id", "document", "rolled", "filed", "received")),
+        *(("collections", name) for name in ("keys", "closed", "crc")),
+        *(("keys", name) for name in ("collection", "key")),
+        *(("pending", name) for name in ("number", "collection", "reports", "crc", "records")),
     }
-
-
-def columns_of(connection: sqlite3.Connection, table: str) -> list[tuple[int, str]]:
-    return connection.execute(f"PRAGMA table_info({table})").fetchall()
+    assert {kind for _, _, kind in found} in ({"integer", "text", "blob"}, {"bigint", "text", "bytea"})
 
 
 def test_the_cap_refuses_whole_batches_and_still_knows_the_old_ones(inbox: Inbox) -> None:
@@ -77,7 +86,7 @@ def test_the_cap_refuses_whole_batches_and_still_knows_the_old_ones(inbox: Inbox
     assert inbox.commit({asked.id: [first, batch(asked, 4, range(1))]}) == {asked.id: [REPEATED, CAPPED]}
 
 
-def test_a_closed_collection_has_no_keys_and_accepts_nothing(inbox: Inbox) -> None:
+def test_a_closed_collection_has_no_keys_and_accepts_nothing(store: Store, inbox: Inbox) -> None:
     asked = question()
     inbox.create(asked)
     one = batch(asked, 1, range(3))
@@ -85,27 +94,61 @@ def test_a_closed_collection_has_no_keys_and_accepts_nothing(inbox: Inbox) -> No
     inbox.close_collection(asked.id)
     assert inbox.commit({asked.id: [one]}) == {asked.id: [CLOSED]}
     inbox.close()
-    with sqlite3.connect(inbox.path) as connection:
-        assert connection.execute("SELECT count(*) FROM keys").fetchone() == (0,)
-    connection.close()
-    assert stored(Inbox(inbox.path), asked) == records(asked, range(3))
+    assert store.execute("SELECT count(*) FROM keys") == [(0,)]
+    assert stored(store.open(), asked) == records(asked, range(3))
 
 
-def test_deleting_leaves_nothing_of_the_collection_on_the_disk(inbox: Inbox) -> None:
+def test_deleting_leaves_nothing_of_the_collection_on_the_disk(tmp_path: Path) -> None:
+    inbox = SqliteInbox(tmp_path / "inbox.db")
     asked, other = question("unmistakable name"), question("other")
     for each in (asked, other):
         inbox.create(each)
         inbox.commit({each.id: [batch(each, 0xFEEDC0DE << 64, range(1000))]})
     assert b"unmistakable" in content_of(inbox.path)
-    inbox.delete(asked.id)
+    inbox.delete(asked.id, 1)
     inbox.truncate_log()
     assert b"unmistakable" not in content_of(inbox.path)
     assert asked.id.encode() not in content_of(inbox.path)
     assert stored(inbox, other) == records(other, range(1000))
+    inbox.close()
+
+
+def test_a_collection_that_was_made_again_is_not_the_one_to_delete(inbox: Inbox) -> None:
+    asked, other = question(), question("other")
+    for each in (asked, other):
+        inbox.create(each)
+    with inbox.view() as view:
+        first, _ = view.accounts()
+    inbox.delete(asked.id, first.number)
+    inbox.create(asked)
+    inbox.commit({asked.id: [batch(asked, 1, range(3))]})
+    inbox.delete(asked.id, first.number)
+    assert stored(inbox, asked) == records(asked, range(3))
+
+
+def test_rows_are_removed_once_however_often_they_were_written_to_files(inbox: Inbox) -> None:
+    asked = question()
+    inbox.create(asked)
+    inbox.commit({asked.id: [batch(asked, 1, range(3))]})
+    with inbox.view() as view:
+        (account,) = view.accounts()
+        last = view.last(account)
+    inbox.roll(account, last, 3)
+    inbox.commit({asked.id: [batch(asked, 2, range(5))]})
+    with pytest.raises(StateError, match="another collector has moved these reports"):
+        inbox.roll(account, last + 1, 8)
+    assert stored(inbox, asked) == records(asked, range(5))
 
 
 def content_of(path: Path) -> bytes:
     return b"".join(each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
+
+
+OTHER_VERSION = "the version is another"
+VERSIONS: dict[type[Store], str] = {
+    File: "PRAGMA user_version = 2",
+    Database: "COMMENT ON SCHEMA plausibly IS 'plausibly inbox 2 other'",
+}
 
 
 @pytest.mark.parametrize(
@@ -120,29 +163,28 @@ def content_of(path: Path) -> bytes:
         "UPDATE collections SET closed = 1",
         "UPDATE collections SET document = replace(document, 'question', 'Question')",
         "UPDATE collections SET id = upper(id)",
-        "DELETE FROM keys WHERE key = (SELECT min(key) FROM keys)",
-        "UPDATE keys SET key = zeroblob(16) WHERE key = (SELECT min(key) FROM keys)",
+        "DELETE FROM keys WHERE key = (SELECT key FROM keys ORDER BY key LIMIT 1)",
+        "UPDATE keys SET key = zeroblob(16) WHERE key = (SELECT key FROM keys ORDER BY key LIMIT 1)",
         "DELETE FROM collections",
         "DROP TABLE keys",
-        "CREATE TABLE more(x)",
-        "PRAGMA user_version = 2",
+        "CREATE TABLE more(x INTEGER)",
+        OTHER_VERSION,
     ],
 )
-def test_every_change_to_a_row_is_noticed(inbox: Inbox, statement: str) -> None:
+def test_every_change_to_a_row_is_noticed(store: Store, inbox: Inbox, statement: str) -> None:
     asked = question()
     inbox.create(asked)
     for key in (1, 2, 3):
         inbox.commit({asked.id: [batch(asked, key, range(key))]})
     inbox.close()
-    with sqlite3.connect(inbox.path) as connection:
-        connection.execute(statement)
-    connection.close()
-    with pytest.raises(DamagedInboxError, match=r"inbox\.db: "):
-        stored(Inbox(inbox.path), asked)
+    store.execute(VERSIONS[type(store)] if statement is OTHER_VERSION else statement)
+    with pytest.raises(DamagedInboxError, match=re.escape(f"{inbox.name}: ")):
+        stored(store.open(), asked)
 
 
 @pytest.mark.parametrize(("flips", "cuts"), [(300, 100), pytest.param(8000, 2000, marks=pytest.mark.slow)])
-def test_flipped_bits_and_cuts_never_change_a_count(inbox: Inbox, tmp_path: Path, flips: int, cuts: int) -> None:
+def test_flipped_bits_and_cuts_never_change_a_count(tmp_path: Path, flips: int, cuts: int) -> None:
+    inbox = SqliteInbox(tmp_path / "inbox.db")
     asked, other = question(), question("other")
     expected = {}
     for each in (asked, other):
@@ -151,7 +193,8 @@ def test_flipped_bits_and_cuts_never_change_a_count(inbox: Inbox, tmp_path: Path
         for one in batches:
             inbox.commit({each.id: [one]})
         expected[each.id] = stored(inbox, each), batches
-    inbox.roll(other.id, 80, 21 * 5)
+    with inbox.view() as view:
+        inbox.roll(view.accounts()[1], 80, 21 * 5)
     expected[other.id] = stored(inbox, other), expected[other.id][1]
     inbox.close()
     whole, source = inbox.path.read_bytes(), random.Random(21)
@@ -186,7 +229,7 @@ def told_or_exact(
     (folder / "inbox.db").write_bytes(content)
     (folder / collections[0].id).mkdir()  # so that an empty file is not taken for a new inbox
     try:
-        spoilt = Inbox(folder / "inbox.db")
+        spoilt = SqliteInbox(folder / "inbox.db")
         for each in collections:
             rows, batches = expected[each.id]
             assert stored(spoilt, each) == rows

@@ -32,8 +32,8 @@ def counts(tally: Any) -> list[int]:
     return [int(count) for count in tally.evidence.ravel()]
 
 
-def test_a_roll_shuffles_files_and_tally_and_answers_stay_the_same(tmp_path: Path) -> None:
-    with opened(tmp_path) as collector:
+def test_a_roll_shuffles_files_and_tally_and_answers_stay_the_same(tmp_path: Path, where: dict[str, str]) -> None:
+    with opened(tmp_path, **where) as collector:
         collector.create(ASKED)
         add(collector, 0, 1000)
         before = collector.answers.state(ASKED.id)
@@ -61,8 +61,8 @@ def test_the_order_of_reports_is_uniform() -> None:
     assert random_order(0).tolist() == []
 
 
-def test_a_removed_tally_is_made_again_and_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    with opened(tmp_path) as collector:
+def test_a_removed_tally_is_made_again_and_a_foreign_file_is_refused(tmp_path: Path, where: dict[str, str]) -> None:
+    with opened(tmp_path, **where) as collector:
         collector.create(ASKED)
         add(collector, 0, 10)
         collector.roller.roll(ASKED.id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from plausibly.service.collections import Collection
 from plausibly.service.inbox import Inbox, Outcome
 from plausibly.service.writer import BUSY, Arrival, Replies, Writer
 from serving import question, records
-
-
-@pytest.fixture
-def inbox(tmp_path: Path) -> Inbox:
-    return Inbox(tmp_path / "inbox.db")
 
 
 def arrival(key: int, body: bytes) -> Arrival:

@@ -14,7 +14,7 @@ from .options.backup import BackupOptions
 def backup(request: BackupOptions) -> None:
     """Run ``plausibly backup``."""
     with exit_on_error(messages(), request, "Interrupted; remove the copy."):
-        told = [summary(account) for account in copied(request.folder, request.out)]
+        told = [summary(account) for account in copied(request.folder, request.out, request.inbox)]
     if request.as_json:
         echo_json(told)
     else:

@@ -29,6 +29,8 @@ def collections(request: CollectionsOptions) -> None:
             raise ParameterError(f"unknown action {shown(request.action)}; {nearest(request.action, _ACTIONS)}")
         if (request.folder is None) == (request.to is None):
             raise ParameterError("expected the folder of a collector, or --to with the address of a running one")
+        if request.folder is None and request.inbox is not None:
+            raise ParameterError("expected --inbox together with a folder, got --to; the running collector has its own")
         made = _collection(request) if request.action == "create" else None
         for words in () if made is None else made.warnings:
             console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
@@ -47,7 +49,7 @@ def _administration(request: CollectionsOptions) -> Iterator[Administration]:
         return
     if request.action != "create" and not request.folder.is_dir():
         raise StateError(f"{request.folder}: there is no such folder; make a collection with create")
-    with in_folder(request.folder) as collector:
+    with in_folder(request.folder, request.inbox) as collector:
         yield collector
 
 

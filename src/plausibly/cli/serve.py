@@ -16,4 +16,5 @@ def serve(request: ServeOptions) -> None:
             port=request.port,
             behind_proxy=request.behind_proxy,
             lines=request.as_json,
+            inbox=request.inbox,
         )

@@ -134,7 +134,7 @@ def _detail(error: HTTPError) -> str:
 
 
 @contextmanager
-def in_folder(path: Path) -> Iterator[Administration]:
-    """The collections in a folder, which is locked until the block ends."""
-    with opened(path) as collector:
+def in_folder(path: Path, inbox: str | None = None) -> Iterator[Administration]:
+    """The collections in a folder, which is locked until the block ends unless its ``inbox`` is in a database."""
+    with opened(path, inbox=inbox) as collector:
         yield Here(collector)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -42,6 +42,10 @@ class UnknownError(StateError):
     """A collection that does not exist."""
 
 
+class OtherTallyError(StateError):
+    """A tally that is not that of the report files which its account knows."""
+
+
 @dataclass(frozen=True)
 class State:
     """Everything that a collection has received, at one moment. ``tag`` names the moment."""
@@ -69,8 +73,8 @@ def tag_of(account: Account, last: int) -> str:
 class Answers:
     """Answers to analysts, each from the latest state of a collection."""
 
-    def __init__(self, folder: Folder, inbox: Inbox, locks: Locks) -> None:
-        self._folder, self._inbox, self._locks = folder, inbox, locks
+    def __init__(self, folder: Folder, inbox: Inbox, locks: Locks, complete: Callable[[str], int]) -> None:
+        self._folder, self._inbox, self._locks, self._complete = folder, inbox, locks, complete
         self._kept: OrderedDict[str, State] = OrderedDict()
         self._own = threading.Lock()
 
@@ -88,11 +92,22 @@ class Answers:
 
     def state(self, identity: str) -> State:
         """The latest state of a collection: its tally, and what is pending."""
-        with self._locks.of(identity), self._inbox.view() as view:
+        with self._locks.of(identity):
+            try:
+                return self._state(identity)
+            except OtherTallyError:
+                # Another collector may have ended between its tally and its account.
+                if not self._complete(identity):
+                    raise
+                return self._state(identity)
+
+    def _state(self, identity: str) -> State:
+        with self._inbox.view() as view:
             account = _expect(view.account(identity))
             last = view.last(account)
             kept = self._kept.get(identity)
-            if kept is None or kept.account.rolled != account.rolled or kept.last > last:
+            made = None if kept is None else (kept.account.number, kept.account.rolled)
+            if kept is None or made != (account.number, account.rolled) or kept.last > last:
                 kept = State(account, account.rolled, self._collected(account))
             if kept.last < last:
                 tally = kept.tally
@@ -161,7 +176,7 @@ class Answers:
             return Collected(scheme.accumulator())
         found = Collected.read(path)
         if found.scheme != scheme or len(found) != account.filed:
-            raise StateError(
+            raise OtherTallyError(
                 f"{path}: expected {plural(account.filed, 'report')} of the collection, got another tally; remove it, "
                 "so that the next roll makes it again from the report files"
             )

@@ -28,7 +28,7 @@ from .inbox import KEY_BYTES, Outcome
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
-from .requests import FOREVER, NO_COLLECTION, as_file, collection_of, problem_of
+from .requests import FOREVER, NO_COLLECTION, RETRY, as_file, collection_of, problem_of
 from .routes import Operation, all_operations, is_page
 from .sessions import COOKIE
 from .tokens import Scope
@@ -42,8 +42,8 @@ _HEADERS = frozenset({b"authorization", b"content-length", b"if-none-match", b"t
 """All that the application is told of a request's header."""
 _OF_BROWSERS = frozenset({b"content-length", b"host", b"if-none-match", b"origin", b"sec-fetch-site"})
 """All that the dashboard is told of a request's header, beside its own cookie."""
-_RETRY = {"Retry-After": "2"}
 _KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
+_NOT_STORED = "the reports could not be stored; send them again later under the same key"
 
 _Handler = Callable[[Request], Awaitable[Response]]
 
@@ -202,7 +202,9 @@ class _Api:
         key = request.path_params["key"]
         if not _KEY.fullmatch(key):
             raise ProblemError(400, f"expected a key of {2 * KEY_BYTES} hexadecimal digits in the address")
-        collection = await self._collection(request)
+        # Not read from the inbox each time: the commit answers for collections that are closed or deleted.
+        met = self._collector.met(request.path_params["id"])
+        collection = met if met is not None else await self._collection(request)
         now = datetime.now(UTC)
         if collection.opens is not None and now < collection.opens:
             raise ProblemError(409, "the collection has not opened yet")
@@ -211,7 +213,7 @@ class _Api:
         body = await self._body(request)
         ticket: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         if not self._collector.writer.submit(Arrival(collection, bytes.fromhex(key), body, ticket)):
-            raise ProblemError(503, "too many reports are waiting; send them again later under the same key", _RETRY)
+            raise ProblemError(503, "too many reports are waiting; send them again later under the same key", RETRY)
         return _replied(await ticket)
 
     # --- answers -----------------------------------------------------------------------------------------------
@@ -269,8 +271,7 @@ class _Api:
         return _json({"status": "alive"})
 
     async def readyz(self, request: Request) -> Response:
-        if not self._collector.writer.alive:
-            raise ProblemError(503, "the collector does not accept reports")
+        await run_in_threadpool(self._collector.expect_ready)
         return _json({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
@@ -296,7 +297,7 @@ class _Api:
                 if len(body) > MOST_BODY:
                     raise _too_large()
                 if self._receiving > MOST_RECEIVING:
-                    raise ProblemError(503, "too many reports are arriving; send them again later", _RETRY)
+                    raise ProblemError(503, "too many reports are arriving; send them again later", RETRY)
         finally:
             self._receiving -= len(body)
         return bytes(body)
@@ -308,8 +309,8 @@ _REPLIES: dict[Outcome | Failure, ProblemError | int] = {
     Outcome.CLOSED: ProblemError(410, "the collection accepts no more reports"),
     Outcome.CAPPED: ProblemError(429, "the collection has all reports that it accepts"),
     Outcome.UNKNOWN: ProblemError(404, NO_COLLECTION),
-    Failure.NO_ROOM: ProblemError(507, "the reports could not be stored; send them again later under the same key"),
-    Failure.BROKEN: ProblemError(503, "the reports could not be stored; send them again later under the same key"),
+    Failure.NO_ROOM: ProblemError(507, _NOT_STORED),
+    Failure.BROKEN: ProblemError(503, _NOT_STORED, RETRY),
 }
 
 

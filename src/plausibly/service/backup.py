@@ -11,29 +11,29 @@ from pathlib import Path
 from ..core.errors import StateError
 from ..engines.collecting import collect
 from ..files.tallies import Collected
-from .collector import opened
+from .collector import opened, shared_inbox
 from .folder import Folder
 from .inbox import Account
+from .sqlite_inbox import SqliteInbox
 
 
-def backup(path: Path, out: Path) -> list[Account]:
+def backup(path: Path, out: Path, inbox: str | None = None) -> list[Account]:
     """Copy the folder of a collector into a new one; the accounts of its collections at the moment of the copy.
 
-    The inbox is copied first, at one moment. Report files never change, so all those that this inbox knows can be
-    copied after it. Opening the copy checks it.
+    The inbox is copied first, at one moment; the copy of one in a database is a file of the new folder. Report files
+    never change, so all those that this inbox knows can be copied after it. Opening the copy checks it.
     """
     folder, copy = Folder(path), Folder(out)
-    if not folder.inbox.is_file():
+    if inbox is None and not folder.inbox.is_file():
         raise StateError(f"{folder.inbox}: there is no such file; expected the folder of a collector")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StateError(f"{out}: expected a new folder for the copy, got one that has files; choose another")
     copy.make()
-    try:
-        with closing(sqlite3.connect(folder.inbox)) as source, closing(sqlite3.connect(copy.inbox)) as target:
-            source.backup(target)
-    except sqlite3.Error as error:
-        raise StateError(f"{folder.inbox}: {error}; no backup was made") from None
-    copy.inbox.chmod(0o600)
+    if inbox is None:
+        _copy_inbox(folder.inbox, copy.inbox)
+    else:
+        with shared_inbox(inbox, folder) as source, source.view() as view, closing(SqliteInbox(copy.inbox)) as target:
+            target.fill(view)
     with opened(out) as collector:
         accounts = collector.accounts()
         for account in accounts:
@@ -42,6 +42,15 @@ def backup(path: Path, out: Path) -> list[Account]:
         _copy(folder.tokens, copy.tokens)
     os.sync()
     return accounts
+
+
+def _copy_inbox(source: Path, target: Path) -> None:
+    try:
+        with closing(sqlite3.connect(source)) as there, closing(sqlite3.connect(target)) as here:
+            there.backup(here)
+    except sqlite3.Error as error:
+        raise StateError(f"{source}: {error}; no backup was made") from None
+    target.chmod(0o600)
 
 
 def _copy_files(folder: Folder, copy: Folder, account: Account) -> None:

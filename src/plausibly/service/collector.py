@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import PlausiblyError
+from ..core.errors import PlausiblyError, StateError
+from ..core.words import Setting, Words
 from .answers import Answers
 from .collections import Collection
 from .folder import Folder
 from .inbox import Account, Inbox
 from .log import fault
+from .postgres_inbox import PostgresInbox
 from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
+from .sqlite_inbox import SqliteInbox
 from .tokens import Tokens
 from .writer import Replies, Writer
 
 
 class Collector:
-    """A collector on a folder that this process has locked."""
+    """A collector on a folder and an inbox that are its own, or that it shares with others on one database."""
 
     def __init__(
         self,
         folder: Folder,
+        inbox: Inbox,
         *,
         roll_every: float = ROLL_SECONDS,
         roll_reports: int = ROLL_REPORTS,
@@ -31,21 +35,19 @@ class Collector:
     ) -> None:
         self.folder = folder
         self.deliver: Callable[[Replies], None] = lambda replies: None
-        self.inbox = Inbox(folder.inbox)
+        self.inbox = inbox
         self.writer = Writer(self.inbox, lambda replies: self.deliver(replies))
-        locks = Locks()
+        locks = Locks(folder, inbox)
         self.roller = Roller(
             *(folder, self.inbox, self.writer, locks), every=roll_every, reports=roll_reports, reached=reached
         )
-        self.answers = Answers(folder, self.inbox, locks)
+        self.answers = Answers(folder, self.inbox, locks, self.roller.complete_held)
         self.tokens = Tokens(folder.tokens)
         self._known: dict[str, Collection] = {}
 
     def recover(self) -> None:
         """Finish what an earlier process began: deletions and rolls. The writer must run."""
-        for identity in self.folder.deleted():
-            self.writer.run(lambda identity=identity: self.inbox.delete(identity)).result()  # type: ignore[misc]
-            self.folder.remove(identity)
+        self.roller.complete_deletions()
         for account in self.accounts():
             try:
                 self.roller.complete(account.collection.id)
@@ -53,11 +55,10 @@ class Collector:
                 fault(error, "reports stay in the inbox")
 
     def stop(self) -> None:
-        """Answer everything that waits, then close the collector's inbox."""
+        """Answer everything that waits."""
         self.roller.stop()
         self.writer.stop()
         self.inbox.truncate_log()
-        self.inbox.close()
 
     def accounts(self) -> list[Account]:
         """The accounts of all collections."""
@@ -72,9 +73,23 @@ class Collector:
             self._known[identity] = found.collection
         return found
 
-    def known(self, identity: str) -> Collection | None:
-        """The collection, if this process has met it: found without reading the inbox."""
+    def met(self, identity: str) -> Collection | None:
+        """The collection, if this process has met it: found without reading the inbox.
+
+        It may be closed or deleted by now. The commit of reports finds out.
+        """
         return self._known.get(identity)
+
+    def known(self, identity: str) -> Collection | None:
+        """The collection, if this process has met it, and no other one could have deleted it."""
+        return None if self.inbox.shared else self.met(identity)
+
+    def expect_ready(self) -> None:
+        """Raise if the inbox cannot be read now, or its writer has ended."""
+        if not self.writer.alive:
+            raise StateError("the collector does not accept reports")
+        with self.inbox.view():
+            pass
 
     def create(self, collection: Collection) -> bool:
         """Add a collection; False if it exists."""
@@ -107,14 +122,39 @@ def summary(account: Account) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(path: Path, **options: object) -> Iterator[Collector]:
-    """A collector on a folder that is locked until the block ends, recovered and writing, but not rolling by itself."""
+def opened(path: Path, *, inbox: str | None = None, **options: object) -> Iterator[Collector]:
+    """A collector on a folder, recovered and writing, but not rolling by itself.
+
+    The folder has the inbox, too, and is locked until the block ends. With the address of a database as ``inbox``,
+    such as postgresql://name@host/database, other collectors may use both at the same time.
+    """
     folder = Folder(path)
-    with folder.locked():
-        collector = Collector(folder, **options)  # type: ignore[arg-type]
+    with _inbox_in(folder) if inbox is None else shared_inbox(inbox, folder) as found:
+        collector = Collector(folder, found, **options)  # type: ignore[arg-type]
         collector.writer.start()
         try:
             collector.recover()
             yield collector
         finally:
             collector.stop()
+
+
+@contextmanager
+def _inbox_in(folder: Folder) -> Iterator[Inbox]:
+    if folder.database.exists():
+        raise StateError(Words(f"{folder.path}: its inbox is in a database; give its address: ", _INBOX))
+    with folder.locked(), closing(SqliteInbox(folder.inbox)) as found:
+        yield found
+
+
+@contextmanager
+def shared_inbox(address: str, folder: Folder) -> Iterator[Inbox]:
+    """The inbox in a database, whose collectors share this folder."""
+    with closing(PostgresInbox(address)) as found:
+        with found.view() as view:
+            new = not any(account.filed for account in view.accounts())
+        folder.belong(found.token, new=new)
+        yield found
+
+
+_INBOX = Setting("inbox", "postgresql://name@host/database")

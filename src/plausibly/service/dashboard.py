@@ -85,7 +85,7 @@ class Dashboard:
 
     def __init__(self, collector: Collector, *, secure: bool) -> None:
         self._collector, self._secure = collector, secure
-        self._sessions = Sessions(collector.tokens)
+        self._sessions = Sessions(collector.tokens, collector.folder.session_key)
         self._overviews: _Kept[Overview] = _Kept()
         self._pictures: _Kept[bytes] = _Kept()
         # Matplotlib's settings belong to the process.
@@ -96,8 +96,10 @@ class Dashboard:
         handler: _Handler = getattr(self, operation.name)
 
         async def answer(request: Request) -> Response:
+            signed_in = False
             try:
-                if operation.scope is not Scope.ANYONE and not self._signed_in(request):
+                signed_in = self._sessions.active(request.cookies.get(COOKIE))
+                if operation.scope is not Scope.ANYONE and not signed_in:
                     return sealed(_see_other(f"{DASHBOARD}/sign-in?{urlencode({'to': _here(request)})}"))
                 if operation.method == "POST":
                     _expect_own(request)
@@ -106,12 +108,9 @@ class Dashboard:
                 return Response(status_code=400)  # nobody is there to read it
             except Exception as error:
                 problem = error if isinstance(error, ProblemError) else problem_of(error)
-                return problem_page(problem, signed_in=self._signed_in(request))
+                return problem_page(problem, signed_in=signed_in)
 
         return answer
-
-    def _signed_in(self, request: Request) -> bool:
-        return self._sessions.active(request.cookies.get(COOKIE))
 
     # --- signing in --------------------------------------------------------------------------------------------
 

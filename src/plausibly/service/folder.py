@@ -6,15 +6,16 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.atomic import locked, replacing
 from ..core.errors import StateError
 from ..core.operating_system import NOT_INHERITED, NOT_THROUGH_LINKS, hold, sync_folder
 
 _PRIVATE, _OWN = 0o700, 0o600
-_DELETED = re.compile(r"\.([0-9a-f]{64})\.deleted")
+_DELETED = re.compile(r"\.([0-9a-f]{64})\.([1-9][0-9]*)\.deleted")
 _REPORTS = re.compile(r"([1-9][0-9]*)\.parquet")
 
 
@@ -30,9 +31,19 @@ class Folder:
         return self.path / "inbox.db"
 
     @property
+    def database(self) -> Path:
+        """The file in the folder that names the database with its inbox, if that is not a file of the folder."""
+        return self.path / "database"
+
+    @property
     def tokens(self) -> Path:
         """The file in the collector's folder with the digests of all tokens."""
         return self.path / "tokens.json"
+
+    @property
+    def session_key(self) -> Path:
+        """The file in the collector's folder with the key of the dashboard's sessions, made with the first of them."""
+        return self.path / "sessions.key"
 
     def of(self, collection: str) -> Path:
         """The folder of a collection."""
@@ -63,20 +74,26 @@ class Folder:
         for made in (self.of(collection), self.path):
             sync_folder(made)
 
-    def set_aside(self, collection: str) -> None:
-        """Rename the folder of a collection that is about to be deleted, so that a restart finishes the deletion."""
+    def set_aside(self, collection: str, number: int) -> None:
+        """Rename the folder of a collection that is about to be deleted, so that a restart finishes the deletion.
+
+        ``number`` is that of its account: a collection may be made again, and gets another one.
+        """
         if self.of(collection).exists():
-            self.of(collection).rename(self.path / f".{collection}.deleted")
+            self.of(collection).rename(self._aside(collection, number))
             sync_folder(self.path)
 
-    def deleted(self) -> list[str]:
-        """The collections whose folders were set aside and not yet removed."""
-        return [match[1] for _, match in self._matching(self.path, _DELETED)]
+    def deleted(self) -> list[tuple[str, int]]:
+        """The collections whose folders were set aside and not yet removed, with the numbers of their accounts."""
+        return [(match[1], int(match[2])) for _, match in self._matching(self.path, _DELETED)]
 
-    def remove(self, collection: str) -> None:
+    def remove(self, collection: str, number: int) -> None:
         """Remove the folder of a collection that was set aside."""
-        shutil.rmtree(self.path / f".{collection}.deleted", ignore_errors=True)
+        shutil.rmtree(self._aside(collection, number), ignore_errors=True)
         sync_folder(self.path)
+
+    def _aside(self, collection: str, number: int) -> Path:
+        return self.path / f".{collection}.{number}.deleted"
 
     def make(self) -> None:
         """Make the collector's folder if it does not exist, readable by its owner alone."""
@@ -85,6 +102,32 @@ class Folder:
             sync_folder(self.path.parent)
         except OSError as error:
             raise StateError(f"{self.path}: {error.strerror}") from None
+
+    def belong(self, database: str, *, new: bool) -> None:
+        """Make this the folder of a database's collectors; raise if it belongs to something else, or another does.
+
+        ``new`` says that no report file can exist yet, so that any empty folder will do.
+        """
+        if self.inbox.exists():
+            raise StateError(f"{self.inbox}: this folder has an inbox of its own; use another folder for the database")
+        self.make()
+        if new and not self.database.exists():
+            with replacing(self.database, private=True) as unfinished:
+                unfinished.write_text(f"{database}\n", encoding="utf-8")
+        if not self.database.exists() or self.database.read_text(encoding="utf-8").strip() != database:
+            raise StateError(
+                f"{self.path}: expected the folder with the report files of this database; all its collectors share one"
+            )
+
+    @contextmanager
+    def alone(self, collection: str) -> Iterator[None]:
+        """Hold the files of a collection in a folder that several collectors share; raise if another holds them."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.path / f".{collection}"))
+            except StateError:
+                raise StateError(f"{self.of(collection)}: another collector is still using it; try again") from None
+            yield
 
     @contextmanager
     def locked(self) -> Iterator[None]:

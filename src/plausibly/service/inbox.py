@@ -1,21 +1,22 @@
-"""The inbox: everything that was acknowledged and is not yet in a report file, in one SQLite database.
+"""The inbox: everything that was acknowledged and is not yet in a report file, in three tables of a database.
 
 ``collections`` has one sealed line of accounts for each collection, ``keys`` the keys of all counted batches, and
 ``pending`` the reports, one row for each commit and collection, in the order of their random keys. No key is beside its
-reports, and there is no time. SQLite does not detect changed bytes, so rows carry checksums of their own.
+reports, and there is no time. Databases do not always detect changed bytes, so rows carry checksums of their own.
+
+`sqlite_inbox` and `postgres_inbox` have the databases; everything that decides what counts is here.
 """
 
 from __future__ import annotations
 
-import os
-import sqlite3
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,28 +24,19 @@ from ..core.errors import PlausiblyError, StateError
 from .collections import Collection
 
 KEY_BYTES = 16
-_APPLICATION, _VERSION = 0x504C4331, 1
-_TABLES = """
-CREATE TABLE collections(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL,
-    rolled INTEGER NOT NULL, filed INTEGER NOT NULL, received INTEGER NOT NULL, keys INTEGER NOT NULL,
-    closed INTEGER NOT NULL, crc INTEGER NOT NULL);
-CREATE TABLE keys(collection INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY(collection, key)) WITHOUT ROWID;
-CREATE TABLE pending(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, reports BLOB NOT NULL,
-    crc INTEGER NOT NULL, records INTEGER NOT NULL);
-CREATE INDEX pending_of ON pending(collection, number);
-"""
-_COLUMNS = "number, id, document, rolled, filed, received, keys, closed, crc"
+COLUMNS = {
+    "collections": ("number", "id", "document", "rolled", "filed", "received", "keys", "closed", "crc"),
+    "keys": ("collection", "key"),
+    "pending": ("number", "collection", "reports", "crc", "records"),
+}
+"""The tables of an inbox with their columns, in order."""
+VERSION = 1
+INSERT_ROW = "INSERT INTO pending(collection, reports, crc, records) VALUES(?, ?, ?, ?)"
+_ACCOUNT = ", ".join(COLUMNS["collections"])
 _SEAL = struct.Struct("<6q")
 _ROW = struct.Struct("<qq")
 _ODD = 0x9E3779B97F4A7C15
 _AT_ONCE = 1 << 16
-_ASKED = 500
-"""Number of keys in one query; SQLite may be compiled to take no more than 999 parameters."""
-_LOG_PAGES = 4000
-"""Pages of the write-ahead log that are moved to the database at once: random keys change the same pages again."""
-_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
-_BUSY = 10.0
-"""Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
 
 
 class DamagedInboxError(StateError):
@@ -98,45 +90,50 @@ class Account:
         return zlib.crc32(numbers + self.collection.id.encode())
 
 
-class Inbox:
-    """The inbox of a collector's folder. Only one thread of one process writes; any thread may open a `View`."""
+class Connection(Protocol):
+    """A connection to the database of an inbox. Places for values are question marks, as in SQLite."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
+        """Run a statement; a cursor over its rows."""
+
+
+class Inbox(ABC):
+    """The inbox of a collector. Only one thread of a process writes; any thread may open a `View`."""
+
+    name: str
+    """The file or the address of the inbox, for messages."""
+    shared = False
+    """Whether other collectors may change the inbox, too."""
+    _held = ""
+    """The end of a query that keeps others from changing the rows that it finds until the transaction ends."""
+
+    def __init__(self) -> None:
         self._documents: dict[str, Collection] = {}
-        with self._explained():
-            if not path.exists():
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            self._connection = self._connect()
-            self._prepare()
-            self._verify()
 
     # --- writing: one thread -----------------------------------------------------------------------------------
 
     def create(self, collection: Collection) -> bool:
         """Add a collection to the inbox; False if it is there already."""
         with self._transaction() as connection:
-            if self._found(connection, collection.id) is not None:
-                return False
-            (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM collections").fetchone()
-            made = Account(last + 1, collection)
-            connection.execute(
-                f"INSERT INTO collections({_COLUMNS}) VALUES(?, ?, ?, 0, 0, 0, 0, 0, ?)",
+            made = Account(self._new_number(connection), collection)
+            inserted = connection.execute(
+                f"INSERT INTO collections({_ACCOUNT}) VALUES(?, ?, ?, 0, 0, 0, 0, 0, ?) ON CONFLICT(id) DO NOTHING",
                 (made.number, collection.id, collection.document, made.crc),
             )
-        return True
+            return bool(inserted.rowcount)
 
     def commit(self, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
         """Add all batches to the inbox in one transaction, by collection; one outcome for each."""
         with self._transaction() as connection:
-            return {identity: self._add(connection, identity, batches) for identity, batches in arrived.items()}
+            # In order, so that two collectors never wait for each other.
+            return {identity: self._add(connection, identity, arrived[identity]) for identity in sorted(arrived)}
 
-    def _add(self, connection: sqlite3.Connection, identity: str, batches: Sequence[Batch]) -> list[Outcome]:
-        account = self._found(connection, identity)
+    def _add(self, connection: Connection, identity: str, batches: Sequence[Batch]) -> list[Outcome]:
+        account = self._found(connection, identity, self._held)
         if account is None or account.closed:
             return [Outcome.UNKNOWN if account is None else Outcome.CLOSED] * len(batches)
         room = (account.collection.cap or 1 << 62) - account.received
-        known = self._known(connection, account, [batch.key for batch in batches])
+        known = self._known(connection, account.number, [batch.key for batch in batches]) if batches else set()
         added: dict[bytes, Batch] = {}
         outcomes = []
         for batch in batches:
@@ -152,35 +149,26 @@ class Inbox:
             self._insert(connection, account, added)
         return outcomes
 
-    def _known(self, connection: sqlite3.Connection, account: Account, keys: Sequence[bytes]) -> set[bytes]:
-        found: set[bytes] = set()
-        for at in range(0, len(keys), _ASKED):
-            asked = keys[at : at + _ASKED]
-            places = ", ".join("?" * len(asked))
-            rows = connection.execute(
-                f"SELECT key FROM keys WHERE collection = ? AND key IN ({places})", (account.number, *asked)
-            )
-            found.update(key for (key,) in rows)
-        return found
-
-    def _insert(self, connection: sqlite3.Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
+    def _insert(self, connection: Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
         keys = sorted(added)
-        connection.executemany("INSERT INTO keys VALUES(?, ?)", [(account.number, key) for key in keys])
+        self._insert_keys(connection, account.number, keys)
         content = b"".join(added[key].records for key in keys)
         count = sum(batch.count for batch in added.values())
-        row = connection.execute(
-            "INSERT INTO pending(collection, reports, crc, records) VALUES(?, ?, ?, ?)",
-            (account.number, content, _row_crc(account.number, count, content), count),
-        ).lastrowid
-        if row is None or row <= account.rolled:
-            raise DamagedInboxError(f"{self.path}: the numbers of its rows were changed; restore a backup")
+        row = self._insert_row(connection, (account.number, content, _row_crc(account.number, count, content), count))
+        if row <= account.rolled:
+            raise DamagedInboxError(f"{self.name}: the numbers of its rows were changed; restore a backup")
         total = (account.keys + _sum_of(b"".join(keys))) & (1 << 64) - 1
         self._write(connection, replace(account, received=account.received + count, keys=_signed(total)))
 
-    def roll(self, identity: str, last: int, reports: int) -> None:
-        """Remove the pending rows up to the last one from the inbox, because a report file has them."""
+    def roll(self, before: Account, last: int, reports: int) -> None:
+        """Remove the pending rows up to the last one from the inbox, because a report file has them.
+
+        ``before`` is the account from which the file was made. If somebody else has rolled since, nothing is removed.
+        """
         with self._transaction() as connection:
-            account = self._expect(connection, identity)
+            account = self._expect(connection, before.collection.id)
+            if (account.number, account.rolled) != (before.number, before.rolled):
+                raise StateError(f"{before.collection.id}: another collector has moved these reports into a file")
             connection.execute("DELETE FROM pending WHERE collection = ? AND number <= ?", (account.number, last))
             self._write(connection, replace(account, rolled=last, filed=account.filed + reports))
 
@@ -191,79 +179,73 @@ class Inbox:
             connection.execute("DELETE FROM keys WHERE collection = ?", (account.number,))
             self._write(connection, replace(account, closed=True, keys=0))
 
-    def delete(self, identity: str) -> None:
-        """Remove a collection from the inbox, with its keys and its reports."""
+    def delete(self, identity: str, number: int) -> None:
+        """Remove a collection from the inbox, with its keys and its reports, unless it was made again since."""
         with self._transaction() as connection:
-            account = self._found(connection, identity)
-            if account is not None:
+            account = self._found(connection, identity, self._held)
+            if account is not None and account.number == number:
                 for table in ("pending", "keys"):
-                    connection.execute(f"DELETE FROM {table} WHERE collection = ?", (account.number,))
-                connection.execute("DELETE FROM collections WHERE number = ?", (account.number,))
+                    connection.execute(f"DELETE FROM {table} WHERE collection = ?", (number,))
+                connection.execute("DELETE FROM collections WHERE number = ?", (number,))
         self._documents.pop(identity, None)
 
     def truncate_log(self) -> bool:
-        """Empty the write-ahead log of the inbox, which still has the bytes of removed rows; False if it is in use."""
-        with self._explained():
-            self._connection.execute("PRAGMA busy_timeout = 0")
-            try:
-                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                self._connection.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY)}")
-        return not busy
+        """Empty the log of the inbox, which still has the bytes of removed rows; False if it is in use."""
+        return True
 
+    @abstractmethod
     def close(self) -> None:
         """Close the inbox."""
-        with self._explained():
-            self._connection.close()
 
     # --- reading: any thread -----------------------------------------------------------------------------------
 
     @contextmanager
     def view(self) -> Iterator[View]:
         """The inbox at one moment."""
-        with self._explained():
-            connection = self._connect()
-            try:
-                connection.execute("BEGIN")
-                yield View(self, connection)
-            finally:
-                connection.close()
+        with self._reading() as connection:
+            yield View(self, connection)
+
+    def alone(self, identity: str) -> AbstractContextManager[None]:
+        """Keep all other collectors of the inbox away from the files of a collection."""
+        return nullcontext()
+
+    # --- the database ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction that is durable when the block has ended, and undone if it raises an error."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """A connection for one thread that sees the database at one moment."""
+
+    @abstractmethod
+    def _new_number(self, connection: Connection) -> int:
+        """A number for a new collection."""
+
+    @abstractmethod
+    def _last_number(self, connection: Connection) -> int:
+        """The largest number that a pending row has ever had."""
+
+    @abstractmethod
+    def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:
+        """The keys of these that the database has."""
+
+    @abstractmethod
+    def _insert_keys(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> None:
+        """Add sorted keys, which the database does not have."""
+
+    @abstractmethod
+    def _insert_row(self, connection: Connection, values: tuple[int, bytes, int, int]) -> int:
+        """Add a pending row; its number, which is larger than that of every other row of the collection."""
+
+    @abstractmethod
+    def _streamed(self, connection: Connection, query: str, values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        """The rows of a query, a few at a time."""
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        connection.execute("PRAGMA secure_delete = ON")
-        return connection
-
-    def _prepare(self) -> None:
-        connection = self._connection
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables and not application and not version and not self._has_content():
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            connection.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; COMMIT;"
-            )
-        elif (application, version) != (_APPLICATION, _VERSION):
-            raise DamagedInboxError(f"{self.path}: expected an inbox of version {_VERSION}, got another file")
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-            raise StateError(f"{self.path}: SQLite cannot keep a write-ahead log here; use a local disk")
-
-    def _has_content(self) -> bool:
-        # A database that was cut off to nothing has no tables either; its folder then has collections.
-        return any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir())
-
-    def _verify(self) -> None:
-        connection = self._connection
-        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            raise self._damaged("SQLite finds its pages inconsistent")
-        listed = connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
-        if {name: _plain(text) for name, text in listed} != _expected_tables():
-            raise self._damaged("its tables are not those of an inbox")
+    def _verify(self, connection: Connection) -> None:
         numbers = set()
         for (identity,) in connection.execute("SELECT id FROM collections").fetchall():
             account = self._found(connection, str(identity))
@@ -276,23 +258,25 @@ class Inbox:
             if not {number for (number,) in stray} <= numbers:
                 raise self._damaged(f"{table} has rows of no collection")
 
-    def _verify_account(self, connection: sqlite3.Connection, account: Account) -> None:
+    def _verify_account(self, connection: Connection, account: Account) -> None:
         rows = "SELECT coalesce(sum(records), 0), coalesce(min(number), ?) FROM pending WHERE collection = ?"
         waiting, first = connection.execute(rows, (account.rolled + 1, account.number)).fetchone()
-        last = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pending'").fetchone()
-        if first <= account.rolled or last[0] < account.rolled or account.filed + waiting != account.received:
+        known = first > account.rolled and self._last_number(connection) >= account.rolled
+        if not known or account.filed + waiting != account.received:
             raise self._damaged("the rows of a collection do not add up to its account")
-        found = connection.execute("SELECT key FROM keys WHERE collection = ?", (account.number,))
-        total = 0
-        while keys := found.fetchmany(_AT_ONCE):
-            if any(not isinstance(key, bytes) or len(key) != KEY_BYTES for (key,) in keys):
+        total, some = 0, bytearray()
+        for (key,) in self._streamed(connection, "SELECT key FROM keys WHERE collection = ?", (account.number,)):
+            if not isinstance(key, bytes) or len(key) != KEY_BYTES:
                 raise self._damaged("a key has the wrong size")
-            total += _sum_of(b"".join(key for (key,) in keys))
-        if _signed(total & (1 << 64) - 1) != account.keys:
+            some += key
+            if len(some) >= _AT_ONCE:
+                total += _sum_of(bytes(some))
+                some.clear()
+        if _signed((total + _sum_of(bytes(some))) & (1 << 64) - 1) != account.keys:
             raise self._damaged("the keys of a collection were changed")
 
-    def _found(self, connection: sqlite3.Connection, identity: str) -> Account | None:
-        line = connection.execute(f"SELECT {_COLUMNS} FROM collections WHERE id = ?", (identity,)).fetchone()
+    def _found(self, connection: Connection, identity: str, held: str = "") -> Account | None:
+        line = connection.execute(f"SELECT {_ACCOUNT} FROM collections WHERE id = ?{held}", (identity,)).fetchone()
         if line is None:
             return None
         number, _, document, *numbers, crc = line
@@ -308,56 +292,30 @@ class Inbox:
         self._documents[identity] = collection
         return account
 
-    def _expect(self, connection: sqlite3.Connection, identity: str) -> Account:
-        found = self._found(connection, identity)
+    def _expect(self, connection: Connection, identity: str) -> Account:
+        found = self._found(connection, identity, self._held)
         if found is None:
             raise StateError(f"{identity}: there is no such collection")
         return found
 
-    def _write(self, connection: sqlite3.Connection, account: Account) -> None:
+    def _write(self, connection: Connection, account: Account) -> None:
         connection.execute(
             "UPDATE collections SET rolled = ?, filed = ?, received = ?, keys = ?, closed = ?, crc = ? "
             "WHERE number = ?",
             (
-                *(account.rolled, account.filed, account.received, account.keys, account.closed),
+                *(account.rolled, account.filed, account.received, account.keys, int(account.closed)),
                 *(account.crc, account.number),
             ),
         )
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._explained():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            code = getattr(error, "sqlite_errorcode", None)  # Python's own errors, about texts, have none
-            if code is not None and code & 0xFF in _FULL:
-                raise FullError(f"{self.path}: the disk is full or cannot be written to ({error})") from None
-            raise self._damaged(str(error)) if code is None else StateError(f"{self.path}: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(str(error)) from None
-        except UnicodeDecodeError:  # SQLite quotes changed texts in its own messages
-            raise self._damaged("it has texts that are not texts") from None
-
     def _damaged(self, reason: str) -> DamagedInboxError:
-        return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move the file away")
+        return DamagedInboxError(f"{self.name}: damaged, {reason}; restore a backup")
 
 
 class View:
     """The inbox at one moment, for one thread."""
 
-    def __init__(self, inbox: Inbox, connection: sqlite3.Connection) -> None:
+    def __init__(self, inbox: Inbox, connection: Connection) -> None:
         self._inbox, self._connection = inbox, connection
 
     def account(self, identity: str) -> Account | None:
@@ -377,7 +335,8 @@ class View:
     def pending(self, account: Account, after: int = 0, last: int | None = None) -> Iterator[bytes]:
         """The records in a collection's pending rows, row by row. Raises for a row that was changed."""
         size = account.collection.scheme.report_dtype.itemsize
-        rows = self._connection.execute(
+        rows = self._inbox._streamed(
+            self._connection,
             "SELECT number, reports, crc, records FROM pending WHERE collection = ? AND number > ? AND number <= ? "
             "ORDER BY number",
             (account.number, after, 1 << 62 if last is None else last),
@@ -385,8 +344,16 @@ class View:
         for number, reports, crc, records in rows:
             whole = isinstance(reports, bytes) and isinstance(records, int) and len(reports) == size * records
             if not whole or _row_crc(account.number, records, reports) != crc:
-                raise DamagedInboxError(f"{self._inbox.path}: pending row {number} is damaged; restore a backup")
+                raise DamagedInboxError(f"{self._inbox.name}: pending row {number} is damaged; restore a backup")
             yield reports
+
+    def rows(self, table: str) -> Iterable[Sequence[Any]]:
+        """All rows of a table of the inbox as they are stored, for a copy."""
+        return self._inbox._streamed(self._connection, f"SELECT {', '.join(COLUMNS[table])} FROM {table}", ())
+
+    def last_number(self) -> int:
+        """The largest number that a pending row of the inbox has ever had."""
+        return self._inbox._last_number(self._connection)
 
 
 def _row_crc(collection: int, records: int, content: bytes) -> int:
@@ -402,15 +369,3 @@ def _sum_of(keys: bytes) -> int:
 
 def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _expected_tables() -> dict[str, str]:
-    found = {}
-    for statement in filter(None, map(_plain, _TABLES.split(";"))):
-        _, _, name, *_ = statement.replace("(", " ").split()
-        found[name] = statement
-    return found

@@ -20,6 +20,7 @@ from .log import fault
 from .problems import ProblemError
 
 FOREVER = "public, max-age=31536000, immutable"
+RETRY = {"Retry-After": "2"}
 NO_COLLECTION = "there is no such collection"
 _ID = re.compile(r"[0-9a-f]{64}")
 
@@ -51,7 +52,7 @@ def problem_of(error: Exception) -> ProblemError:
     if isinstance(error, FullError):
         return ProblemError(507, "the disk of the collector is full")
     if isinstance(error, PlausiblyError | OSError):
-        return ProblemError(503, "the files of the collection cannot be read; the log of the collector says why")
+        return ProblemError(503, "the collector cannot read what it needs; its log says why", RETRY)
     return ProblemError(500, "an error that should not happen; the log of the collector names it")
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,17 +45,24 @@ _PATIENCE = 5.0
 
 @dataclass
 class Locks:
-    """One lock for each collection: its tally and its account belong together while a roll changes both."""
+    """One lock for each collection: its tally and its account belong together while a roll changes both.
 
-    _locks: dict[str, threading.RLock] = field(default_factory=dict)
+    Collectors that share an inbox hold it in the database, and the files themselves: whoever is cut off from the
+    database has lost the lock there, and may still be writing.
+    """
+
+    folder: Folder
+    inbox: Inbox
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _own: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def of(self, collection: str) -> Iterator[None]:
         """Hold the lock of a collection."""
         with self._own:
-            lock = self._locks.setdefault(collection, threading.RLock())
-        with lock:
+            lock = self._locks.setdefault(collection, threading.Lock())
+        files = self.folder.alone(collection) if self.inbox.shared else nullcontext()
+        with lock, self.inbox.alone(collection), files:
             yield
 
 
@@ -93,6 +100,7 @@ class Roller:
 
     def _run(self) -> None:
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
+            self._try_deletions()
             for identity in self._due():
                 if self._stopping.is_set():
                     return
@@ -138,15 +146,35 @@ class Roller:
     def delete(self, identity: str) -> None:
         """Remove a collection with everything that belongs to it."""
         with self._locks.of(identity):
-            self._folder.set_aside(identity)
-            self._writer.run(lambda: self._inbox.delete(identity)).result()
-            self._folder.remove(identity)
-            self._truncate_log()
+            with self._inbox.view() as view:
+                account = view.account(identity)
+            if account is not None:
+                self._folder.set_aside(identity, account.number)
+                self._remove(identity, account.number)
+
+    def complete_deletions(self) -> None:
+        """Remove the collections that a collector began to delete before it ended."""
+        for identity, number in self._folder.deleted():
+            with self._locks.of(identity):
+                self._remove(identity, number)
+
+    def _try_deletions(self) -> None:
+        try:
+            self.complete_deletions()
+        except CancelledError:
+            return
+        except Exception as error:
+            fault(error, "a deleted collection still has files")
+
+    def _remove(self, identity: str, number: int) -> None:
+        self._writer.run(lambda: self._inbox.delete(identity, number)).result()
+        self._folder.remove(identity, number)
+        self._truncate_log()
 
     def roll(self, identity: str) -> int:
         """Move all pending reports of a collection into files; their number."""
         with self._locks.of(identity):
-            done = self.complete(identity)
+            done = self.complete_held(identity)
             with self._inbox.view() as view:
                 account = view.account(identity)
                 if account is None or not (last := view.last(account)) or last == account.rolled:
@@ -158,6 +186,11 @@ class Roller:
 
     def complete(self, identity: str) -> int:
         """Complete a roll that was cut off after its file was in place; the number of its reports."""
+        with self._locks.of(identity):
+            return self.complete_held(identity)
+
+    def complete_held(self, identity: str) -> int:
+        """Complete a roll that was cut off, of a collection whose lock is held; the number of its reports."""
         self._sweep(identity)
         with self._inbox.view() as view:
             account = view.account(identity)
@@ -207,7 +240,7 @@ class Roller:
                 "missing or does not belong here"
             )
         self._reached("collected")
-        self._writer.run(lambda: self._inbox.roll(identity, last, count)).result()
+        self._writer.run(lambda: self._inbox.roll(account, last, count)).result()
         self._reached("removed")
         self._truncate_log()
         self._reached("truncated")

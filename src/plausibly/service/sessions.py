@@ -7,23 +7,28 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+from ..core.atomic import replacing
+from ..core.errors import StateError
 from .tokens import Scope, Tokens
 
 COOKIE = "plausibly-session"
+_KEY_BYTES = 32
 SECONDS = 12 * 3600
 """Time until an analyst has to sign in again."""
 
 
 class Sessions:
-    """The sessions of a process. A token that is revoked, a sign-out and a restart end them.
+    """The sessions of all collectors on a folder, which share a key. A sign-out and the end of a token end them.
 
-    A cookie is the time of its end and a code that only this process can compute from it and the digest of a token.
+    A cookie is the time of its end, random digits, and a code of both and of the digest of a token, under the key.
     """
 
-    def __init__(self, tokens: Tokens, *, seconds: int = SECONDS, clock: Callable[[], float] = time.time) -> None:
-        self._tokens, self._seconds, self._clock = tokens, seconds, clock
-        self._key = secrets.token_bytes(32)
+    def __init__(
+        self, tokens: Tokens, path: Path, *, seconds: int = SECONDS, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._tokens, self._path, self._seconds, self._clock = tokens, path, seconds, clock
         self._ended: dict[str, int] = {}
         self._own = threading.Lock()
 
@@ -32,8 +37,11 @@ class Sessions:
         found = self._tokens.found(token)
         if found is None or not found[1].allows(Scope.READ):
             return None
+        if not self._path.exists():
+            with replacing(self._path, private=True) as unfinished:
+                unfinished.write_bytes(secrets.token_bytes(_KEY_BYTES))
         ends = int(self._clock()) + self._seconds
-        return self._cookie(ends, secrets.token_hex(8), found[0])
+        return _cookie(self._key(), ends, secrets.token_hex(8), found[0])
 
     def active(self, cookie: str | None) -> bool:
         """Whether a cookie is that of a session."""
@@ -41,10 +49,12 @@ class Sessions:
         drawn, _, _ = rest.partition(".")
         if cookie is None or not ends.isdecimal() or len(ends) > 12 or int(ends) <= self._clock():
             return False
-        good = False
+        if not self._path.exists():
+            return False
+        good, key = False, self._key()
         # All are compared, each in constant time.
         for digest, scope in self._tokens.known().items():
-            same = hmac.compare_digest(self._cookie(int(ends), drawn, digest).encode(), cookie.encode())
+            same = hmac.compare_digest(_cookie(key, int(ends), drawn, digest).encode(), cookie.encode())
             good |= same and scope.allows(Scope.READ)
         return good and cookie not in self._ended
 
@@ -57,6 +67,13 @@ class Sessions:
             self._ended = {each: ends for each, ends in self._ended.items() if ends > now}
             self._ended[cookie] = int(cookie.partition(".")[0])
 
-    def _cookie(self, ends: int, drawn: str, digest: str) -> str:
-        code = hmac.new(self._key, f"{ends}.{drawn}.{digest}".encode(), "sha256").hexdigest()
-        return f"{ends}.{drawn}.{code}"
+    def _key(self) -> bytes:
+        key = self._path.read_bytes()
+        if len(key) != _KEY_BYTES:
+            raise StateError(f"{self._path}: expected {_KEY_BYTES} bytes, got {len(key)}; remove the file")
+        return key
+
+
+def _cookie(key: bytes, ends: int, drawn: str, digest: str) -> str:
+    code = hmac.new(key, f"{ends}.{drawn}.{digest}".encode(), "sha256").hexdigest()
+    return f"{ends}.{drawn}.{code}"

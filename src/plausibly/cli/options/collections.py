@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .common import Json, Names
+from .common import Inbox, Json, Names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class CollectionsOptions:
 
     action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list, close or delete.")]
     folder: Annotated[Path | None, typer.Argument(help="The folder of a collector that is not running.")] = None
+    inbox: Inbox = None
     to: Annotated[str | None, typer.Option(help="The address of a running collector, instead of a folder.")] = None
     token_file: Annotated[
         Path | None, typer.Option(help="--to: a file with the token. Default: PLAUSIBLY_TOKEN."), Names.INPUT

@@ -49,4 +49,13 @@ Master = Annotated[
 Simulated = Annotated[bool, typer.Option("--simulated", help="Accept simulated reports, too.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out damaged files and row groups, and list them.")]
 
+Inbox = Annotated[
+    str | None,
+    typer.Option(
+        "--inbox",
+        metavar="ADDRESS",
+        help="The inbox, if it is in PostgreSQL: postgresql://name@host/database. Several collectors may share it.",
+    ),
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -1,0 +1,183 @@
+"""The inbox in SQLite, in a file of the collector's folder, which one process has."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import StateError
+from .inbox import COLUMNS, INSERT_ROW, KEY_BYTES, VERSION, Connection, DamagedInboxError, FullError, Inbox, View
+
+_APPLICATION = 0x504C4331
+_TABLES = """
+CREATE TABLE collections(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL,
+    rolled INTEGER NOT NULL, filed INTEGER NOT NULL, received INTEGER NOT NULL, keys INTEGER NOT NULL,
+    closed INTEGER NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE keys(collection INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY(collection, key)) WITHOUT ROWID;
+CREATE TABLE pending(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, reports BLOB NOT NULL,
+    crc INTEGER NOT NULL, records INTEGER NOT NULL);
+CREATE INDEX pending_of ON pending(collection, number);
+"""
+_EACH_KEY = f"""
+WITH RECURSIVE
+    at(place) AS (SELECT 1 UNION ALL SELECT place + {KEY_BYTES} FROM at WHERE place + {KEY_BYTES} <= length(?1)),
+    each(key) AS (SELECT substr(?1, place, {KEY_BYTES}) FROM at)
+"""
+"""All keys of a commit from one blob: a statement for each would hand the interpreter's lock over, and back."""
+_LOG_PAGES = 4000
+"""Pages of the write-ahead log that are moved to the database at once: random keys change the same pages again."""
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_BUSY = 10.0
+"""Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
+
+
+class SqliteInbox(Inbox):
+    """The inbox of a folder that this process has locked."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.name = path, str(path)
+        with self._explained():
+            if not path.exists():
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            self._connection = self._connect()
+            self._prepare()
+            self._verify_tables()
+            self._verify(self._connection)
+
+    def fill(self, view: View) -> None:
+        """Copy all rows of another inbox into this empty one."""
+        with self._transaction() as connection:
+            for table, columns in COLUMNS.items():
+                statement = f"INSERT INTO {table}({', '.join(columns)}) VALUES({', '.join('?' * len(columns))})"
+                self._connection.executemany(statement, view.rows(table))
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = 'pending'")
+            connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('pending', ?)", (view.last_number(),))
+
+    def truncate_log(self) -> bool:
+        """Empty the write-ahead log of the inbox, which still has the bytes of removed rows; False if it is in use."""
+        with self._explained():
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {round(1000 * _BUSY)}")
+        return not busy
+
+    def close(self) -> None:
+        """Close the inbox."""
+        with self._explained():
+            self._connection.close()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        connection.execute("PRAGMA secure_delete = ON")
+        return connection
+
+    def _prepare(self) -> None:
+        connection = self._connection
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables and not application and not version and not self._has_content():
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            connection.executescript(
+                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            )
+        elif (application, version) != (_APPLICATION, VERSION):
+            raise DamagedInboxError(f"{self.path}: expected an inbox of version {VERSION}, got another file")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            raise StateError(f"{self.path}: SQLite cannot keep a write-ahead log here; use a local disk")
+
+    def _has_content(self) -> bool:
+        # A database that was cut off to nothing has no tables either; its folder then has collections.
+        return any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir())
+
+    def _verify_tables(self) -> None:
+        connection = self._connection
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            raise self._damaged("SQLite finds its pages inconsistent")
+        listed = connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+        if {name: _plain(text) for name, text in listed} != _expected_tables():
+            raise self._damaged("its tables are not those of an inbox")
+
+    def _new_number(self, connection: Connection) -> int:
+        (last,) = connection.execute("SELECT coalesce(max(number), 0) FROM collections").fetchone()
+        return int(last) + 1
+
+    def _last_number(self, connection: Connection) -> int:
+        found = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pending'")
+        return int(found.fetchone()[0])
+
+    def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:
+        known = f"{_EACH_KEY} SELECT key FROM each JOIN keys USING(key) WHERE collection = ?2"
+        return {key for (key,) in connection.execute(known, (b"".join(keys), collection))}
+
+    def _insert_keys(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> None:
+        connection.execute(f"{_EACH_KEY} INSERT INTO keys SELECT ?2, key FROM each", (b"".join(keys), collection))
+
+    def _insert_row(self, connection: Connection, values: tuple[int, bytes, int, int]) -> int:
+        return int(connection.execute(INSERT_ROW, values).lastrowid)
+
+    def _streamed(self, connection: Connection, query: str, values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        rows: Iterable[Sequence[Any]] = connection.execute(query, values)
+        return rows
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._explained():
+            connection = self._connect()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            code = getattr(error, "sqlite_errorcode", None)  # Python's own errors, about texts, have none
+            if code is not None and code & 0xFF in _FULL:
+                raise FullError(f"{self.path}: the disk is full or cannot be written to ({error})") from None
+            raise self._damaged(str(error)) if code is None else StateError(f"{self.path}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(str(error)) from None
+        except UnicodeDecodeError:  # SQLite quotes changed texts in its own messages
+            raise self._damaged("it has texts that are not texts") from None
+
+    def _damaged(self, reason: str) -> DamagedInboxError:
+        return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move the file away")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _expected_tables() -> dict[str, str]:
+    found = {}
+    for statement in filter(None, map(_plain, _TABLES.split(";"))):
+        _, _, name, *_ = statement.replace("(", " ").split()
+        found[name] = statement
+    return found
