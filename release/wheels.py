@@ -54,9 +54,14 @@ TARGETS = (
 def build_source(dist: Path) -> Path:
     """Build the source archive of this clone."""
     # From a copy: setuptools writes into the folder, where tests and people may be at work.
-    unwanted = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "build", "dist", "*.egg-info", "*.so")
+    unwanted = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "*.egg-info", "*.so")
+
+    def ignored(path: str, names: list[str]) -> set[str]:
+        # At the root, these are made by us; clients/js/dist is a source.
+        return unwanted(path, names) | ({"build", "dist"} if Path(path) == ROOT else set())
+
     with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copytree(ROOT, Path(folder) / "clone", ignore=unwanted)
+        copy = shutil.copytree(ROOT, Path(folder) / "clone", ignore=ignored)
         run(sys.executable, "setup.py", "-q", "sdist", "-d", dist, cwd=copy)
     [archive] = dist.glob("*.tar.gz")
     return archive

@@ -22,6 +22,7 @@ const joined = join(collection, { fingerprint, maxEpsilon: 2, question: "way her
 const say = (text) => {
   told.textContent = text;
 };
+const refuse = (error) => say(`Nothing was sent: ${error.message}.`);
 const finish = () => {
   for (const control of form.elements) control.disabled = true;
 };
@@ -33,7 +34,7 @@ form.addEventListener("submit", async (event) => {
     say(TOLD[outcome]);
     if (outcome !== "unreachable") finish();
   } catch (error) {
-    say(error.message);
+    refuse(error);
   }
 });
 
@@ -44,5 +45,5 @@ try {
     finish();
   }
 } catch (error) {
-  say(error.message);
+  refuse(error);
 }

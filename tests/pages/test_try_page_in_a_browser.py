@@ -62,7 +62,17 @@ def expect_clean(page: browsing.Page) -> None:
     assert page.messages() == []
 
 
-@pytest.mark.parametrize(("width", "dark"), [(360, True), (768, False), (1280, False)])
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (360, True),
+        (1280, False),
+        *(
+            pytest.param(*look, marks=pytest.mark.slow)
+            for look in ((360, False), (768, False), (768, True), (1280, True))
+        ),
+    ],
+)
 def test_the_file_has_no_message_barrier_or_overflow_at_any_step(width: int, dark: bool) -> None:
     with browsing.page(width=width, dark=dark) as page:
         page.goto(STANDALONE)
@@ -74,9 +84,8 @@ def test_the_file_has_no_message_barrier_or_overflow_at_any_step(width: int, dar
         assert [each["url"] for each in page.requests()] == [STANDALONE], "nothing is loaded, and nothing is sent"
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_collector_serves_the_same_page_under_its_strict_policy(served: str, dark: bool) -> None:
-    with browsing.page(width=360, dark=dark) as page:
+def test_the_collector_serves_the_same_page_under_its_strict_policy(served: str) -> None:
+    with browsing.page(width=360) as page:
         assert page.goto(served) == 200
         page.click("#flip")
         ask(page, "[data-people='1000']")

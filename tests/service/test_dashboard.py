@@ -20,7 +20,7 @@ from plausibly import SeededRandom, make
 from plausibly.core.estimates import Estimates
 from plausibly.pages.listing import ROWS, Listing, listed
 from plausibly.service.api import Blind
-from plausibly.service.assets import ASSETS, SCRIPT, STYLE
+from plausibly.service.assets import ASSETS, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Account
 from plausibly.service.progress import Progress
@@ -390,6 +390,15 @@ def test_every_page_has_the_whole_policy(made: Filled) -> None:
         assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert answer.headers["cache-control"] == "no-store"
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_try_page_is_for_everybody_and_may_not_even_connect(made: Filled) -> None:
+    answer = Analyst(made.server).get("/try")
+    policy = set(answer.headers["content-security-policy"].split("; "))
+    assert policy == POLICY - {"connect-src 'self'"} | {"connect-src 'none'"}
+    page = Reader(answer.body.decode())
+    assert [given["src"] for given in page.all("script")] == [TRY_SCRIPT.address]
+    assert TRY_STYLE.address in [given["href"] for given in page.all("link")]
 
 
 def test_files_are_named_by_their_content_and_kept_forever(made: Filled) -> None:
