@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .core.codec import decode_reports, encode_reports
     from .core.combining import combine
     from .core.derived import Derived, Shares
-    from .core.domain import Integers, Keys, Labels, Ordered, Strings
+    from .core.domain import Integers, Keys, Labels, Ordered, Strings, Table
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
@@ -33,7 +33,7 @@ _HOME = {
     "core.codec": ("decode_reports", "encode_reports"),
     "core.combining": ("combine",),
     "core.derived": ("Derived", "Shares"),
-    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings"),
+    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
@@ -82,6 +82,7 @@ __all__ = [
     "Shares",
     "StateError",
     "Strings",
+    "Table",
     "Within",
     "audit",
     "audit_statistically",

@@ -13,6 +13,7 @@ const MOST_BRACKETS = 2 ** 20;
 const MOST_PREFIXES = 2 ** 16;
 const MOST_ORACLES = 256;
 const MOST_OFFSETS = 256n;
+const MOST_CLIQUES = 4096;
 
 export class Refusal extends Error {}
 
@@ -490,7 +491,36 @@ const durations = (fields) => {
   return wholeNumbers(fields);
 };
 
-const DOMAINS = { integers, labels, keys, strings, "byte strings": strings };
+// Records of several attributes: the number whose digits are the codes of the values, the last one the lowest.
+const table = (fields) => {
+  const attributes = fields.take("attributes", "list").map((written) => {
+    const own = new Fields(written, "attribute");
+    const [name, missing, domain] = [own.text("name"), own.flag("missing"), domainOf(own.inner("domain"))];
+    own.close();
+    const listed = domain.ordered || ["integers", "labels"].includes(domain.type);
+    if (!name || !listed || (missing && domain.ordered && domain.total)) refuse("attributes: expected listed items");
+    return { name, missing, domain, size: domain.items + BigInt(missing) };
+  });
+  const [names, items] = [attributes.map(({ name }) => name), attributes.reduce((all, { size }) => all * size, 1n)];
+  if (names.length < 2 || names.length > 64 || new Set(names).size !== names.length || items >= WORD)
+    refuse("attributes: expected 2 to 64 distinct names, and fewer than 2^64 records");
+  const encode = (value) => {
+    let values = value;
+    if (!Array.isArray(value)) {
+      const own = new Map(KINDS.object(value) ? Object.entries(value) : []);
+      if (own.size !== names.length || !names.every((name) => own.has(name))) refuse("expected exactly the attributes");
+      values = names.map((name) => own.get(name));
+    }
+    if (values.length !== names.length) refuse("expected a value for each attribute");
+    return attributes.reduce((number, { missing, domain, size }, i) => {
+      const code = missing && (values[i] ?? null) === null ? domain.items : domain.encode(values[i]);
+      return number * size + code;
+    }, 0n);
+  };
+  return { items, total: attributes.every(({ domain }) => domain.total), sizes: attributes.map(({ size }) => size), encode };
+};
+
+const DOMAINS = { integers, labels, keys, strings, "byte strings": strings, table };
 Object.assign(DOMAINS, { "whole numbers": wholeNumbers, bins, dates, durations });
 
 const domainOf = (written) => {
@@ -952,6 +982,47 @@ const haar = (scheme) => {
   return grouped({ items }, parts, weightsOf(scheme));
 };
 
+// --- several attributes ----------------------------------------------------------------------------------
+
+// The parts that report the cells of sets of attributes; sets with equally many cells share an oracle.
+const joints = (scheme, cliques) => {
+  const { sizes } = scheme.domain;
+  const listed = scheme.oracles("oracles");
+  const oracles = new Map(listed.map((oracle) => [oracle.size, oracle]));
+  const product = (numbers) => numbers.reduce((all, number) => all * number, 1n);
+  const used = new Set();
+  const parts = cliques.map((clique) => {
+    const cells = product(clique.map((i) => sizes[i]));
+    const { sketch, randomizer, name } = oracles.get(cells) ?? refuse("oracles: expected one for each table");
+    if (sketch) refuse("oracles: expected oracles over the cells of each table");
+    used.add(cells);
+    const digits = clique.map((i) => [product(sizes.slice(i + 1)), sizes[i]]);
+    const item = (value) => digits.reduce((cell, [step, base]) => cell * base + ((value / step) % base), 0n);
+    return { ...randomizer, oracle: name, item };
+  });
+  return used.size === listed.length ? parts : refuse("oracles: expected one for each table, got more");
+};
+
+const attributesOf = ({ domain }) => domain.sizes?.map((_, i) => [i]) ?? refuse("the domain has no attributes");
+
+// A public set of attributes, and the cell of the record in the table of all of them.
+const clique = (scheme) => {
+  const [most, cliques] = [attributesOf(scheme).length, scheme.take("cliques", "list")];
+  const rising = (own) => own.every((i, k) => KINDS.number(i) && i >= 0 && i < most && (!k || own[k - 1] < i));
+  if (!cliques.length || cliques.length > MOST_CLIQUES) refuse("cliques: expected some sets of attributes");
+  if (!cliques.every((own) => Array.isArray(own) && own.length && rising(own))) refuse("cliques: expected rising numbers");
+  return grouped(scheme.domain, joints(scheme, cliques).map((part) => [part]), weightsOf(scheme));
+};
+
+// A public attribute, and its value.
+const sampledAttribute = (scheme) => {
+  const parts = joints(scheme, attributesOf(scheme)).map((part) => [part]);
+  return grouped(scheme.domain, parts, parts.map(() => 1n));
+};
+
+// The values of all attributes, which share epsilon.
+const splitAttributes = (scheme) => grouped(scheme.domain, [joints(scheme, attributesOf(scheme))], [1n]);
+
 // --- strings ---------------------------------------------------------------------------------------------
 
 const lengthsOf = (scheme) => {
@@ -1095,6 +1166,9 @@ const RANDOMIZERS = new Map([
   ["MEAN", oneBit],
   ["HH", hierarchy],
   ["HAAR", haar],
+  ["CLIQUE", clique],
+  ["SMP", sampledAttribute],
+  ["SPL", splitAttributes],
   ["TRELLIS", trellis],
   ["ROUND", searchRound],
   ["PEM", prefixExtending],
