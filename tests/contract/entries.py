@@ -198,7 +198,9 @@ def _named(names: Sequence[str]) -> list[Any]:
 
 _NAMED = _named(NAMES)
 every_name = pytest.mark.parametrize("name", _NAMED)
-every_listed_name = pytest.mark.parametrize("name", _named([name for name in NAMES if name not in SEARCHES]))
+every_listed_name = pytest.mark.parametrize(
+    "name", _named([name for name in NAMES if name not in (*SEARCHES, *TABLED)])
+)
 """The entries whose items can be integers."""
 every_labelled_name = pytest.mark.parametrize(
     "name", _named([name for name in NAMES if isinstance(DOMAINS["labels"], plausibly.CATALOG[name].accepts)])

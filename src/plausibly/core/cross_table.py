@@ -15,7 +15,7 @@ from .arrangement import Arrangement
 from .domain import MISSING, Attribute, InOrder, object_array
 from .errors import ParameterError, StateError
 from .estimates import Estimates
-from .independence import Independence, tested
+from .independence import Independence, independence_of
 from .laws import CLEAR
 from .linear import Linear
 from .measured import Floats, Measured
@@ -85,6 +85,9 @@ class Celled(Measured):
     @property
     def reported(self) -> bool:
         return self.n > 0
+
+    def label_of_item(self, item: Any) -> str:
+        return ", ".join(map(label_of, item))
 
     def remarks(self) -> list[str]:
         return list(self.cautions)
@@ -289,7 +292,7 @@ class CrossTable(Celled):
         """
         self._expect_two()
         names = self.names[0], self.names[1]
-        return tested(self.counts, self.law, self.n, names)
+        return independence_of(self.counts, self.law, self.n, names)
 
     def chart(
         self, kind: Picture = "heat map", *, level: float = 0.95, title: str | None = None, unit: str = "users"

@@ -38,7 +38,7 @@ class Independence:
         return f"<{self.text}>"
 
 
-def tested(counts: Floats, law: TableLaw, n: int, names: tuple[str, str]) -> Independence:
+def independence_of(counts: Floats, law: TableLaw, n: int, names: tuple[str, str]) -> Independence:
     """Test an estimated table of two attributes for independence in the population that the users are drawn from.
 
     A contrast of rows and a contrast of columns give one linear combination of the differences between the counts and

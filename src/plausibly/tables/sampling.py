@@ -19,7 +19,8 @@ class SMP(Attributed):
 
     >>> import plausibly
     >>> scheme = SMP(epsilon=1, domain=plausibly.Table({"theme": ["dark", "light"], "plan": ["free", "paid"]}))
-    >>> scheme.simulate({("dark", "paid"): 9000}, plausibly.SeededRandom(1)).table("plan")["paid"].interval()
+    >>> scheme.simulate({("dark", "paid"): 9000}, plausibly.SeededRandom(1)).table("plan")["paid"]
+    <paid: 9,134 [8,756, 9,513]>
     """
 
     name = "SMP"

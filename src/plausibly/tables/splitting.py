@@ -19,7 +19,8 @@ class SPL(Attributed):
 
     >>> import plausibly
     >>> scheme = SPL(epsilon=1, domain=plausibly.Table({"theme": ["dark", "light"], "plan": ["free", "paid"]}))
-    >>> scheme.simulate({("dark", "paid"): 9000}, plausibly.SeededRandom(1)).table("plan")["paid"].interval()
+    >>> scheme.simulate({("dark", "paid"): 9000}, plausibly.SeededRandom(1)).table("plan")["paid"]
+    <paid: 9,029 [8,509, 9,550]>
     """
 
     name = "SPL"
