@@ -30,6 +30,7 @@ from documents import (
     honest_ordered,
     honest_places,
     honest_splits,
+    honest_tables,
     mutations,
     stated_epsilon,
     values_of,
@@ -212,6 +213,12 @@ def test_blocks_of_values_in_order_keep_the_epsilon_that_they_state() -> None:
 def test_places_of_values_and_bits_keep_the_epsilon_that_they_state() -> None:
     asked = list(dict.fromkeys(islice(mutations(22, honest_places()), 1500)))
     check(asked, counts=(81, 0))
+
+
+@pytest.mark.full
+def test_tables_of_records_keep_the_epsilon_that_they_state() -> None:
+    asked = list(dict.fromkeys(islice(mutations(23, honest_tables()), 1500)))
+    check(asked, counts=(42, 10))
 
 
 @pytest.mark.slow

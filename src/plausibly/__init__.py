@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .core.changes import Changes, changes
     from .core.codec import decode_reports, encode_reports
     from .core.combining import combine
+    from .core.cross_table import CrossTable
     from .core.derived import Derived, Shares
     from .core.domain import Integers, Keys, Labels, Ordered, Strings, Table
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
@@ -32,6 +33,7 @@ _HOME = {
     "core.changes": ("Changes", "changes"),
     "core.codec": ("decode_reports", "encode_reports"),
     "core.combining": ("combine",),
+    "core.cross_table": ("CrossTable",),
     "core.derived": ("Derived", "Shares"),
     "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
@@ -61,6 +63,7 @@ __all__ = [
     "Accumulator",
     "Certificate",
     "Changes",
+    "CrossTable",
     "Derived",
     "DomainError",
     "Estimates",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .arguments import as_bytes
 from .basis import Basis
-from .cross_table import CrossTable, one_way
+from .cross_table import CrossTable, crossed, one_way
 from .domain import InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
@@ -270,7 +270,7 @@ class Accumulator(ABC):
             return one_way(attributes[0], found.counts, found.law, len(self), **given)
         ranks = tuple(order.index(axis) for axis in range(len(order)))
         counts = np.ascontiguousarray(found.counts.transpose(ranks))
-        return CrossTable.of(attributes, counts, transposed(found.law, ranks), len(self), **given)
+        return crossed(attributes, counts, transposed(found.law, ranks), len(self), **given)
 
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.

@@ -37,6 +37,7 @@ _NUMBERS = 1 << 22
 _WIDEST, _LONGEST = 8, 40
 """Numbers of columns and rows that are printed."""
 _CELL = "padding:0.15em 0.6em;text-align:right;font-variant-numeric:tabular-nums"
+_UNKNOWN = "?"
 _APPROXIMATE = "The shares are ratios of two estimates; their intervals are approximate (delta method)."
 
 
@@ -163,9 +164,8 @@ class Celled(Measured):
         for place, cell in enumerate(columns.cells.tolist()):
             cells = [self.written(value) for value in numbers[:, place].tolist()]
             if half is not None:
-                cells = [
-                    f"{text} ±{self.written(own)}" for text, own in zip(cells, half[:, place].tolist(), strict=True)
-                ]
+                sides = [self.written(own) for own in half[:, place].tolist()]
+                cells = [text if text == _UNKNOWN else f"{text} ±{own}" for text, own in zip(cells, sides, strict=True)]
             found.append([label_of(cell), *cells])
         return found
 
@@ -212,13 +212,6 @@ class CrossTable(Celled):
     """
 
     law: TableLaw = field(kw_only=True)
-
-    @classmethod
-    def of(cls, attributes: tuple[Attribute, ...], counts: Floats, law: TableLaw, n: int, **given: Any) -> CrossTable:
-        """The table with these counts, an axis for each attribute."""
-        items = object_array(product(*(attribute.cells.tolist() for attribute in attributes)))
-        variance = np.maximum(law.cell_variances(counts, n), 0.0).reshape(-1)
-        return cls(items, counts.reshape(-1), variance, attributes, n, law=law, **given)
 
     @property
     def counts(self) -> Floats:
@@ -350,7 +343,14 @@ class SharesBy(Celled):
         return [*super().remarks(), _APPROXIMATE]
 
     def written(self, value: float) -> str:
-        return f"{100 * value:z.1f} %" if np.isfinite(value) else "?"
+        return f"{100 * value:z.1f} %" if np.isfinite(value) else _UNKNOWN
+
+
+def crossed(attributes: tuple[Attribute, ...], counts: Floats, law: TableLaw, n: int, **given: Any) -> CrossTable:
+    """The table with these counts, an axis for each attribute."""
+    items = object_array(product(*(attribute.cells.tolist() for attribute in attributes)))
+    variance = np.maximum(law.cell_variances(counts, n), 0.0).reshape(-1)
+    return CrossTable(items, counts.reshape(-1), variance, attributes, n, law=law, **given)
 
 
 def one_way(attribute: Attribute, counts: Floats, law: TableLaw, n: int, **given: Any) -> Estimates:

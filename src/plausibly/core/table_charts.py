@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _LIGHT, _DARK = "#f4f7fa", BARS
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
 """Paul Tol's colours, which people with colour blindness can tell apart."""
+_NARROWEST = 0.04
+"""Width of a column, as a share of all, from which on it has room for its name."""
 _FEW = 12
 """Number of columns up to which cells have room for their intervals."""
 
@@ -108,7 +110,8 @@ class Mosaic:
                 label=name,
             )
         middles = starts + widths / 2
-        ax.set_xticks(middles, grid.rows, rotation=90 if narrow or len(grid.rows) > _FEW else 0, parse_math=False)
+        names = [name if width >= _NARROWEST else "" for name, width in zip(grid.rows, widths.tolist(), strict=True)]
+        ax.set_xticks(middles, names, rotation=90 if narrow or len(grid.rows) > _FEW else 0, parse_math=False)
         ax.set_ylabel(f"share of each {grid.names[1]}", parse_math=False)
         ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         note = "negative estimates are drawn as 0; the table has the intervals"

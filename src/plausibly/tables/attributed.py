@@ -152,9 +152,12 @@ class Attributed(Grouped):
         pairs = {cells: contrast_noise(decoder) for cells, decoder in self._decoders.items()}
         return {cells: (float(noise), float(own)) for cells, (noise, own) in pairs.items()}
 
-    def contribution(self) -> tuple[Fraction, Fraction] | None:
-        low, high = self._decoder.contribution
-        return Fraction(low), Fraction(high)
+    def contribution(self) -> None:
+        return None  # there are no counts of records
+
+    def influence(self) -> float:
+        """Maximum change of the count of a cell by one more report of the scheme, whatever its content."""
+        return max(map(abs, self._decoder.contribution))
 
     def small_table(self, size: int) -> Table:
         """A table of the first attributes with few cells each, of up to ``size`` records if that is possible."""
