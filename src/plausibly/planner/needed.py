@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from typing import NamedTuple
 
 from ..core.errors import ParameterError
 from ..core.wording import decimal, percent
-from .options import Aim, cheapest
+from .options import Aim, Option, cheapest
 from .solving import MOST_USERS, fewest_users, least_epsilon_near
 
 
@@ -49,3 +50,27 @@ def needed_users(aim: SolvedAim, epsilon: Fraction) -> int:
         never = f"even {MOST_USERS:,} users are not enough"
         raise ParameterError(f"target: out of reach at ε = {decimal(epsilon)} within the limits: {never}")
     return found
+
+
+class Settled(NamedTuple):
+    """What a plan needs to be complete: users, epsilon, which of them was solved for, and the options with these."""
+
+    users: int
+    epsilon: Fraction
+    solved: str | None
+    options: list[Option]
+    allowed: list[Option]
+    first: Option
+
+
+def settle(aim: SolvedAim, n: int | None, epsilon: Fraction | None) -> Settled:
+    """Solve for what is needed, the users or epsilon, and compare the options with them."""
+    solved = None if aim.target is None else "users" if n is None else "epsilon"
+    if epsilon is None:
+        assert n is not None
+        epsilon = needed_epsilon(aim, n)
+    if n is None:
+        n = needed_users(aim, epsilon)
+    options = aim.options(epsilon, n)
+    allowed = aim.allowed(options)
+    return Settled(n, epsilon, solved, options, allowed, cheapest(allowed))

@@ -15,8 +15,8 @@ from ..core.words import Setting, Words
 from ..ordered.levels import MOST_ITEMS
 from .candidates import Kinds, in_order
 from .devices import device_notes
-from .needed import SolvedAim, needed_epsilon, needed_users
-from .options import Option, cheapest
+from .needed import SolvedAim, settle
+from .options import Option
 from .ordered_prediction import OrderedPrediction, half_item, half_range, linear_law
 from .ordered_recommendation import OrderedPlan
 from .prediction import Prediction, smallest_found
@@ -91,26 +91,19 @@ def _compared(kinds: Kinds, order: InOrder, epsilon: Fraction, memory: int, skew
 def planned_order(aim: OrderedAim, n: int | None, epsilon: Fraction | None) -> OrderedPlan:
     """The plan for ordered values; with a target, the number of users or the epsilon that it needs."""
     _expect_sense(aim)
-    solved = None if aim.target is None else "users" if n is None else "epsilon"
-    if epsilon is None:
-        assert n is not None
-        epsilon = needed_epsilon(aim, n)
-    if n is None:
-        n = needed_users(aim, epsilon)
-    options = aim.options(epsilon, n)
-    allowed = aim.allowed(options)
-    first = cheapest(allowed)
+    settled = settle(aim, n, epsilon)
+    n, epsilon, first, options = settled.users, settled.epsilon, settled.first, settled.options
     prediction = first.prediction
     assert isinstance(prediction, OrderedPrediction)
     confidence = 0.95 if aim.target is None else float(aim.target.confidence)
     return OrderedPlan(
         users=n,
         epsilon=epsilon,
-        solved=solved,
+        solved=settled.solved,
         target=aim.target,
         limits=aim.limits,
         skew=aim.skew,
-        best=_choice(first, n, why_first(first, allowed)),
+        best=_choice(first, n, why_first(first, settled.allowed)),
         runners_up=tuple(_choice(option, n, why_not(option, first, aim)) for option in aim.others(options, first)),
         finds=smallest_found(prediction, n, aim.order.length, confidence),
         notes=(*_notes(first, options, aim, aim.compared(epsilon).without), *device_notes(first.scheme)),

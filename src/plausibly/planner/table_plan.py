@@ -21,8 +21,8 @@ from ..core.wording import percent, plural
 from ..core.words import Setting, Words
 from .candidates import Kinds, of_tables
 from .devices import device_notes
-from .needed import SolvedAim, needed_epsilon, needed_users
-from .options import Option, cheapest
+from .needed import SolvedAim, settle
+from .options import Option
 from .prediction import Prediction
 from .reasons import why_first, why_not
 from .recommendation import Choice, Plan
@@ -180,26 +180,19 @@ def planned_tables(aim: TableAim, n: int | None, epsilon: Fraction | None) -> Ta
     if aim.target is not None and not isinstance(aim.target, Within):
         within = Setting("within", "1 %", python='Within("1 %")')
         raise ParameterError(Words("target: expected ", within, " for records of several attributes, got another kind"))
-    solved = None if aim.target is None else "users" if n is None else "epsilon"
-    if epsilon is None:
-        assert n is not None
-        epsilon = needed_epsilon(aim, n)
-    if n is None:
-        n = needed_users(aim, epsilon)
-    options = aim.options(epsilon, n)
-    allowed = aim.allowed(options)
-    first = cheapest(allowed)
+    settled = settle(aim, n, epsilon)
+    n, epsilon, first, options = settled.users, settled.epsilon, settled.first, settled.options
     prediction = first.prediction
     assert isinstance(prediction, TablePrediction)
     others = [option for option in options if option is not first]
     return TablePlan(
         users=n,
         epsilon=epsilon,
-        solved=solved,
+        solved=settled.solved,
         target=aim.target,
         limits=aim.limits,
         skew=aim.skew,
-        best=_choice(first, n, why_first(first, allowed)),
+        best=_choice(first, n, why_first(first, settled.allowed)),
         runners_up=tuple(_choice(option, n, why_not(option, first, aim)) for option in others),
         finds=1.0,
         notes=(*_notes(first, aim), *device_notes(first.scheme)),
