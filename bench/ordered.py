@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from plausibly import Integers
+from plausibly.core.bound import Workload, best_noise
 from plausibly.core.laws import Floats
 from plausibly.ordered import HAAR, HH, SLIDE
-from plausibly.ordered.bound import Workload, best_noise
 from plausibly.ordered.families import family
 from plausibly.ordered.nested import Nested
 

@@ -123,6 +123,16 @@ def honest_places() -> list[Fields]:
     return [json.loads(scheme.to_json()) for scheme in made]
 
 
+def honest_tables() -> list[Fields]:
+    """Documents of the schemes for records, with every kind of attribute."""
+    survey = plausibly.Table({"browser": ["a", "b"], "age": plausibly.Ordered(0, 3), "plan": 2})
+    tables = [survey, plausibly.Table({"q": 2, "r": 3, "s": 2}, missing=["q"])]
+    made = [
+        plausibly.make(name, epsilon=epsilon, domain=t) for name in naive.TABLES for epsilon in EPSILONS for t in tables
+    ]
+    return [json.loads(scheme.to_json()) for scheme in made]
+
+
 # --- mutations ------------------------------------------------------------------------------------------------------
 
 NUMBERS = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 32, 64, 255, 256, 257)
@@ -311,6 +321,12 @@ def values_of(text: str, most: int = 40) -> list[Any]:
         starts = _spread(naive.starts_of(domain), most)
         numbers = [str(start) if kind == "dates" else float(start) for start in starts]
         return [*numbers, *([None] if "other" in domain else [])]
+    if kind == "table":
+        columns = [values_of(json.dumps({"domain": each["domain"]}), 5) for each in domain["attributes"]]
+        # Neither client takes bytes in a record.
+        columns = [[value for value in own if not isinstance(value, bytes)] for own in columns]
+        columns = [[*own, *[None] * each["missing"]] for own, each in zip(columns, domain["attributes"], strict=True)]
+        return [[own[i % len(own)] for own in columns] for i in range(10)]
     if kind == "keys":
         return ["", "a", "b", b"a", 5, "5", "x" * 100]
     alphabet: Any = bytes.fromhex(domain["alphabet"]) if kind == "byte strings" else domain["alphabet"]

@@ -8,6 +8,7 @@ probabilities: the integer thresholds over 2^64 of the JSON). Nothing of the pac
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -828,6 +829,106 @@ SERVERS: dict[str, Callable[..., Answer]] = {
     "HH": tree,
     "HAAR": haar,
 }
+
+
+# --- several attributes (docs/adr/0039-clique.md) ------------------------------------------------------------------
+
+
+class Clique:
+    """CLIQUE as defined, in fractions: every table of a clique written out, every user's report by itself.
+
+    SMP is the same with one attribute in each clique. For a few attributes of a few values.
+    """
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.sizes = [attribute_size(attribute) for attribute in scheme["domain"]["attributes"]]
+        everyone = [[j] for j in range(len(self.sizes))]
+        self.cliques: list[list[int]] = scheme.get("cliques", everyone)
+        weights = scheme.get("weights", [1] * len(self.cliques))
+        self.shares = [Fraction(weight, sum(weights)) for weight in weights]
+        by_cells = {domain_size(oracle): oracle for oracle in scheme["oracles"]}
+        self.oracles = [by_cells[math.prod(self.sizes[j] for j in clique)] for clique in self.cliques]
+        self.moments = [block_moments(oracle) for oracle in self.oracles]
+
+    def records(self) -> list[tuple[int, ...]]:
+        """All records that a user can have."""
+        return list(itertools.product(*map(range, self.sizes)))
+
+    def cells(self, number: int) -> list[tuple[int, ...]]:
+        """The cells of the table of a clique, in the order of the oracle's items: the last attribute is the fastest."""
+        return list(itertools.product(*(range(self.sizes[j]) for j in self.cliques[number])))
+
+    def noise(self, number: int) -> tuple[Fraction, Fraction]:
+        """V_c and H of a clique's oracle: the variance of a contrast, and what a holder adds to it."""
+        p, q, own, two = self.moments[number]
+        both, others = (own - p * q) / (p - q) ** 2, (two - q * q) / (p - q) ** 2
+        return q * (1 - q) / (p - q) ** 2 - others, 1 + (1 - p - q) / (p - q) + 2 * (others - both)
+
+    def trust(self, number: int, component: Sequence[int]) -> Fraction:
+        """How much a clique counts in the estimate of a component: the inverse of its variance for even data."""
+        noise, own = self.noise(number)
+        return math.prod(self.sizes[j] for j in component) / (noise * len(self.cells(number)) + own)
+
+    @cache  # noqa: B019  a few small tables
+    def weight(self, number: int, component: tuple[int, ...]) -> Fraction:
+        """What a report of a clique counts in the estimate of a component, so that it is unbiased."""
+        holding = [i for i, other in enumerate(self.cliques) if set(component) <= set(other)]
+        return self.trust(number, component) / sum(self.shares[i] * self.trust(i, component) for i in holding)
+
+    def coefficient(self, number: int, cell: Sequence[int], asked: dict[int, int]) -> Fraction:
+        """What one user, known to be in this cell of a clique, adds to the count of the asked cell of a table."""
+        return self.coefficient_of(number, tuple(cell), tuple(asked.items()))
+
+    @cache  # noqa: B019  a few small tables
+    def coefficient_of(self, number: int, cell: tuple[int, ...], named: tuple[tuple[int, int], ...]) -> Fraction:
+        clique, total, asked = self.cliques[number], Fraction(0), dict(named)
+        own = dict(zip(clique, cell, strict=True))
+        for many in range(1, len(asked) + 1):
+            for component in itertools.combinations(asked, many):
+                if not set(component) <= set(clique):
+                    continue
+                part = self.weight(number, component)
+                for j in asked:
+                    size = self.sizes[j]
+                    part *= (own[j] == asked[j]) - Fraction(1, size) if j in component else Fraction(1, size)
+                total += part
+        return total
+
+    def level(self, asked: dict[int, int]) -> Fraction:
+        """What every user adds: an even share."""
+        return Fraction(1, math.prod(self.sizes[j] for j in asked))
+
+    def count(self, reports: list[Report], asked: dict[int, int]) -> Fraction:
+        """The estimated number of users in a cell of a table: attributes to values."""
+        total = len(reports) * self.level(asked)
+        for report in reports:
+            number = report["group"]
+            oracle = self.oracles[number]
+            found = answer(oracle, [block_report(oracle, report["body"])], range(domain_size(oracle))).values
+            for value, cell in zip(found, self.cells(number), strict=True):
+                total += Fraction(value) * self.coefficient(number, cell, asked)
+        return total
+
+    def variance_of_one(self, record: Sequence[int], asked: dict[int, int]) -> Fraction:
+        """Variance of what the report of a user with this record adds: over all cliques, and all pairs of cells."""
+        second = Fraction(0)
+        for number, share in enumerate(self.shares):
+            p, q, own, two = self.moments[number]
+            cells = self.cells(number)
+            mine = cells.index(tuple(record[j] for j in self.cliques[number]))
+            weights = [self.coefficient(number, cell, asked) for cell in cells]
+            for (i, a), (j, b) in itertools.product(enumerate(weights), repeat=2):
+                one, other = (p if i == mine else q), (p if j == mine else q)
+                both = one if i == j else own if mine in (i, j) else two
+                second += share * a * b * (both - q * one - q * other + q * q) / (p - q) ** 2
+        held = all(record[j] == value for j, value in asked.items())
+        return second - (held - self.level(asked)) ** 2
+
+
+def attribute_size(attribute: Scheme) -> int:
+    """Number of cells of an attribute, that for missing values included."""
+    known = domain_size if attribute["domain"]["type"] == "labels" else ordered_size
+    return known(attribute) + int(attribute["missing"])
 
 
 # --- what the definitions say of parameters ------------------------------------------------------------------------

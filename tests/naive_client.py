@@ -15,6 +15,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from hashlib import blake2s, sha256
+from itertools import combinations
 from math import floor
 from typing import Any
 from unicodedata import normalize
@@ -64,7 +65,8 @@ SKETCHES = ("CM", "CS")
 KEYED_SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
 """Those whose oracles may be over keys."""
 SEARCHES = (*KEYED_SEARCHES, "TRELLIS", "ROUND")
-GROUPED = (*SEARCHES, "SLIDE", "HH", "HAAR")
+TABLES = ("CLIQUE", "SMP", "SPL")
+GROUPED = (*SEARCHES, "SLIDE", "HH", "HAAR", *TABLES)
 PARTS = ("oracle", "word_oracle", "letters", "pairs", "first", "folded", "deep")
 """The fields in which searches have their oracles."""
 
@@ -174,6 +176,15 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         fields |= {"weights": own.pop("weights", None) or [1] * len(halved)}
         sizes = [{"type": "integers", "size": max(2, order // width)} for width in halved]
         fields |= {"oracles": [scheme_of("HM", epsilon, size, coefficients=1) for size in sizes]}
+    elif name in TABLES:
+        sizes = [attribute_size(attribute) for attribute in domain["attributes"]]
+        sets = own.pop("cliques", 2) if name == "CLIQUE" else 1
+        sets = [list(each) for each in combinations(range(len(sizes)), sets)] if isinstance(sets, int) else sets
+        if name == "CLIQUE":
+            fields |= {"cliques": sets, "weights": own.pop("weights", None) or [1] * len(sets)}
+        each_epsilon = str(eps / len(sizes)) if name == "SPL" else epsilon
+        counts = {math.prod(sizes[j] for j in places) for places in sets}
+        fields |= {"oracles": [_block_oracle(each_epsilon, cells) for cells in sorted(counts)]}
     elif name == "SW":
         reach = own.pop("reach", None)
         reach = _best_reach(eps, d) if reach is None else reach
@@ -263,6 +274,10 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
         kinds = ["products" if oracle["scheme"] == "HM" else oracle["scheme"] for oracle in scheme["oracles"]]
         parts = zip(scheme["oracles"], kinds, widths, strict=True)
         return [[{"oracle": {**oracle, "scheme": kind}, "width": width}] for oracle, kind, width in parts]
+    if scheme["scheme"] in TABLES:
+        everything = range(len(scheme["domain"]["attributes"]))
+        parts = [_joint(scheme, places) for places in scheme.get("cliques", [[j] for j in everything])]
+        return [parts] if scheme["scheme"] == "SPL" else [[part] for part in parts]
     if scheme["scheme"] == "HAAR":
         halves = enumerate(scheme["oracles"], start=1)
         return [[{"oracle": {**oracle, "scheme": "halves"}, "width": 2**i}] for i, oracle in halves]
@@ -293,6 +308,19 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
     if name == "BITSTOGRAM" or scheme.get("split") == "users":
         return [[part] for part in [*pieces, whole]]
     return [[part, whole] for part in pieces]
+
+
+def attribute_size(attribute: Fields) -> int:
+    """Number of cells of an attribute of a table, one for missing values included."""
+    return size_of(attribute["domain"]) + attribute["missing"]
+
+
+def _joint(scheme: Fields, places: list[int]) -> Fields:
+    # The part that reports these attributes together, through the oracle over as many cells.
+    cells = math.prod(attribute_size(scheme["domain"]["attributes"][j]) for j in places)
+    [oracle] = [oracle for oracle in scheme["oracles"] if oracle["domain"]["size"] == cells]
+    kind = "products" if oracle["scheme"] == "HM" else oracle["scheme"]
+    return {"oracle": {**oracle, "scheme": kind}, "attributes": places}
 
 
 def weights_of(scheme: Fields) -> list[int]:
@@ -331,6 +359,8 @@ def size_of(domain: Fields) -> int:
     """Number of items; 0 for keys, which have none."""
     if domain["type"] == "labels":
         return len(domain["labels"]) + domain["other"]
+    if domain["type"] == "table":
+        return math.prod(attribute_size(attribute) for attribute in domain["attributes"])
     if domain["type"] in ORDERED:
         return len(starts_of(domain)) + domain.get("other", False)
     return domain.get("size", 0)
@@ -502,6 +532,14 @@ def encode(domain: Fields, value: Value) -> int:
         return number
     if domain["type"] in ORDERED:
         return place_of(domain, value)
+    if domain["type"] == "table":
+        number = 0
+        for j, attribute in enumerate(domain["attributes"]):
+            own: Any = value[attribute["name"]] if isinstance(value, dict) else value[j]  # type: ignore[index]
+            absent = own is None and attribute["missing"]
+            code = size_of(attribute["domain"]) if absent else encode(attribute["domain"], own)
+            number = number * attribute_size(attribute) + code
+        return number
     seed = int(domain["hash_seed"])
     if isinstance(value, bytes):
         return key64(value, seed, b"")
@@ -905,6 +943,13 @@ def item_of(scheme: Fields, part: Fields, x: int) -> int:
         return block if 2 * place < part["width"] else -1 - block
     if "width" in part:
         return x // part["width"]
+    if "attributes" in part:
+        sizes = [attribute_size(attribute) for attribute in scheme["domain"]["attributes"]]
+        digits = [x // math.prod(sizes[j + 1 :]) % size for j, size in enumerate(sizes)]
+        cell = 0
+        for j in part["attributes"]:
+            cell = cell * sizes[j] + digits[j]
+        return cell
     base, length = base_of(scheme["domain"]), scheme["domain"]["length"]
     digits = [x // base ** (length - 1 - i) % base for i in range(length)]
     size = 1 if base <= 256 else 2

@@ -22,7 +22,7 @@ import plausibly
 from contract.entries import NAMES as ENTRIES
 from contract.entries import SCHEMES, build
 from contract.test_sampler import assert_follows
-from plausibly import Integers, Keys, Labels, Ordered, Scheme, Strings, device
+from plausibly import Integers, Keys, Labels, Ordered, Scheme, Strings, Table, device
 from plausibly.core.errors import PlausiblyError
 from relatives import RELATIVES
 from test_hostile_documents import text_of
@@ -58,7 +58,7 @@ def test_the_client_has_the_version_of_the_package_and_no_dependency() -> None:
 
 SMALL = {"oracles": "oracles", "sketches": "sketches"}
 BEFORE_ORDER = SMALL | {"searches": "searches"}
-LATER = {"normalizing": "normalizing", "ordered": "ordered", "orderedSchemes": "ordered-schemes"}
+LATER = {"normalizing": "normalizing", "ordered": "ordered", "orderedSchemes": "ordered-schemes", "tables": "tables"}
 
 
 def size_of(families: dict[str, str], *, sends: bool) -> int:
@@ -159,8 +159,23 @@ def fresh_domain(rng: random.Random) -> Any:
             lambda: Keys(hash_seed=rng.getrandbits(rng.choice([8, 53, 64])), **steps),
             lambda: Strings(letters, rng.randint(1, 9), other=rng.random() < 0.5, **steps),
             lambda: Ordered(rng.randint(-50, 0), rng.randint(1, 300), other=rng.random() < 0.5),
+            lambda: fresh_table(rng),
         ]
     )()
+
+
+def fresh_table(rng: random.Random) -> Table:
+    """Few attributes of all kinds, or many with hardly fewer than 2^64 records."""
+    names = rng.sample(["__proto__", "constructor", "0", "Zürich 🦉", "plan", *map(str, range(100, 160))], 63)
+    if rng.random() < 0.2:
+        return Table(dict.fromkeys(names, 2), missing=False)
+    kinds = [
+        lambda: Integers(rng.randint(2, 20)),
+        lambda: Labels([f"label {i}" for i in range(rng.randint(2, 9))], other=rng.random() < 0.5),
+        lambda: Ordered(rng.randint(-50, 0), rng.randint(1, 30), other=rng.random() < 0.5),
+    ]
+    own = names[: rng.randint(2, 5)]
+    return Table({name: rng.choice(kinds)() for name in own}, missing=[name for name in own if rng.random() < 0.5])
 
 
 def fresh_schemes(rng: random.Random) -> Iterator[Scheme]:
@@ -177,8 +192,7 @@ def fresh_schemes(rng: random.Random) -> Iterator[Scheme]:
             yield scheme
 
 
-def fresh_value(scheme: Scheme, rng: random.Random) -> Any:
-    domain = scheme.domain
+def fresh_value(domain: Any, rng: random.Random) -> Any:
     if isinstance(domain, Integers):
         return rng.randrange(domain.size)
     if isinstance(domain, Keys):
@@ -189,6 +203,12 @@ def fresh_value(scheme: Scheme, rng: random.Random) -> Any:
         return rng.choice([rng.randint(-99, 400), rng.randint(-99, 400) / 8, -(10**30), 1e300, 7.0])
     if isinstance(domain, Labels):
         return rng.choice(list(domain.labels))
+    if isinstance(domain, Table):
+        record = {
+            one.name: None if rng.random() < 0.1 else fresh_value(one.domain, rng)
+            for one in rng.sample(domain.attributes, len(domain.attributes))
+        }
+        return record if rng.random() < 0.5 else [record[one.name] for one in domain.attributes]
     return "".join(rng.choice(domain.alphabet) for _ in range(rng.randint(0, domain.length)))
 
 
@@ -202,7 +222,7 @@ def compare(cases: int, seed: int) -> Counter[str]:
         if client.randomizer.words > 3000:
             continue
         for _ in range(8):
-            source, value = Noting(rng), fresh_value(scheme, rng)
+            source, value = Noting(rng), fresh_value(scheme.domain, rng)
             written: Any = naive.portable(value, keys=isinstance(scheme.domain, Keys))
             if isinstance(value, int) and abs(value) >= 2**53:
                 written = {"int": str(value)}

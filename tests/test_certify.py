@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import plausibly
-from contract.entries import ORACLES, ORDERED, SEARCHES, SKETCHES, build, required, settable, tickets
+from contract.entries import ORACLES, ORDERED, SEARCHES, SKETCHES, build, required, settable, sized, tickets
 from faults.detectors import EveryDecoder
 from faults.detectors import make as make_with_every_decoder
 from plausibly import Integers, Keys, Ordered, Scheme, SeededRandom, Strings, audit, audit_statistically
@@ -524,7 +524,7 @@ def each_of_eight_items(name: str, epsilon: int) -> Scheme:
         return build(f"{name} over FLH", Strings("ab", 2), epsilon)
     if name in SKETCHES:
         return sketch(name, plausibly.make("DE", epsilon=epsilon, domain_size=8), domain_size=8)
-    return plausibly.make(name, epsilon=epsilon, domain_size=8)
+    return plausibly.make(name, epsilon=epsilon, domain=sized(name, 8))
 
 
 @pytest.mark.full
@@ -535,7 +535,10 @@ def test_honest_reports_are_consistent_and_the_bound_comes_close(name: str) -> N
     found = audit_statistically(scheme, reports=3_000, rng=SeededRandom(1))
     assert found.consistent
     # How close it comes for a search depends on how many groups tell its strings apart: the exact audit attains it.
-    assert found.lower_bound > (0 if name in SEARCHES else 0.6 * float(scheme.privacy_loss()))
+    # Several parts that are sent together make more records, each of them rarer.
+    several = isinstance(scheme, Grouped) and len(scheme.groups[0]) > 1
+    near = 0 if name in SEARCHES else 0.5 if several else 0.6
+    assert found.lower_bound > near * float(scheme.privacy_loss())
     assert found.reports == 9_000
 
 

@@ -24,6 +24,7 @@ import plausibly
 import trusting
 from cases import in_turn
 from plausibly import device
+from vectors import tables as records
 
 FILE = Path(device.__file__)
 NAMES = sorted(plausibly.CATALOG)
@@ -32,8 +33,9 @@ LABELS = {"type": "labels", "labels": ["yes", "no"], "other": False}
 KEYS = {"type": "keys", "hash_seed": 0}
 CELLS = {"type": "integers", "size": 6}
 STRINGS = {"type": "strings", "alphabet": "ab", "length": 2, "long": "truncate", "other": False}
-LISTED = [name for name in NAMES if name not in naive.SEARCHES]
-VALUES = {name: list(range(9)) if name in LISTED else ["", "a", "b", "aa", "ab", "ba", "bb"] for name in NAMES}
+LISTED = [name for name in NAMES if name not in (*naive.SEARCHES, *naive.TABLES)]
+VALUES: dict[str, list[Any]] = {name: ["", "a", "b", "aa", "ab", "ba", "bb"] for name in naive.SEARCHES}
+VALUES |= {name: list(range(9)) for name in LISTED} | dict.fromkeys(naive.TABLES, records.values_of(records.SMALL))
 
 
 def fields(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **own: Any) -> dict[str, Any]:
@@ -53,6 +55,8 @@ def fields(name: str, epsilon: str = "1", domain: dict[str, Any] = INTEGERS, **o
         own = {**({"fragment": 1} if name == "SFP" else {}), **own}
     if name in naive.SEARCHES:
         domain = STRINGS if domain is INTEGERS else domain
+    if name in naive.TABLES:
+        domain = records.SMALL if domain is INTEGERS else domain
     if name in naive.SKETCHES:
         own = {"oracle": naive.scheme_of("DE", epsilon, CELLS), "rows": 5, **own}
     if name == "BLOOM":

@@ -20,7 +20,7 @@ warnings.simplefilter("ignore", RuntimeWarning)
 import plausibly
 from plausibly import device, kernels
 for name, kind in plausibly.CATALOG.items():
-    if plausibly.Strings in kind.accepts:
+    if not issubclass(plausibly.Labels, kind.accepts):
         continue
     own = {"epsilon": 1}
     if name in ("CM", "CS"):

@@ -115,6 +115,8 @@ def made_of(written: dict[str, Any]) -> plausibly.Scheme:
         if fields.pop("type") == "byte strings":
             fields["alphabet"] = bytes.fromhex(fields["alphabet"])
         how["domain"] = plausibly.Strings(**fields)
+    if "table" in how:
+        how["domain"] = domain_from_dict(how.pop("table"))
     if "ordered" in how:
         how["domain"] = domain_from_dict(how.pop("ordered"))
     parts = {key: made_of(value) for key, value in how.items() if isinstance(value, dict)}
@@ -396,7 +398,9 @@ def test_broken_schemes_are_refused(name: str) -> None:
                     load(text)
             else:
                 # More noise than epsilon asks for harms nobody.
-                assert load(text).privatize(0 if entry["fields"]["domain"]["type"] == "integers" else "a")
+                assert load(text).privatize(
+                    {"integers": 0, "table": [0, 0, 0]}.get(entry["fields"]["domain"]["type"], "a")
+                )
 
 
 @every_name

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import plausibly
-from plausibly import oracles, ordered, presets, search, sketches
+from plausibly import oracles, ordered, presets, search, sketches, tables
 
 DOCS = Path(__file__).parent.parent
 MARKER = "<!-- the catalogue -->"
@@ -25,6 +25,7 @@ LAYERS = {
     "Sketches": sketches,
     "Searches": search,
     "Ordered values": ordered,
+    "Tables of several attributes": tables,
 }
 LABELS = ("Privacy", "Variance of the mean", "Variance", "Default", "Cost", "Derivation")
 SIGNS = [
@@ -58,6 +59,9 @@ def example(kind: type[plausibly.Scheme], epsilon: int) -> tuple[plausibly.Schem
     strings, words = plausibly.Strings(ALPHABET, LENGTH), f"domain=Strings(a–z, {LENGTH})"
     if hasattr(presets, kind.name):
         return getattr(presets, kind.name)(epsilon, domain=strings, users=USERS), f"plausibly.{kind.name}, {words}"
+    if hasattr(tables, kind.name):
+        records = plausibly.Table(dict.fromkeys("abcdefgh", 2), missing=False)
+        return kind(epsilon=epsilon, domain=records), "eight yes/no attributes"
     if needs <= {"epsilon"}:
         return kind(epsilon=epsilon, domain=plausibly.Integers(ITEMS)), f"domain_size={ITEMS}"
     if hasattr(sketches, kind.name):
@@ -121,7 +125,7 @@ def table_rows() -> dict[str, dict[str, str]]:
     Every scheme has one: tests/test_readme.py.
     """
     rows: dict[str, dict[str, str]] = {}
-    for page in ("oracles", "sketches", "searches", "ordered"):
+    for page in ("oracles", "sketches", "searches", "ordered", "tables"):
         head: list[str] = []
         for line in (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from .core.changes import Changes, changes
     from .core.codec import decode_reports, encode_reports
     from .core.combining import combine
+    from .core.cross_table import CrossTable
     from .core.derived import Derived, Shares
-    from .core.domain import Integers, Keys, Labels, Ordered, Strings
+    from .core.domain import Integers, Keys, Labels, Ordered, Strings, Table
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
@@ -32,8 +33,9 @@ _HOME = {
     "core.changes": ("Changes", "changes"),
     "core.codec": ("decode_reports", "encode_reports"),
     "core.combining": ("combine",),
+    "core.cross_table": ("CrossTable",),
     "core.derived": ("Derived", "Shares"),
-    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings"),
+    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
@@ -61,6 +63,7 @@ __all__ = [
     "Accumulator",
     "Certificate",
     "Changes",
+    "CrossTable",
     "Derived",
     "DomainError",
     "Estimates",
@@ -82,6 +85,7 @@ __all__ = [
     "Shares",
     "StateError",
     "Strings",
+    "Table",
     "Within",
     "audit",
     "audit_statistically",

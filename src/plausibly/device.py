@@ -278,6 +278,27 @@ class Fields:
             raise DeviceError(f"{name}: expected a list of texts that have a UTF-8 form, got other things in it")
         return texts
 
+    def objects(self, name: str, least: int, most: int) -> list[Any]:
+        """A list of ``least`` to ``most`` JSON objects, which are read by the caller."""
+        written: list[Any] = self._take(name, list)
+        if not least <= len(written) <= most:
+            raise DeviceError(f"{name}: expected {least} to {most} objects, got another number")
+        return written
+
+    def number_lists(self, name: str, most: int, below: int) -> list[list[int]]:
+        """A list of 1 to ``most`` lists of rising whole numbers below a bound, none of them empty."""
+        written: list[Any] = self._take(name, list)
+        sound = 1 <= len(written) <= most and all(
+            type(own) is list
+            and own
+            and all(type(number) is int and 0 <= number < below for number in own)
+            and all(a < b for a, b in pairwise(own))
+            for own in written
+        )
+        if not sound:
+            raise DeviceError(f"{name}: expected lists of rising whole numbers below {below}, got others")
+        return written
+
     def steps(self, name: str) -> tuple[str, ...]:
         """The steps by which a domain normalizes texts, in their fixed order; none if there is no such field."""
         if name not in self:
@@ -809,6 +830,63 @@ class Durations(WholeNumbers):
         return (_microseconds(value), self.unit) if isinstance(value, timedelta) else super().ratio(value)
 
 
+class Table:
+    """Records of several attributes: the number whose digits are the codes of the values, the last one the lowest."""
+
+    listed = False
+
+    def __init__(self, fields: Fields) -> None:
+        self.attributes = [_attribute(written) for written in fields.objects("attributes", 2, 64)]
+        names = [name for name, _, _ in self.attributes]
+        self.sizes = [domain.items + missing for _, domain, missing in self.attributes]
+        self.items = 1
+        for size in self.sizes:
+            self.items *= size
+        self.total = all(domain.total for _, domain, _ in self.attributes)
+        if len(set(names)) != len(names) or self.items >= _WORD:
+            raise DeviceError("attributes: expected distinct names, and fewer than 2^64 records, got others")
+
+    def encode(self, value: object) -> int:
+        values = self._values(value)
+        number = 0
+        for own, size, (name, domain, missing) in zip(values, self.sizes, self.attributes, strict=True):
+            try:
+                code = domain.items if missing and own is None else domain.encode(own)
+            except DeviceError as error:
+                raise DeviceError(f"{name}: {error}") from None
+            number = number * size + code
+        return number
+
+    def _values(self, value: object) -> list[Any]:
+        # A record by its names, or in the order of the attributes.
+        names = [name for name, _, _ in self.attributes]
+        if isinstance(value, dict):
+            own = dict(value.items())  # no subclass
+            if set(own) != set(names):
+                raise DeviceError("expected a record of exactly the scheme's attributes (None for a missing value)")
+            return [own[name] for name in names]
+        if not isinstance(value, list | tuple):
+            raise DeviceError(f"expected a record (dict, list or tuple), got {type(value).__name__}")
+        values = [*value]
+        if len(values) != len(names):
+            raise DeviceError(f"expected {len(names)} values, one for each attribute (None for a missing one)")
+        return values
+
+
+def _attribute(written: object) -> tuple[str, Domain, bool]:
+    fields = Fields(written, "attribute")
+    name, missing = fields.text("name"), fields.flag("missing")
+    inner = fields.inner("domain")
+    # Before it is read: tables could be nested as deep as the document is long.
+    if inner.get("type") == "table":
+        raise DeviceError("attributes: expected domains whose items can be listed, got a table")
+    domain = _domain(inner)
+    fields.close()
+    if not name or not domain.listed or (missing and isinstance(domain, Ordered) and domain.total):
+        raise DeviceError("attributes: expected names, and domains whose items can be listed, got others")
+    return name, domain, missing
+
+
 _EPOCH = date(1970, 1, 1).toordinal()
 _UNITS = {"ms": 10**3, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 """Units of durations in microseconds."""
@@ -852,6 +930,7 @@ DOMAINS: dict[str, Callable[[Fields], Domain]] = {
     "bins": Bins,
     "dates": Dates,
     "durations": Durations,
+    "table": Table,
 }
 """Functions that make a domain of each type from the other fields of its object; ``register_domain`` adds to them."""
 
@@ -1595,6 +1674,81 @@ def hierarchy(scheme: Document) -> Randomizer:
     return Grouped(items, parts, [(i,) for i in range(len(parts))], _weights(scheme))
 
 
+# --- several attributes -----------------------------------------------------------------------------------------
+
+_MOST_CLIQUES = 4096
+
+
+class Joint(Part):
+    """A part that reports some digits of a value as one number, such as two attributes of a record together.
+
+    ``digits``: the step and the base of each digit, as of ``Digit``; the last digit is the lowest.
+    """
+
+    def __init__(self, oracle: Oracle, digits: Sequence[tuple[int, int]]) -> None:
+        self.digits = list(digits)
+        if oracle.size != self.count() or oracle.sketch:
+            raise DeviceError(f"{oracle.name}: expected an oracle over the cells of each table, got another one")
+        super().__init__(oracle)
+
+    def count(self) -> int:
+        count = 1
+        for _, base in self.digits:
+            count *= base
+        return count
+
+    def item(self, value: int) -> int:
+        item = 0
+        for step, base in self.digits:
+            item = item * base + value // step % base
+        return item
+
+
+def _joints(scheme: Document, cliques: Sequence[Sequence[int]]) -> list[Part]:
+    # The parts of sets of attributes; sets with equally many cells share an oracle.
+    sizes: list[int] = scheme.domain_of(Table).sizes
+    digits = []
+    for i, size in enumerate(sizes):
+        step = 1
+        for own in sizes[i + 1 :]:
+            step *= own
+        digits.append((step, size))
+    given = scheme.oracles("oracles")
+    oracles = {oracle.size: oracle for oracle in given}
+    parts: list[Part] = []
+    for clique in cliques:
+        cells = 1
+        for i in clique:
+            cells *= sizes[i]
+        if cells not in oracles:
+            raise DeviceError("oracles: expected one for the cells of each table, got others")
+        parts.append(Joint(oracles[cells], [digits[i] for i in clique]))
+    if {part.count() for part in parts} != set(oracles) or len(given) != len(oracles):
+        raise DeviceError("oracles: expected one for the cells of each table, got more")
+    return parts
+
+
+def clique(scheme: Document) -> Randomizer:
+    """CLIQUE: a public set of attributes, and the cell of the record in the table of all of them."""
+    table: Table = scheme.domain_of(Table)
+    cliques = scheme.number_lists("cliques", _MOST_CLIQUES, len(table.sizes))
+    return Grouped(table.items, _joints(scheme, cliques), [(i,) for i in range(len(cliques))], _weights(scheme))
+
+
+def sampled_attribute(scheme: Document) -> Randomizer:
+    """SMP: a public attribute, and its value."""
+    table: Table = scheme.domain_of(Table)
+    single = [(i,) for i in range(len(table.sizes))]
+    return Grouped(table.items, _joints(scheme, single), single, [1] * len(single))
+
+
+def split_attributes(scheme: Document) -> Randomizer:
+    """SPL: the values of all attributes, which share epsilon."""
+    table: Table = scheme.domain_of(Table)
+    everything = range(len(table.sizes))
+    return Grouped(table.items, _joints(scheme, [(i,) for i in everything]), [everything], [1])
+
+
 # --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
 
 
@@ -1787,6 +1941,9 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "MEAN": OneBit,
     "HH": hierarchy,
     "HAAR": haar,
+    "CLIQUE": clique,
+    "SMP": sampled_attribute,
+    "SPL": split_attributes,
     "TRELLIS": trellis,
     "ROUND": search_round,
     "PEM": prefix_extending,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .ordered import HAAR, HH, MEAN, SLIDE, SW
     from .search import BITSTOGRAM, PEM, ROUND, SFP, TH, TRELLIS
     from .sketches import BLOOM, CM, CS
+    from .tables import CLIQUE, SMP, SPL
 
 
 @overload
@@ -307,6 +308,44 @@ def make(
     cohorts: int = 2,
     hash_seed: int = 0,
 ) -> TRELLIS: ...
+
+
+@overload
+def make(
+    name: Literal["CLIQUE"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    cliques: Sequence[Sequence[int | str]] | int | None = None,
+    weights: tuple[int, ...] | None = None,
+) -> CLIQUE: ...
+
+
+@overload
+def make(
+    name: Literal["SMP"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+) -> SMP: ...
+
+
+@overload
+def make(
+    name: Literal["SPL"],
+    *,
+    epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+) -> SPL: ...
 
 
 @overload

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck
 import plausibly
 from cases import Given, Test, run_in_turn, with_signature
 from drawn import drawn
-from plausibly import Integers, Scheme, SeededRandom, Strings
+from plausibly import Integers, Scheme, SeededRandom, Strings, Table
 from plausibly.core.domain import InOrder
 from plausibly.core.grouped import Grouped
 from plausibly.core.mean_only import MeanOnly
 from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
+from plausibly.core.tables_only import counts_items
 from plausibly.search.base import Search
 
 DOMAINS = EXAMPLE_DOMAINS
@@ -42,7 +43,9 @@ def required(name: str) -> set[str]:
 SEARCHES = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Search)]
 ORDERED = [name for name in NAMES if all(issubclass(kind, InOrder) for kind in plausibly.CATALOG[name].accepts)]
 """Schemes for values in order only: neighbours count, so hashes cannot be reported through them."""
-ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED)]
+TABLED = [name for name in NAMES if all(issubclass(kind, Table) for kind in plausibly.CATALOG[name].accepts)]
+"""Schemes for records of several attributes."""
+ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED, *TABLED)]
 KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
 """Those that are given oracles for whatever they ask, over keys if need be."""
 SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
@@ -167,7 +170,9 @@ def each_of(labels: Sequence[str]) -> Callable[[Test], Test]:
 
 
 def sized(name: str, size: int) -> Any:
-    """Integers, so many of them; for a search strings of a few of the letters, which are more."""
+    """Integers, so many of them; records of two attributes; for a search strings of some letters, which are more."""
+    if name in TABLED:
+        return Table({"second": 2, "first": max(2, size // 2)}, missing=False)
     if name.partition(" over ")[0] not in SEARCHES:
         return Integers(size)
     return Strings("ab" if size < 100 else "abcdefghijklmnopqrstuvwxyz .-_/0123456789", 2 if size < 100 else 4)
@@ -193,7 +198,9 @@ def _named(names: Sequence[str]) -> list[Any]:
 
 _NAMED = _named(NAMES)
 every_name = pytest.mark.parametrize("name", _NAMED)
-every_listed_name = pytest.mark.parametrize("name", _named([name for name in NAMES if name not in SEARCHES]))
+every_listed_name = pytest.mark.parametrize(
+    "name", _named([name for name in NAMES if name not in (*SEARCHES, *TABLED)])
+)
 """The entries whose items can be integers."""
 every_labelled_name = pytest.mark.parametrize(
     "name", _named([name for name in NAMES if isinstance(DOMAINS["labels"], plausibly.CATALOG[name].accepts)])
@@ -209,10 +216,12 @@ LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is no
 every_listed_scheme = each_of(LISTED)
 LINEAR = [label for label, scheme in SCHEMES.items() if is_linear(scheme)]
 every_linear_scheme = each_of(LINEAR)
-COUNTING = [label for label, scheme in SCHEMES.items() if not isinstance(scheme.estimator(), MeanOnly)]
+COUNTING = [label for label, scheme in SCHEMES.items() if counts_items(scheme.estimator())]
 every_counting_scheme = each_of(COUNTING)
-"""The schemes that count items: others know the mean of the values only."""
-every_mean_only_scheme = each_of([label for label in SCHEMES if label not in COUNTING])
+"""The schemes that count items: others know the mean of the values only, or tables of some attributes."""
+every_mean_only_scheme = each_of(
+    [label for label, scheme in SCHEMES.items() if isinstance(scheme.estimator(), MeanOnly)]
+)
 every_listed_linear_scheme = each_of([label for label in LINEAR if label in LISTED])
 
 deterministic = drawn(8, suppress_health_check=list(HealthCheck))

@@ -45,7 +45,7 @@ for text in texts:
     scheme = plausibly.from_json(text)
     size = scheme.domain.size
     items = [i * i % 97 if size is None else i * i % size for i in range(count)]
-    if isinstance(scheme.domain, plausibly.Labels):
+    if isinstance(scheme.domain, plausibly.Labels | plausibly.Table):
         items = scheme.domain.decode(plausibly.Integers(size).encode(items)).tolist()
     if isinstance(scheme.domain, plausibly.Strings):
         texts_of = scheme.domain.decode(scheme.domain.spread(97)).tolist()

@@ -208,12 +208,13 @@ TESTS = Path(__file__).parent.parent
 ENCODED = """
 import numpy as np
 from contract.entries import build
-from plausibly import CATALOG, DomainError, Integers, SeededRandom, Strings, make
+from plausibly import CATALOG, DomainError, Integers, SeededRandom, Strings, Table, make
 for name, kind in CATALOG.items():
     if Strings in kind.accepts:
         continue
     oracle = dict(oracle=make("DE", epsilon=1, domain_size=8), rows=3) if name in ("CM", "CS") else dict(epsilon=1)
-    scheme = kind(domain=Integers(9), **oracle)
+    records = Table({"a": 3, "b": 3}, missing=False)
+    scheme = kind(domain=records if Table in kind.accepts else Integers(9), **oracle)
     wanted = scheme.privatize_encoded(np.array([1, 2, 3], dtype=np.uint64), SeededRandom(1)).tobytes()
     for same in (np.array([1, 2, 3], dtype=np.int32), np.array([1, 0, 2, 0, 3], dtype=np.uint64)[::2]):
         assert scheme.privatize_encoded(same, SeededRandom(1)).tobytes() == wanted

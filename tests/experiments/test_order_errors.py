@@ -7,11 +7,11 @@ import pytest
 
 import plausibly
 from plausibly import Ordered
+from plausibly.core.bound import Workload
 from plausibly.core.linear import predicted_of
 from plausibly.experiments.cells import PLAIN, Cell, view
 from plausibly.experiments.measures import measure
 from plausibly.experiments.order_errors import order_errors, range_optimum, range_theory
-from plausibly.ordered.bound import Workload
 
 GENERATOR = np.random.default_rng(20)
 TRUTH = GENERATOR.multinomial(1000, np.full(9, 1 / 9))

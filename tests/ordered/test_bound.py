@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import plausibly
+from plausibly.core.bound import Workload, best_noise
 from plausibly.core.laws import Estimator, Floats
 from plausibly.core.linear import OfOracle
 from plausibly.ordered import SLIDE
-from plausibly.ordered.bound import Workload, best_noise
 
 EPSILONS = (0.5, 1.0, 3.0, 5.0)
 

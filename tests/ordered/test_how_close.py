@@ -9,8 +9,8 @@ import pytest
 from bench import ordered
 
 from plausibly import Integers
+from plausibly.core.bound import best_noise
 from plausibly.ordered import HAAR, HH
-from plausibly.ordered.bound import best_noise
 
 PAGE = Path(__file__).parents[2] / "docs" / "ordered.md"
 PUBLISHED = ("HH₂", "HH₄", "HAAR")

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly import Integers, Ordered
+from plausibly import Integers, Ordered, cells
 from plausibly.certify.argument import argument_applies
 from plausibly.core.enumeration import mixture, output_law, public_law
 from plausibly.core.grouped import Grouped
 from plausibly.core.laws import Floats
 from plausibly.core.linear import KnowsLinear, Linear
-from plausibly.ordered import HAAR, HH, SLIDE, blocks
+from plausibly.ordered import HAAR, HH, SLIDE
 from plausibly.ordered.nested import Aligned, Nested
 from plausibly.ordered.system import System, Width
 
@@ -50,7 +50,7 @@ def enumerated(scheme: Grouped, questions: Floats, item: int) -> tuple[Floats, F
 @pytest.mark.parametrize("few", [64, pytest.param(0, marks=pytest.mark.full)], ids=["subsets", "products"])
 @pytest.mark.parametrize("name", SMALL)
 def test_laws_hold_over_all_coins(name: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "FEW", few)
+    monkeypatch.setattr(cells, "FEW", few)
     scheme = SMALL[name]()
     size = scheme.size
     questions = np.concatenate([np.eye(size), np.tri(size), np.arange(size)[None] ** 2.0])

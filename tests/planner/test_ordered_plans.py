@@ -12,11 +12,11 @@ from bench.ordered import best_tree
 import plausibly
 from plausibly import Above, Limits, Ordered, QuantileWithin, Within
 from plausibly.catalog import CATALOG
+from plausibly.core.bound import Workload, best_noise
 from plausibly.core.errors import ParameterError
 from plausibly.core.linear import Linear, predicted_of
 from plausibly.core.scheme import Scheme
 from plausibly.ordered import SLIDE
-from plausibly.ordered.bound import Workload, best_noise
 from plausibly.planner.ordered_recommendation import OrderedPlan
 from plausibly.planner.recommendation import expression
 from plausibly.planner.solving import STEP, least_epsilon, least_epsilon_near

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 from invented import rows_of
 from plausibly import Integers
+from plausibly.core.bound import best_noise
 from plausibly.core.linear import predicted_of
 from plausibly.experiments import MEASURES
 from plausibly.experiments.cells import Cell
@@ -20,7 +21,6 @@ from plausibly.experiments.item_crowds import crowd, is_ordered
 from plausibly.experiments.plots import draw_panel, draw_plots
 from plausibly.experiments.tables import table_of
 from plausibly.ordered import HH
-from plausibly.ordered.bound import best_noise
 from reproduction.figures import FIGURES
 from reproduction.figures.extra8 import BEST_SHARES
 from reproduction.figures.looks import LOOKS

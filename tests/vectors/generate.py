@@ -26,7 +26,7 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields, N, Tape
-from vectors import searches, slides, trees, waves
+from vectors import searches, slides, tables, trees, waves
 
 FIRST = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 """The oracles that the files of the sketches have, in this order: vectors are never changed."""
@@ -37,6 +37,7 @@ GROUPED = naive.GROUPED
 TREES = ("HH", "HAAR")
 PLACES = ("SW", "MEAN")
 IN_ORDER = ("SLIDE", *TREES, *PLACES)
+TABLES = naive.TABLES
 NAMES = (*ORACLES, *SKETCHES, *GROUPED, *PLACES)
 SPLITS = ("SFP-none", "SFP-users", "TH-users")
 """Searches that do not split the budget, in files of their own: the name of the scheme, and its split."""
@@ -158,6 +159,9 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
     if name in PLACES:
         yield from waves.settings(name)
         return
+    if name in TABLES:
+        yield from tables.settings(name)
+        return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
         yield epsilon, integers(d), {}
@@ -209,6 +213,8 @@ def arguments(epsilon: str, domain: Fields, own: Fields) -> Fields:
         return {"strings": domain, **own}
     if domain["type"] in naive.ORDERED:
         return {**private, "ordered": domain, **own}
+    if domain["type"] == "table":
+        return {**private, "table": domain, **own}
     if "oracle" in own:
         private, own = {}, {**own, "oracle": {**private, **own["oracle"]}}
     if domain["type"] == "integers":
@@ -304,6 +310,8 @@ def values_of(domain: Fields) -> list[naive.Value]:
         return list(searches.VALUES[str(domain)])
     if domain["type"] in naive.ORDERED:
         return slides.values_of(domain)
+    if domain["type"] == "table":
+        return tables.values_of(domain)
     d = domain["size"]
     return sorted({0, 1, 2 % d, d // 3, d // 2, d - 2, d - 1})
 
@@ -335,7 +343,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         yield next(values), Crafted(fill, {draw: place}, lie_at=coin if draw > coin else None)
     for _ in range(2):
         yield next(values), Crafted(fill, {})
-    if scheme["domain"]["type"] != "integers" and scheme["scheme"] not in IN_ORDER:
+    if scheme["domain"]["type"] != "integers" and scheme["scheme"] not in (*IN_ORDER, *TABLES):
         # A kept coin for each, because only the truth shows how a label or key was encoded.
         kept = bernoulli_edges(int(private["keep"])).index(0)
         for value in values_of(scheme["domain"]):
@@ -350,7 +358,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         # The truth shows the place of every value.
         for value in values_of(scheme["domain"]):
             yield value, Crafted(fill, {}, honest=True)
-    elif scheme["scheme"] in (*searches.OF_THEIR_OWN, *IN_ORDER):
+    elif scheme["scheme"] in (*searches.OF_THEIR_OWN, *IN_ORDER, *TABLES):
         # The truth from every group, because only it shows the cell, the extension or the block.
         for start in ends[:-1]:
             for value in values_of(scheme["domain"]):
@@ -539,6 +547,8 @@ def broken_values(schemes: list[Fields]) -> Iterator[Fields]:
     for number, scheme in enumerate(schemes):
         if scheme["domain"]["type"] in naive.ORDERED:
             yield from ({"scheme": number, "value": value} for value in slides.broken_values(scheme["domain"]))
+        if scheme["domain"]["type"] == "table":
+            yield from ({"scheme": number, "value": value} for value in tables.broken_values(scheme["domain"]))
         if scheme["scheme"] in SEARCHES:
             yield from ({"scheme": number, "value": value} for value in searches.broken_values(scheme["domain"]))
     for kind, wrong in kinds.items():
@@ -598,6 +608,9 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
             yield {"why": why, "client": client, "fields": fields}
     elif name in TREES:
         for why, client, fields in trees.broken_schemes(scheme):
+            yield {"why": why, "client": client, "fields": fields}
+    elif name in TABLES:
+        for why, client, fields in tables.broken_schemes(scheme):
             yield {"why": why, "client": client, "fields": fields}
     elif name == "MEAN":
         for why, client, fields in waves.broken_bits(scheme):
@@ -931,7 +944,7 @@ def contents(name: str) -> dict[str, Any]:
     sampled = [i for i, scheme in enumerate(schemes) if is_small(scheme)]
     states = [sampled_state(schemes[number], number, fill) for number in sampled]
 
-    small = [i for i in sampled if schemes[i]["domain"] in (integers(9), searches.TEXTS)][-1]
+    small = [i for i in sampled if schemes[i]["domain"] in (integers(9), searches.TEXTS, tables.SMALL)][-1]
     another = next(i for i in sampled if i != small)
     scheme, other = schemes[small], schemes[another]
     records = [naive.record(scheme, value, Tape(fill)) for value in islice(cycle(values_of(scheme["domain"])), 7)]
@@ -989,6 +1002,8 @@ def is_small(scheme: Fields) -> bool:
         return all(is_small(scheme[field]) for field in naive.PARTS if field in scheme)
     if scheme["scheme"] in IN_ORDER:
         return naive.size_of(scheme["domain"]) <= 101
+    if scheme["scheme"] in TABLES:
+        return all(oracle["domain"]["size"] <= 128 for oracle in scheme["oracles"])
     if scheme["scheme"] in SKETCHES:
         return rows_of(scheme) <= 6 and ("oracle" not in scheme or is_small(scheme["oracle"]))
     if scheme["scheme"] == "FLH":

@@ -164,6 +164,11 @@ def by_part(scheme: Fields, records: list[bytes]) -> tuple[list[int], list[tuple
     """The users of each group, and the records of each part: the groups' first ones, then the one that all share."""
     groups = naive.groups_of(scheme)
     head = naive.field_size(len(groups))
+    if scheme["scheme"] == "SPL":
+        sizes = [naive.shape_of(part["oracle"])[2] for part in groups[0]]
+        starts = [head + sum(sizes[:i]) for i in range(len(sizes))]
+        cuts = list(zip(groups[0], starts, sizes, strict=True))
+        return [len(records)], [(part["oracle"], [r[a : a + size] for r in records]) for part, a, size in cuts]
     users = [0] * len(groups)
     firsts: list[list[bytes]] = [[] for _ in groups]
     shared: list[bytes] = []

@@ -146,7 +146,7 @@ export const responding = (items, publics, size, keep, hashed) =>
   });
 
 /**
- * A public group of users, drawn by weights, and a report through its part, or its two parts.
+ * A public group of users, drawn by weights, and a report through each part of the group.
  * @param {(Randomizer & { item: (value: any) => any })[][]} groups @param {number[]} weights
  * @returns {Randomizer}
  */
@@ -156,9 +156,9 @@ export const grouped = (groups, weights) => {
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const words = groups.map((parts) => sum(parts.map((part) => part.words)));
   const [most, longest] = [Math.max(...words), Math.max(...groups.map((parts) => sum(parts.map((part) => part.bytes))))];
-  // A user sends both parts of one group: their ratios multiply, and the worst group counts. Many share one ratio.
-  const ratios = groups.map(([{ ratio }, second]) =>
-    second ? ratioOf(ratio[0] * second.ratio[0], ratio[1] * second.ratio[1]) : ratio,
+  // A user sends all parts of one group: their ratios multiply, and the worst group counts. Many share one ratio.
+  const ratios = groups.map((parts) =>
+    parts.map(({ ratio }) => ratio).reduce(([above, under], [a, b]) => [above * a, under * b]),
   );
   return {
     ratio: [...new Set(ratios)].reduce((worst, one) => (one[0] * worst[1] > worst[0] * one[1] ? one : worst)),

@@ -7,6 +7,7 @@ import { orderedSchemes } from "./ordered-schemes.js";
 import { ordered } from "./ordered.js";
 import { searches } from "./searches.js";
 import { sketches } from "./sketches.js";
+import { tables } from "./tables.js";
 
 export { DeviceError, loader, wordSource } from "./core.js";
 
@@ -14,4 +15,4 @@ export { DeviceError, loader, wordSource } from "./core.js";
  * The client of a scheme's JSON text. Refuses a scheme that breaks its own promise, or the application's.
  * @type {(text: string, policy?: import("./core.js").Policy) => import("./core.js").Client}
  */
-export const load = loader(oracles, sketches, searches, ordered, orderedSchemes, normalizing);
+export const load = loader(oracles, sketches, searches, ordered, orderedSchemes, tables, normalizing);

@@ -141,7 +141,7 @@ export const oracle = (it, known, name) => {
 // --- documents --------------------------------------------------------------------------------------------------
 
 /** @param {any} written @param {Known} known @param {string} name @returns {Fields} */
-const fieldsOf = (written, known, name) => {
+export const fieldsOf = (written, known, name) => {
   if (typeof written !== "object" || !written || Array.isArray(written)) reject(name);
   const left = new Map(Object.entries(written));
   return {
@@ -159,6 +159,15 @@ const fieldsOf = (written, known, name) => {
   };
 };
 
+/** The values that a scheme takes. @type {Kind<Domain & { type: string }>} */
+export const domain = (it, known, name) => {
+  const fields = fieldsOf(it, known, name);
+  const type = fields.read("type", choice(...Object.keys(known.domains)));
+  const made = known.domains[type](fields, type);
+  fields.close();
+  return { ...made, type };
+};
+
 /** The fields that all schemes have, checked; the scheme's randomizer reads the others.
  * @param {unknown} written @param {Known} known @returns {Document} */
 export const documentOf = (written, known) => {
@@ -166,11 +175,8 @@ export const documentOf = (written, known) => {
   const kind = fields.read("scheme", choice(...Object.keys(known.schemes)));
   fields.read("version", choice(1));
   const epsilon = fields.read("epsilon", fraction(1000n));
-  const inner = fieldsOf(fields.read("domain", (it) => it), known, "domain");
-  const type = inner.read("type", choice(...Object.keys(known.domains)));
-  const domain = known.domains[type](inner, type);
-  inner.close();
-  return { ...fields, kind, epsilon, type, domain };
+  const made = fields.read("domain", domain);
+  return { ...fields, kind, epsilon, type: made.type, domain: made };
 };
 
 /** The randomizer of a document that has no field left then, and keeps its own promise. @param {Document} document */

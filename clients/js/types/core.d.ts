@@ -62,7 +62,7 @@ export declare const answering: (items: number | bigint, publics: (number | bigi
  * @param {(value: any, drawn: any[]) => number} hashed */
 export declare const responding: (items: number | bigint, publics: (number | bigint)[], size: number, keep: bigint, hashed: (value: any, drawn: any[]) => number) => import("./documents.js").Randomizer;
 /**
- * A public group of users, drawn by weights, and a report through its part, or its two parts.
+ * A public group of users, drawn by weights, and a report through each part of the group.
  * @param {(Randomizer & { item: (value: any) => any })[][]} groups @param {number[]} weights
  * @returns {Randomizer}
  */

@@ -177,6 +177,12 @@ export declare const list: <T>(kind: Kind<T>) => Kind<T[]>;
 export declare const stepsOf: (fields: Fields) => string[];
 /** A scheme within the scheme. @type {Kind<Oracle>} */
 export declare const oracle: Kind<Oracle>;
+/** @param {any} written @param {Known} known @param {string} name @returns {Fields} */
+export declare const fieldsOf: (written: any, known: Known, name: string) => Fields;
+/** The values that a scheme takes. @type {Kind<Domain & { type: string }>} */
+export declare const domain: Kind<Domain & {
+    type: string;
+}>;
 /** The fields that all schemes have, checked; the scheme's randomizer reads the others.
  * @param {unknown} written @param {Known} known @returns {Document} */
 export declare const documentOf: (written: unknown, known: Known) => Document;

@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "a110b6172cd0894749cf97bb89db451a771edcc5d86f876f993e91ee1e25d4ea"
+PROVED = "58940045a6cb5e70abd461ceb63a158df13e50523095cef789314256a9cc1bfd"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
@@ -291,6 +291,7 @@ def _items_of(part: Any) -> int:
 
 _PART_CONDITIONS: dict[type, Callable[[Any], bool]] = {
     device.Digit: lambda part: part.step >= 1 and part.base >= 1,
+    device.Joint: lambda part: all(step >= 1 and base >= 1 for step, base in part.digits),
     device.Symbols: _symbols,
     device.Fold: lambda part: _symbols(part) and part.block >= 1 and part.blocks >= 1,
     device.Extension: _extension,

@@ -17,6 +17,7 @@ from ..core.enumeration import Law, mixture, output_law, private_paths, public_l
 from ..core.laws import Estimator, VarianceLaw, choose_estimator
 from ..core.mean_only import MeanOnly
 from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 
 Numbers = npt.NDArray[Any]
 
@@ -93,6 +94,8 @@ def _moments_of(scheme: Scheme, laws: list[Law], options: dict[str, Any]) -> Mom
     records = list(dict.fromkeys(record for law in laws for record in law.weights))
     if isinstance(decoder, MeanOnly):
         return _moments_of_mean(scheme, laws, records, decoder)
+    if isinstance(decoder, TablesOnly):
+        return _moments_of_tables(scheme, laws, records, decoder)
     exact = isinstance(decoder, Estimator)
     tallies = [_tally(scheme, [record]) for record in records]
     crowd = _tally(scheme, records)
@@ -132,6 +135,36 @@ def _moments_of_mean(scheme: Scheme, laws: list[Law], records: list[bytes], deco
     places = np.array([decoder.place(x) for x in range(len(laws))], dtype=object)
     stated = np.array([decoder.variance_of_one(x) for x in range(len(laws))])
     return Moments(len(laws), adds_up and _equal(means, places, True), _equal(variances, stated, True), exact=True)
+
+
+def _moments_of_tables(scheme: Scheme, laws: list[Law], records: list[bytes], decoder: TablesOnly) -> Moments:
+    # Every cell of every table counts those users whose records are in it; tables must add up.
+    tables = [places for attributes in (1, 2, 3) for places in decoder.known_tables(attributes)]
+
+    def cells(tally: Accumulator) -> Numbers:
+        found = [decoder.tabulated(tally.evidence, len(tally), places).counts.reshape(-1) for places in tables]
+        return np.concatenate(found)
+
+    numbers = np.array([cells(_tally(scheme, [record])) for record in records])
+    adds_up = _close(cells(_tally(scheme, records)), numbers.sum(axis=0))
+    means, variances = _mean_and_variance(laws, records, numbers)
+    held, stated = [], []
+    for x in range(len(laws)):
+        digits = [int(digit[0]) for digit in decoder.records.digits(decoder.records.of_number(x))]
+        crowds = [_one_hot(decoder.law_at(places).sizes, [digits[j] for j in places]) for places in tables]
+        held.append(np.concatenate([crowd.reshape(-1) for crowd in crowds]))
+        pairs = zip(tables, crowds, strict=True)
+        stated.append(
+            np.concatenate([decoder.law_at(places).cell_variances(crowd, 1).reshape(-1) for places, crowd in pairs])
+        )
+    unbiased = adds_up and _close(means, np.array(held))
+    return Moments(len(laws), unbiased, _close(variances, np.array(stated)), exact=False)
+
+
+def _one_hot(sizes: tuple[int, ...], cell: list[int]) -> Numbers:
+    crowd = np.zeros(sizes)
+    crowd[tuple(cell)] = 1.0
+    return crowd
 
 
 def _expected(decoder: Estimator, scores: Numbers, n: int) -> Numbers:

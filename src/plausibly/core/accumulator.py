@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from .arguments import as_bytes
 from .basis import Basis
+from .cross_table import CrossTable, crossed, one_way
 from .domain import InOrder, object_array
-from .errors import ReportError, StateError
+from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
@@ -28,6 +29,8 @@ from .memory import copied, unshared
 from .ordered_answers import MeanAnswer
 from .ordered_estimates import in_order
 from .parallel import in_chunks
+from .table_law import transposed
+from .tables_only import TablesOnly
 from .words import Words, kind_of
 
 if TYPE_CHECKING:
@@ -243,6 +246,32 @@ class Accumulator(ABC):
         given = object_array(["mean"]), value, variance, order, len(self), decoder.history, self.cautions
         return MeanAnswer(*given, centres=value, basis=basis)
 
+    def table(self, *names: str) -> Estimates | CrossTable:
+        """The table of some attributes of the accumulated records, by their names.
+
+        One attribute: ordinary estimates. Two or more: a ``CrossTable``, with the first attribute in its rows.
+        """
+        decoder = self._estimator({})
+        if not isinstance(decoder, TablesOnly):
+            raise StateError(
+                f"table: expected a scheme for records of several attributes, such as CLIQUE, got {self.scheme.name}; "
+                "use tally.estimate"
+            )
+        if not names:
+            raise ParameterError('table: expected names of attributes, such as tally.table("age", "plan"), got none')
+        places = [decoder.records.place(name) for name in names]
+        if len(set(places)) != len(places):
+            raise ParameterError("table: expected different attributes, got one of them twice")
+        order = tuple(int(axis) for axis in np.argsort(places))
+        found = decoder.tabulated(self.evidence, len(self), tuple(sorted(places)))
+        attributes = tuple(decoder.records.attributes[place] for place in places)
+        given: dict[str, Any] = {"basis": self._basis(decoder), "cautions": self.cautions}
+        if len(places) == 1:
+            return one_way(attributes[0], found.counts, found.law, len(self), **given)
+        ranks = tuple(order.index(axis) for axis in range(len(order)))
+        counts = np.ascontiguousarray(found.counts.transpose(ranks))
+        return crossed(attributes, counts, transposed(found.law, ranks), len(self), **given)
+
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.
         return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
@@ -312,6 +341,7 @@ class Accumulator(ABC):
         "merge",
         "estimate",
         "mean",
+        "table",
         "scores",
         "scheme",
         "to_bytes",

@@ -15,6 +15,7 @@ from .collisions import Collisions
 from .errors import ParameterError, StateError
 from .history import History, history_text
 from .mean_only import MeanOnly, no_counts
+from .tables_only import TablesOnly, no_histogram
 from .tails import Unheld
 from .wording import nearest, shown
 
@@ -376,6 +377,8 @@ def law_of(decoder: Decoder) -> VarianceLaw:
     """The variance law of a decoder. Raises if it has none."""
     if isinstance(decoder, MeanOnly):
         raise no_counts()
+    if isinstance(decoder, TablesOnly):
+        raise no_histogram()
     if decoder.law is None:
         subject = history_text(decoder.history) or "this decoder"
         raise StateError(f"{subject} has no variance in closed form; a simulation shows how far its estimates scatter")

@@ -208,6 +208,10 @@ class Measured:
         """Sentences below the measured numbers in a notebook."""
         return []
 
+    def label_of_item(self, item: Any) -> str:
+        """The name of a measured item on one line, shortened if it is long."""
+        return label_of(item)
+
     def written(self, value: float) -> str:
         """The text of one measured number."""
         return f"{value:,.4g}"
@@ -278,7 +282,7 @@ class Row:
         return self.value
 
     def __repr__(self) -> str:
-        name = f"{label_of(self.item) or '(empty)'}: {self.only.written(self.value)}"
+        name = f"{self.only.label_of_item(self.item) or '(empty)'}: {self.only.written(self.value)}"
         if self.variance is None:
             return f"<{name}>"
         low, high = map(self.only.written, self.interval())

@@ -15,6 +15,8 @@ from .characters import pieces, with_names
 _LONGEST = 60
 _WIDEST = 40
 _PLACES = 13
+_ALIKE = 0.5
+"""Similarity of two names from which on one is suggested for the other."""
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
 
@@ -57,7 +59,9 @@ def nearest(given: object, valid: Iterable[str]) -> str:
     """
     words = sorted(valid)
     name = given[:_LONGEST] if isinstance(given, str) else ""
-    close = [word for word in words if word.lower() == name.lower()] or get_close_matches(name, words, n=1, cutoff=0.5)
+    close = [word for word in words if word.lower() == name.lower()] or get_close_matches(
+        name, words, n=1, cutoff=_ALIKE
+    )
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}valid: {', '.join(words) or 'none'}"
 

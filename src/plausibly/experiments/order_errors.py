@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.bound import Workload
 from ..core.isotonic import rising
 from ..core.laws import choose_estimator
 from ..core.linear import predicted_of, range_variance
 from ..core.scheme import Scheme
-from ..ordered.bound import Workload
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -10,79 +10,15 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from .. import device, kernels
+from .. import device
+from ..cells import Bitmaps, Products
 from ..core.accumulator import Accumulator, ChannelAccumulator
-from ..core.domain import Integers
-from ..core.laws import Cells, Codes, Decoder, Estimator, Floats, Scores
-from ..core.linear_hashing import refuse_unless_scattered, supports, window_weights
+from ..core.laws import Cells, Decoder, Estimator, Floats
 from ..core.parts import PartEvidence
 from ..core.randomness import Draws, Layout
-from ..core.records import fields_of, refuse_beyond, unsigned
+from ..core.records import refuse_beyond, unsigned
 from ..core.scheme import Component, Encoded, Reports, Scheme
-from ..core.support import Subsets
-from ..oracles import HM, SS
 from .windows import Windows
-
-Channels = npt.NDArray[np.integer[Any]]
-
-FEW = 64
-"""Largest number of blocks that subset selection reports, one bit each."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Products(HM):
-    """The Hadamard mechanism with the cells of the full decoder only: the paper's decoder needs as many again."""
-
-    @property
-    def cell_shape(self) -> tuple[int, ...]:
-        return (1 << self.order_bits,)
-
-    def fold(self, cells: Cells, reports: Reports) -> None:
-        rows, signs = fields_of(reports)
-        cells += kernels.gray_scatter(rows, signs, self.order_bits, window_weights(self.t, 1))
-
-    def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
-        """Add reports to the cells [channel, place] of their channels."""
-        rows, signs = fields_of(reports)
-        kernels.channel_products(channels, rows, signs, cells)
-
-    def check_cells(self, cells: Cells, n: int) -> None:
-        refuse_unless_scattered(cells, n, hash_bits=self.t)
-
-    def _supports(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        return supports(cells, n, codes, size=self.size, hash_bits=self.t)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Bitmaps(SS):
-    """Subset selection whose reports are added to the cells of many channels at once."""
-
-    def scatter(self, cells: Cells, channels: Channels, reports: Reports) -> None:
-        """Add reports to the cells [channel, item] of their channels."""
-        kernels.channel_bitmaps(channels, reports["bits"], cells)
-
-
-def block_oracle(epsilon: Fraction, blocks: int) -> Bitmaps | Products:
-    """The oracle that reports one of this many blocks.
-
-    Its noise at two blocks must not depend on a third one, or sums of blocks would be noisier than the blocks: TLH and
-    AGR are therefore no choice.
-    """
-    return (Bitmaps if blocks <= FEW else Products)(epsilon=epsilon, domain=Integers(blocks))
-
-
-def least_and_most(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[Floats, Floats]:
-    """Bounds of what one report of a block adds to an answer, from the coefficients of all blocks (last axis).
-
-    The coefficients add up to 0, so only those of the supported blocks count.
-    """
-    support = oracle.support()
-    number = support.total(coefficients.shape[-1]).number
-    ordered = np.sort(coefficients, axis=-1) * scale
-    least, most = ordered[..., :number], ordered[..., -number:]
-    if not isinstance(support, Subsets):  # a report may support fewer blocks
-        least, most = least.clip(max=0.0), most.clip(0.0)
-    return least.sum(axis=-1), most.sum(axis=-1)
 
 
 class BlockAccumulator(ChannelAccumulator):
@@ -110,7 +46,7 @@ class Blocks(Scheme):
     """The users of one width of SLIDE. Those of one offset are one channel of the state."""
 
     name = "blocks"
-    max_increment = HM.max_increment
+    max_increment = Products.max_increment
 
     epsilon: Fraction = field(init=False)
     oracle: Bitmaps | Products

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..cells import cell_oracle, contrast_noise, least_and_most
 from ..core.arguments import whole_number
 from ..core.domain import Domain, Integers
 from ..core.history import History
 from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
 from ..core.linear import Linear
 from ..core.parts import Digit, PartEvidence
-from .blocks import block_oracle, least_and_most
 from .levels import Levels
 from .nested import Aligned, Nested
 from .places import PlaceDecoder
@@ -68,7 +68,7 @@ class HH(Levels):
         # An item that has no place in the order is the last leaf.
         blocks = [-(-self.size // width) for width in self.widths]
         return tuple(
-            Digit(f"blocks of {width}", block_oracle(self.epsilon, count), width, count, role="branching")
+            Digit(f"blocks of {width}", cell_oracle(self.epsilon, count), width, count, role="branching")
             for width, count in zip(self.widths, blocks, strict=True)
         )
 
@@ -87,11 +87,7 @@ class HH(Levels):
         return Nested(tuple(widths), self.size, False)
 
     def _width(self, level: int, decoder: Estimator) -> Width:
-        law = decoder.law
-        assert law is not None
-        # As in SLIDE: the part of the covariance that all blocks share drops out of a contrast.
-        noise = law.per_report - law.covariance[0]
-        own = 1 + law.per_holder - 2 * law.covariance[1]
+        noise, own = contrast_noise(decoder)
         return Width(Aligned(self.size, self.widths[level]), float(self.share(level)), float(noise), float(own))
 
     @cached_property

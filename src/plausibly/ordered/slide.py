@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..cells import Products, cell_oracle, contrast_noise
 from ..core.arguments import whole_number
 from ..core.domain import Domain, InOrder, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Decoder
 from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports
-from .blocks import Blocks, Products, block_oracle
+from .blocks import Blocks
 from .levels import Levels
 from .sliding import Sliding
 from .system import System, Width
@@ -80,7 +81,7 @@ class SLIDE(Levels):
 
     def _blocks(self, width: int) -> Blocks:
         windows, others = Windows(self.length, width), self.size - self.length
-        oracle = block_oracle(self.epsilon, windows.blocks + others)
+        oracle = cell_oracle(self.epsilon, windows.blocks + others)
         return Blocks(oracle=oracle, windows=windows, domain=Integers(self.size))
 
     @property
@@ -99,11 +100,7 @@ class SLIDE(Levels):
         return System(tuple(widths), self.length, self.size > self.length)
 
     def _width(self, blocks: Blocks, share: Fraction) -> Width:
-        law = blocks.decoder.law
-        assert law is not None
-        # The part of the covariance that all blocks share drops out of a contrast, whose coefficients add up to 0.
-        noise = law.per_report - law.covariance[0]
-        own = 1 + law.per_holder - 2 * law.covariance[1]
+        noise, own = contrast_noise(blocks.decoder)
         return Width(blocks.windows, float(share), float(noise), float(own))
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..cells import least_and_most
 from ..core.history import History
 from ..core.laws import Codes, Floats, Scores
 from ..core.linear import Linear, range_variance
 from ..core.parts import PartEvidence
-from .blocks import Blocks, least_and_most
+from .blocks import Blocks
 from .families import family
 from .places import PlaceDecoder
 from .system import DENSE, FewQuestions, Questions, System

@@ -34,6 +34,15 @@ def in_order(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> li
     return list(found.values())
 
 
+def of_tables(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
+    """Candidates of a plan for records of several attributes; some know tables of single attributes only."""
+    found: dict[str, Scheme] = {}
+    for kind in _apart(kinds):
+        for scheme in _possible(kind, kind.variants(epsilon, domain, memory), epsilon=epsilon, domain=domain):
+            found.setdefault(scheme.fingerprint(), scheme)
+    return list(found.values())
+
+
 def hashed(kinds: Kinds, domain: Domain, epsilon: Fraction, memory: int) -> list[Scheme]:
     """Candidates of a plan with shared hash functions, whose items collide; their state fits the memory if possible."""
     found: list[Scheme] = []

@@ -20,6 +20,7 @@ from ..core.linear import KnowsLinear
 from ..core.mean_only import MeanOnly
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 from ..core.wording import at_most, decimal, label_of, percent, plural, size_text
 from ..search.base import Search
 from .devices import LARGE_EPSILON, epsilon_refused
@@ -275,7 +276,29 @@ class Description:
             return []
         return [(n, two_sided(_CONFIDENCE) * decoder.largest_error(n)) for n in self.users]
 
+    @property
+    def cells(self) -> list[tuple[int, float]]:
+        """Described half-width of a cell of a table, on average, by number of users, if the scheme has only tables.
+
+        The tables have two attributes, or one if that is all the scheme knows.
+        """
+        decoder = self.scheme.estimator()
+        if not isinstance(decoder, TablesOnly):
+            return []
+        tables = [*decoder.known_tables(2)] or [*decoder.known_tables(1)]
+        mean = float(np.mean([decoder.law_at(places).even_variance() for places in tables]))
+        return [(n, two_sided(_CONFIDENCE) * sqrt(n * mean)) for n in self.users]
+
+    def _accuracy_of_tables(self) -> Facts:
+        decoder = self.scheme.estimator()
+        pairs = isinstance(decoder, TablesOnly) and any(True for _ in decoder.known_tables(2))
+        what = "a cell of a table of two attributes" if pairs else "a value of an attribute"
+        known = [(f"{n:,} users", f"{what} is known to ±{percent(half / n)} of them at 95 %") for n, half in self.cells]
+        return [*known, ("", "on average over all tables, if users are spread evenly over their cells")]
+
     def _accuracy(self) -> Facts:
+        if self.cells:
+            return self._accuracy_of_tables()
         if means := self.means:
             unit = _unit_of(self.scheme)
             known = [(f"{n:,} users", f"the mean is known to ±{half:,.3g}{unit} at 95 %") for n, half in means]
@@ -321,6 +344,11 @@ class Description:
             low, high = decoder.worth()
             told = f"counts as {low:,.4g} or {high:,.4g}{_unit_of(self.scheme)} in the mean, as do all reports"
             return [("one fake report", told)]
+        if isinstance(decoder, TablesOnly) and self.influence is not None:
+            return [
+                ("one fake report", f"moves the count of a cell by {at_most(self.influence)} users at most"),
+                ("1 % fake users", f"working together move a count by {_of_users(self.influence)}"),
+            ]
         if self.influence is None or fakes is None:
             return [("one fake report", "no bound is known: its estimates are not plain sums over reports")]
         most, searched = self.influence, isinstance(self.scheme, Search)
@@ -417,6 +445,7 @@ class Description:
                 "fields": [asdict(each) for each in self.fields],
             },
             "errors": [asdict(each) for each in self.errors],
+            **({"cells": [{"users": n, "half_width": half} for n, half in self.cells]} if self.cells else {}),
             **({"means": [{"users": n, "half_width": half} for n, half in self.means]} if self.means else {}),
             "up_to_a_value": [{"users": n, "half_width": half} for n, half in self.up_to_a_value],
             "finds": [{"users": n, "share": share} for n, share in self.finds],

@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, sqrt
+from math import sqrt
 
 from ..catalog import CATALOG
 from ..core.domain import InOrder
 from ..core.errors import ParameterError
-from ..core.wording import decimal, percent
 from ..core.words import Setting, Words
 from ..ordered.levels import MOST_ITEMS
 from .candidates import Kinds, in_order
 from .devices import device_notes
-from .options import Aim, Option, cheapest
+from .needed import SolvedAim, settle
+from .options import Option
 from .ordered_prediction import OrderedPrediction, half_item, half_range, linear_law
 from .ordered_recommendation import OrderedPlan
 from .prediction import Prediction, smallest_found
 from .reasons import why_first, why_not
 from .recommendation import Choice
 from .skew import Skew
-from .solving import MOST_USERS, fewest_users, least_epsilon_near
 from .targets import QuantileWithin, Within, two_sided
 
 _PUBLISHED = "Cormode, Kulkarni and Srivastava (VLDB 2019)"
@@ -31,7 +30,7 @@ _TREES = ("HH", "HAAR")
 
 
 @dataclass(frozen=True)
-class OrderedAim(Aim):
+class OrderedAim(SolvedAim):
     """The aim of a plan for ordered values: the mean over all ranges, or one quantile."""
 
     order: InOrder
@@ -67,16 +66,11 @@ class OrderedAim(Aim):
         """The schemes of the catalogue for ordered values, with and without a law of ranges."""
         return _compared(tuple(CATALOG.values()), self.order, epsilon, self.limits.most_memory, self.skew)
 
-    def error(self, epsilon: Fraction, n: int) -> float:
-        """What the recommended option for ordered values reaches; infinite if none is within the limits."""
-        first = self.first(epsilon, n)
-        return inf if first is None else self.reached(first.measure, n)
-
     def in_words(self, reached: float) -> str:
         """What an option for ordered values reaches, in the units of the target."""
         if isinstance(self.target, QuantileWithin):
             return f"±{self.order.scale.length_text(float(f'{reached:.2g}'))}"
-        return percent(reached)
+        return super().in_words(reached)
 
 
 @dataclass(frozen=True)
@@ -97,26 +91,19 @@ def _compared(kinds: Kinds, order: InOrder, epsilon: Fraction, memory: int, skew
 def planned_order(aim: OrderedAim, n: int | None, epsilon: Fraction | None) -> OrderedPlan:
     """The plan for ordered values; with a target, the number of users or the epsilon that it needs."""
     _expect_sense(aim)
-    solved = None if aim.target is None else "users" if n is None else "epsilon"
-    if epsilon is None:
-        assert n is not None
-        epsilon = _least_epsilon(aim, n)
-    if n is None:
-        n = _fewest_users(aim, epsilon)
-    options = aim.options(epsilon, n)
-    allowed = aim.allowed(options)
-    first = cheapest(allowed)
+    settled = settle(aim, n, epsilon)
+    n, epsilon, first, options = settled.users, settled.epsilon, settled.first, settled.options
     prediction = first.prediction
     assert isinstance(prediction, OrderedPrediction)
     confidence = 0.95 if aim.target is None else float(aim.target.confidence)
     return OrderedPlan(
         users=n,
         epsilon=epsilon,
-        solved=solved,
+        solved=settled.solved,
         target=aim.target,
         limits=aim.limits,
         skew=aim.skew,
-        best=_choice(first, n, why_first(first, allowed)),
+        best=_choice(first, n, why_first(first, settled.allowed)),
         runners_up=tuple(_choice(option, n, why_not(option, first, aim)) for option in aim.others(options, first)),
         finds=smallest_found(prediction, n, aim.order.length, confidence),
         notes=(*_notes(first, options, aim, aim.compared(epsilon).without), *device_notes(first.scheme)),
@@ -141,29 +128,6 @@ def _expect_sense(aim: OrderedAim) -> None:
         if float(target.within) < least:
             half = f": expected at least {text(least)}, half the width of an item, got {float(target.within):g}"
             raise ParameterError(Words(Setting("quantile_within", python="within"), f"{half}; use narrower bins"))
-
-
-def _least_epsilon(aim: OrderedAim, n: int) -> Fraction:
-    most = aim.limits.most_epsilon
-    found = least_epsilon_near(lambda epsilon: aim.error(epsilon, n), aim.goal, most)
-    if found is None:
-        best = aim.reached(cheapest(aim.allowed(aim.options(most, n))).measure, n)
-        users = fewest_users(lambda count: aim.error(most, count) <= aim.goal)
-        more = f"{users:,} users are enough" if users else f"even {MOST_USERS:,} users are not enough"
-        raise ParameterError(
-            f"target: out of reach with {n:,} users and ε up to {decimal(most)}, which allow "
-            f"{aim.in_words(best)} at best; {more}"
-        )
-    return found
-
-
-def _fewest_users(aim: OrderedAim, epsilon: Fraction) -> int:
-    aim.allowed(aim.options(epsilon, 1))
-    found = fewest_users(lambda count: aim.error(epsilon, count) <= aim.goal)
-    if found is None:
-        never = f"even {MOST_USERS:,} users are not enough"
-        raise ParameterError(f"target: out of reach at ε = {decimal(epsilon)} within the limits: {never}")
-    return found
 
 
 def _choice(option: Option, n: int, reason: str) -> Choice:

@@ -10,10 +10,10 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from ..core.bound import Workload
 from ..core.domain import InOrder
 from ..core.linear import Linear, predicted_of
 from ..core.scheme import Scheme
-from ..ordered.bound import Workload
 from .prediction import Prediction
 
 _AROUND = 0.1 * (np.arange(1, 6) * 0.6180339887 % 1 - 0.5)

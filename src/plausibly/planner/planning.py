@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import sqrt
 
 from ..core.arguments import whole_number
-from ..core.domain import Domain, InOrder, Integers, Keys, Strings, as_domain
+from ..core.domain import Domain, InOrder, Integers, Keys, Strings, Table, as_domain
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.randomness import SecureRandom
@@ -23,6 +23,7 @@ from .recommendation import Choice, Plan
 from .search_plan import planned_search
 from .skew import Skew, checked_skew
 from .solving import MOST_USERS, fewest_users, least_epsilon
+from .table_plan import TableAim, planned_tables
 from .targets import Above, Limits, QuantileWithin, Target
 
 _TARGETS = "a plausibly.Within, plausibly.Above or plausibly.QuantileWithin"
@@ -49,7 +50,8 @@ def plan(
     ``domain``: the number of items, a list of labels, ``Keys()`` for texts that you will ask about by name, or
     ``Strings(...)`` for texts that a search has to find. ``target``: ``Within("0.5 %")`` for intervals,
     ``Above("0.1 %")`` to find common items. For ``Ordered(...)`` values schemes are compared by ranges, ``Within`` is
-    for the share of a range, and ``QuantileWithin(0.5, 2)`` for the median, in the units of the values. ``skew``: how
+    for the share of a range, and ``QuantileWithin(0.5, 2)`` for the median, in the units of the values. For a
+    ``Table(...)`` of several attributes it is for the cells of tables of two attributes. ``skew``: how
     unevenly users are spread over items, as the exponent of a power law or "worst"; it matters if items share cells.
     ``hash_seed``: that of public hash functions, by default a fresh one.
 
@@ -80,6 +82,9 @@ def plan(
     # By type: ranges and quantiles need an order, which other domains do not have or, like codes, do not mean.
     if isinstance(real, InOrder) and real.meant and not isinstance(target, Above):
         return planned_order(OrderedAim(aim.domain, target, limits, aim.skew, real), n, eps)
+    # By type: tables need attributes, which other domains do not have.
+    if isinstance(real, Table):
+        return planned_tables(TableAim(real, target, limits, aim.skew), n, eps)
     if isinstance(target, QuantileWithin):
         raise ParameterError(_NO_ORDER)
     # By type: the power of a search depends on an alphabet and a length, which other domains do not have.

@@ -1,5 +1,6 @@
 """Domains: the possible values of a user, and their codes for schemes; one file for each kind."""
 
+from .attributes import MISSING, Attribute
 from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Domain, Encoded, Facts, Items, Listable
 from .columns import Column, encode_column
 from .in_order import InOrder
@@ -12,14 +13,17 @@ from .normalizing import steps_of
 from .ordered import Ordered
 from .registry import domain_from_dict, is_domain_kind, register_domain
 from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
+from .table import Table
 
 __all__ = [
     "MAX_DOMAIN_SIZE",
     "MAX_LENGTH",
     "MAX_SYMBOLS",
+    "MISSING",
     "OTHER",
     "OTHER_CHARACTER",
     "TAKE_OTHERS",
+    "Attribute",
     "Column",
     "Domain",
     "Encoded",
@@ -32,6 +36,7 @@ __all__ = [
     "Listable",
     "Ordered",
     "Strings",
+    "Table",
     "as_domain",
     "domain_from_dict",
     "encode_column",

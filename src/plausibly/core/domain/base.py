@@ -141,6 +141,9 @@ class Domain(ABC):
     takes_arrays: ClassVar[bool] = False
     """Whether ``encode`` takes NumPy's arrays of numbers, dates and durations, with masks for missing ones."""
 
+    takes_columns: ClassVar[bool] = False
+    """Whether ``encode`` takes tables of several columns, whatever library holds them."""
+
     @property
     def takes_missing(self) -> bool:
         """Whether missing values have an item of their own; else they are refused, or skipped."""

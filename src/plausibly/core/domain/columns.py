@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ..arrow import arrow_chunks, buffer_of, only_column
 from ..errors import DomainError
+from ..words import Words
 from .base import Domain, Encoded
+from .items import is_missing, listed
 
 Index = npt.NDArray[np.integer[Any]]
 
@@ -77,6 +79,8 @@ class Column:
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
+    if domain.takes_columns:
+        return domain.encode(items)
     column = _column_of(items, numbers=domain.item_type is int, all_numbers=domain.takes_arrays)
     if not isinstance(column, Column):
         return domain.encode(column)
@@ -88,6 +92,36 @@ def encode_column(domain: Domain, items: object) -> Encoded:
         codes = None
     # The position is that among all items, and an item that no row has is no error.
     return domain.encode(column.listed()) if codes is None else codes[column.index]
+
+
+def encode_with_missing(domain: Domain, items: object, missing: int) -> Encoded:
+    """Like ``encode_column``, with the code ``missing`` for missing items.
+
+    >>> from .labels import Labels
+    >>> encode_with_missing(Labels(["dark", "light"]), ["light", None, float("nan")], 2).tolist()
+    [1, 2, 2]
+    """
+    column = _column_of(items, numbers=domain.item_type is int, all_numbers=domain.takes_arrays)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray):
+        return domain.encode(column)
+    rows = column if isinstance(column, Column) else Column(listed(column))
+    absent = np.array([is_missing(item) for item in rows.distinct], dtype=np.bool_)
+    codes = np.full(len(absent), missing, dtype=np.uint64)
+    present = np.flatnonzero(~absent)
+    try:
+        codes[present] = domain.encode([rows.distinct[place] for place in present.tolist()])
+    except DomainError as error:
+        if rows.index is not None:
+            # The position is that among all items, and an item that no row has is no error.
+            return encode_with_missing(domain, rows.listed(), missing)
+        if error.position is None:
+            raise
+        position, more, reason = int(present[error.position]), error.more, error.reason
+    else:
+        return codes if rows.index is None else codes[rows.index]
+    refused = DomainError(Words(f"item {position}{f' and {more} more' if more else ''}: ", reason))
+    refused.position, refused.more, refused.reason = position, more, reason
+    raise refused
 
 
 def _column_of(items: object, *, numbers: bool, all_numbers: bool) -> object:

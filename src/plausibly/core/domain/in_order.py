@@ -60,3 +60,7 @@ class InOrder(Listable):
     def written(self, number: float) -> int | float | str:
         """A number on the scale of ``points`` in the user's own units: 35, 20.5 or "2026-03-01"."""
         return self.scale.written(number)
+
+    def taking_missing(self) -> InOrder:
+        """The same ordered values with an item for missing ones after them, if this kind of domain has such a form."""
+        return self

@@ -258,6 +258,9 @@ class Ordered(InOrder):
     def takes_missing(self) -> bool:
         return self.other
 
+    def taking_missing(self) -> Ordered:
+        return self if self.other else self._made(self.scale, True, self.infinite)
+
     @property
     def item_type(self) -> type:
         return str if self.scale.kind == Dates.kind else int

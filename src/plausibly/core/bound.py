@@ -11,12 +11,14 @@ number of users is known, hence the means drop out; the second term is the varia
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import expm1
+from itertools import combinations
+from math import expm1, prod
 
 import numpy as np
 
-from ..core.laws import Floats
+from .laws import Floats
 
 _STEP = 0.1
 """Step of the integral over logarithms; smaller ones change no digit that a double has."""
@@ -55,6 +57,29 @@ class Workload:
     def of_points(length: int) -> Workload:
         """The counts of all single items."""
         return Workload(length, (length - 1) / length**0.5, (length - 1) / length)
+
+    @staticmethod
+    def of_tables(sizes: Sequence[int], attributes: int = 2) -> Workload:
+        """The cells of all tables of this number of attributes, which have these sizes; every table counts equally.
+
+        W has one eigenvalue for each component of the tables, with as many dimensions as the product of the sizes of
+        its attributes, each less 1. They are given in units of the number of records, which may be astronomical.
+
+        >>> workload = Workload.of_tables([2] * 8)
+        >>> round((workload.bound(1.0) / 200_000) ** 0.5, 5)
+        0.00992
+        """
+        places = range(len(sizes))
+        tables = list(combinations(places, attributes))
+        means: dict[tuple[int, ...], float] = {}
+        for table in tables:
+            cells = prod(sizes[j] for j in table)
+            for count in range(1, attributes + 1):
+                for kept in combinations(table, count):
+                    means[kept] = means.get(kept, 0.0) + 1 / cells**2 / len(tables)
+        dimensions = {kept: prod(sizes[j] - 1 for j in kept) for kept in means}
+        roots = sum(dimensions[kept] * mean**0.5 for kept, mean in means.items())
+        return Workload(1, roots, sum(dimensions[kept] * mean for kept, mean in means.items()))
 
     @staticmethod
     def of_prefixes(length: int) -> Workload:

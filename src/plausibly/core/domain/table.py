@@ -1,0 +1,298 @@
+"""Records of several named attributes: the answers to a survey, the columns of a table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..arguments import whole_number
+from ..errors import DomainError, ParameterError
+from ..memory import unshared
+from ..wording import nearest, plural, shown
+from ..words import Setting, Words, kind_of
+from .attributes import Attribute
+from .base import MAX_DOMAIN_SIZE, Domain, Encoded, Facts, Items
+from .items import listed, object_array, refuse
+from .registry import register_domain
+
+MOST_ATTRIBUTES = 64
+_SHOWN = 6
+_PASS_NONE = "pass None for a value that is missing"
+
+
+@register_domain
+@dataclass(frozen=True, init=False, repr=False)
+class Table(Domain):
+    """Records with a value for each attribute, which is a domain of its own: labels, a number of items, ``Ordered``.
+
+    ``missing``: whether every attribute has a cell for missing values, or the names of those that have one. A user who
+    skips a question would otherwise reveal that, and could not be counted. ``Ordered`` attributes take missing values
+    as their item for other values.
+
+    Records are dictionaries, or tuples in the order of the attributes; or a table with these columns: a mapping of
+    columns, a table of pandas, Polars or pyarrow, or a structured array.
+
+    >>> survey = Table({"browser": ["Firefox", "Chrome"], "theme": ["dark", "light"], "age": 100})
+    >>> survey.encode([{"browser": "Chrome", "theme": None, "age": 7}, ("Firefox", "dark", 35)]).tolist()
+    [512, 35]
+    """
+
+    kinds = ("table",)
+    title = "records of several attributes (Table)"
+    takes_columns = True
+
+    attributes: tuple[Attribute, ...]
+
+    def __init__(
+        self,
+        attributes: Mapping[str, Any] | Iterable[tuple[str, Any]],
+        *,
+        missing: bool | Iterable[str] = True,
+    ) -> None:
+        pairs = _pairs(attributes)
+        absent = _missing_names(missing, [name for name, _ in pairs])
+        self._fill([Attribute.made(name, given, name in absent) for name, given in pairs])
+
+    def _fill(self, attributes: list[Attribute]) -> None:
+        whole_number("attributes: number of attributes", len(attributes), 2, MOST_ATTRIBUTES)
+        names = [attribute.name for attribute in attributes]
+        for name in names:
+            if names.count(name) > 1:
+                raise ParameterError(f"attributes: expected distinct names, got {shown(name)} more than once")
+        if prod(attribute.size for attribute in attributes) >= 2**64:
+            few = "attributes: expected fewer than 2^64 different records, got more"
+            raise ParameterError(f"{few}; leave out attributes, or use fewer items or wider bins")
+        object.__setattr__(self, "attributes", tuple(attributes))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes of the table, in their order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of cells of the attributes of the table."""
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """Factors of the attributes' codes in the code of a record; the last attribute has 1."""
+        return tuple(prod(self.sizes[place + 1 :]) for place in range(len(self.sizes)))
+
+    def place(self, name: object) -> int:
+        """The position of an attribute of the table, by its name. Raises with the nearest name."""
+        if name not in self.names:
+            raise ParameterError(f"unknown attribute {shown(name)}; {nearest(name, self.names)}")
+        return self.names.index(name)
+
+    # --- codes ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def size(self) -> int | None:  # type: ignore[override]
+        """Number of different records, or None if they are too many to list."""
+        return self.code_count if self.code_count <= MAX_DOMAIN_SIZE else None
+
+    @cached_property
+    def code_count(self) -> int:
+        """Number of different records of the table."""
+        return prod(self.sizes)
+
+    def encode(self, items: object) -> Encoded:
+        columns = self._columns(items)
+        codes = [attribute.encode(column) for attribute, column in zip(self.attributes, columns, strict=True)]
+        if len({len(each) for each in codes}) > 1:
+            raise DomainError("items: expected columns of one length, got others")
+        found = np.zeros(len(codes[0]), dtype=np.uint64)
+        for step, each in zip(self.steps, codes, strict=True):
+            found += each * np.uint64(step)
+        return found
+
+    def encoded(self, values: object) -> Encoded:
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.ndim != 1:
+            raise DomainError("values: expected an array of records that the domain has encoded, got something else")
+        codes = np.require(values, np.uint64, ["C", "A"])
+        if not unshared(codes):
+            codes = codes.copy()
+        if codes.size and int(codes.max()) >= self.code_count:
+            raise DomainError("values: expected records that the domain has encoded, got other numbers")
+        return codes
+
+    def decode(self, codes: Encoded) -> Items:
+        columns = [
+            attribute.decode(each).tolist() for attribute, each in zip(self.attributes, self.digits(codes), strict=True)
+        ]
+        return object_array(zip(*columns, strict=True))
+
+    def digits(self, codes: Encoded) -> list[Encoded]:
+        """The codes of each attribute of the table in encoded records."""
+        parts = zip(self.steps, self.sizes, strict=True)
+        return [codes // np.uint64(step) % np.uint64(size) for step, size in parts]
+
+    def examples(self, count: int) -> Items:
+        return self.decode(self.spread(count))
+
+    def _columns(self, items: object) -> Sequence[Any]:
+        # The values of each attribute, from whatever holds the records.
+        named = _columns_by_name(items)
+        if named is not None:
+            names, column_of = named
+            self._expect_names(names, "items: ")
+            return [column_of(name) for name in self.names]
+        if isinstance(items, np.ndarray) and items.ndim == 2:
+            if items.shape[1] != len(self.names):
+                raise DomainError(f"items: expected {len(self.names)} columns, got {items.shape[1]}")
+            return list(items.T)
+        rows = [self._values(record, position) for position, record in enumerate(listed(items))]
+        return list(map(list, zip(*rows, strict=True))) if rows else [[] for _ in self.names]
+
+    def _values(self, record: object, position: int) -> Sequence[Any]:
+        if isinstance(record, Mapping):
+            if record.keys() != self._known:
+                self._expect_names(list(record), f"item {position}: ", position)
+            return [record[name] for name in self.names]
+        if isinstance(record, np.void) and record.dtype.names:
+            return self._values(dict(zip(record.dtype.names, record.tolist(), strict=True)), position)
+        if not isinstance(record, tuple | list):
+            expected = f"expected a dictionary, or a tuple of {len(self.names)} values"
+            refuse(np.arange(position + 1) == position, expected, [record] * (position + 1))
+        assert isinstance(record, tuple | list)
+        if len(record) != len(self.names):
+            expected = f"expected {len(self.names)} values, one for each attribute ({_PASS_NONE})"
+            refuse(np.arange(position + 1) == position, expected, got=f"{len(record)}")
+        return record
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def _expect_names(self, given: Sequence[object], where: str, position: int | None = None) -> None:
+        reason = ""
+        for name in self.names:
+            if name not in given:
+                # The names of a record are those of the application, not a user's values.
+                reason = f"expected a value for the attribute {shown(name)}, got a record without it; {_PASS_NONE}"
+        for other in given:
+            if other not in self.names:
+                reason = f"unknown attribute {shown(other)}; {nearest(other, self.names)}"
+        if not reason:
+            return
+        error = DomainError(where + reason)
+        error.position, error.reason = position, reason
+        raise error
+
+    # --- files and command lines ------------------------------------------------------------------------------
+
+    @property
+    def takes_missing(self) -> bool:
+        return False
+
+    @property
+    def item_type(self) -> type:
+        return tuple
+
+    def parse(self, texts: Sequence[str]) -> list[Any]:
+        """The records written as these texts: values in the order of the attributes, separated as in a CSV file.
+
+        An empty value is missing.
+        """
+        rows = [next(csv.reader([text]), []) for text in texts]
+        width = len(self.names)
+        refuse(np.array([len(row) != width for row in rows]), f"expected {width} values with commas between them", rows)
+        columns = [self._parsed(place, [row[place] for row in rows]) for place in range(width)]
+        return list(zip(*columns, strict=True))
+
+    def _parsed(self, place: int, texts: list[str]) -> list[Any]:
+        domain = self.attributes[place].domain
+        present = [text for text in texts if text]
+        values = iter(domain.parse(present))
+        return [next(values) if text else None for text in texts]
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def describe(self) -> str:
+        return f"records of {plural(len(self.names), 'attribute')}: {self._listed}"
+
+    @property
+    def _listed(self) -> str:
+        named = [f"{name} ({size:,})" for name, size in zip(self.names, self.sizes, strict=True)]
+        return ", ".join([*named[:_SHOWN], *["…"] * (len(named) > _SHOWN)])
+
+    def facts(self) -> Facts:
+        return [
+            ("values", f"records of {plural(len(self.names), 'attribute')}"),
+            *((attribute.name, attribute.describe()) for attribute in self.attributes),
+        ]
+
+    @property
+    def argument(self) -> str:
+        return f"domain=Table({{{', '.join(f'{name!r}: ...' for name in self.names)}}})"
+
+    def __repr__(self) -> str:
+        return f"Table({self._listed})"
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        return tuple(
+            Words(f"{shown(attribute.name)}: ", reason)
+            for attribute in self.attributes
+            for reason in attribute.domain.refusals
+        )
+
+    # --- JSON -------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "table", "attributes": [attribute.to_dict() for attribute in self.attributes]}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Table:
+        if fields.keys() != {"type", "attributes"} or not isinstance(fields["attributes"], list):
+            raise ParameterError("domain: expected a list of attributes, got other fields")
+        made = cls.__new__(cls)
+        made._fill([Attribute.from_dict(written) for written in fields["attributes"]])
+        return made
+
+    def client_fields(self) -> dict[str, Any]:
+        return {"type": "table", "attributes": [attribute.client_fields() for attribute in self.attributes]}
+
+
+def _pairs(given: object) -> list[tuple[Any, Any]]:
+    if isinstance(given, Mapping):
+        return list(given.items())
+    pairs = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else None
+    if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        expected = 'attributes: expected names and their values, such as {"theme": ["dark", "light"], "age": 100}, got '
+        raise ParameterError(Words(expected, kind_of(given)))
+    return pairs
+
+
+def _missing_names(given: object, names: list[Any]) -> list[Any]:
+    if isinstance(given, bool):
+        return names if given else []
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        expected = ": expected true, false or names of attributes, got "
+        raise ParameterError(Words(Setting("missing"), expected, kind_of(given)))
+    chosen = list(given)
+    for name in chosen:
+        if name not in names:
+            raise ParameterError(
+                Words(Setting("missing"), f": unknown attribute {shown(name)}; {nearest(name, names)}")
+            )
+    return chosen
+
+
+def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
+    # The names of columns, and a function from one of them to its values; None if the items are records.
+    if isinstance(items, Mapping):
+        return list(items), items.__getitem__
+    if isinstance(items, np.ndarray):
+        return (list(items.dtype.names), items.__getitem__) if items.dtype.names else None
+    if hasattr(items, "fetch_arrow_table"):  # a relation of DuckDB
+        items = items.fetch_arrow_table()
+    names = getattr(items, "column_names", None) or getattr(items, "columns", None)
+    return None if names is None else (list(names), items.__getitem__)

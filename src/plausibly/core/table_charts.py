@@ -1,0 +1,126 @@
+"""Charts of tables of two attributes: a heat map with intervals, and a mosaic of shares, on matplotlib axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .bar_chart import BARS, FAINT, INK
+from .ordered_charts import Caption
+from .table_law import Floats
+from .wording import count_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LIGHT, _DARK = "#f4f7fa", BARS
+_COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
+"""Paul Tol's colours, which people with colour blindness can tell apart."""
+_NARROWEST = 0.04
+"""Width of a column, as a share of all, from which on it has room for its name."""
+_FEW = 12
+"""Number of columns up to which cells have room for their intervals."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The numbers of a chart of a table: names of both axes and of their cells, counts, and ends of the intervals."""
+
+    names: tuple[str, str]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    counts: Floats
+    ends: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """A table as a grid of coloured cells, each with its count and interval."""
+
+    grid: Grid
+    caption: Caption
+
+    @property
+    def height(self) -> float:
+        """Height of the heat map in inches."""
+        return 1.6 + 0.5 * len(self.grid.rows)
+
+    def draw(self, ax: Axes, *, narrow: bool = False) -> None:
+        """Draw the heat map on axes; if ``narrow``, without the intervals, for the width of a telephone."""
+        from matplotlib.colors import LinearSegmentedColormap
+
+        grid = self.grid
+        top = max(float(grid.counts.max()), 1.0)
+        colours = LinearSegmentedColormap.from_list("counts", [_LIGHT, _DARK])
+        ax.imshow(np.clip(grid.counts, 0.0, None), cmap=colours, vmin=0.0, vmax=top, aspect="auto")
+        roomy = not narrow and len(grid.columns) <= _FEW
+        for (row, column), count in np.ndenumerate(grid.counts):
+            low, high = (float(end[row, column]) for end in grid.ends)
+            ink = "white" if count > 0.6 * top else FAINT if low <= 0 <= high else INK
+            text = count_text(count)
+            if roomy:
+                text += f"\n[{count_text(low)}, {count_text(high)}]"
+            size = 8 if roomy else 7
+            ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size, parse_math=False)
+        ax.set_xticks(range(len(grid.columns)), grid.columns, rotation=0 if roomy else 90, parse_math=False)
+        ax.set_yticks(range(len(grid.rows)), grid.rows, parse_math=False)
+        ax.set_ylabel(grid.names[0], parse_math=False)
+        what = f"estimated {self.caption.unit}, {self.caption.interval(grid.ends)}" if roomy else "estimated counts"
+        ax.set_xlabel(
+            f"{grid.names[1]}\n{self.caption.written(what, narrow)}\ngrey: the interval contains 0", parse_math=False
+        )
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        self.caption.write_title(ax)
+
+
+@dataclass(frozen=True, eq=False)
+class Mosaic:
+    """A table as tiles: columns as wide as the first attribute's shares, cut by the shares of the second."""
+
+    grid: Grid
+    caption: Caption
+
+    @property
+    def height(self) -> float:
+        """Height of the mosaic in inches."""
+        return 4.6
+
+    def draw(self, ax: Axes, *, narrow: bool = False) -> None:
+        """Draw the mosaic on axes; if ``narrow``, for the width of a telephone."""
+        grid = self.grid
+        held = np.clip(grid.counts, 0.0, None)
+        widths = held.sum(axis=1) / (held.sum() or 1.0)
+        starts = np.concatenate([[0.0], np.cumsum(widths)[:-1]])
+        heights = held / np.where(held.sum(axis=1) > 0, held.sum(axis=1), 1.0)[:, None]
+        for column, name in enumerate(grid.columns):
+            bottom = heights[:, :column].sum(axis=1)
+            colour = _COLOURS[column % len(_COLOURS)]
+            ax.bar(
+                starts,
+                heights[:, column],
+                widths,
+                bottom=bottom,
+                align="edge",
+                color=colour,
+                edgecolor="white",
+                label=name,
+            )
+        middles = starts + widths / 2
+        names = [name if width >= _NARROWEST else "" for name, width in zip(grid.rows, widths.tolist(), strict=True)]
+        ax.set_xticks(middles, names, rotation=90 if narrow or len(grid.rows) > _FEW else 0, parse_math=False)
+        ax.set_ylabel(f"share of each {grid.names[1]}", parse_math=False)
+        ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+        note = "negative estimates are drawn as 0; the table has the intervals"
+        what = f"{grid.names[0]}: width is the share of {self.caption.unit}"
+        ax.set_xlabel(f"{self.caption.written(what, narrow)}\n{note}", parse_math=False)
+        ax.set_xlim(0, 1)
+        ax.set_ylim(0, 1)
+        ax.spines[:].set_visible(False)
+        legend = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), title=grid.names[1], frameon=False)
+        for text in [*legend.get_texts(), legend.get_title()]:
+            text.set_parse_math(False)
+        self.caption.write_title(ax)

@@ -1,0 +1,183 @@
+"""The decoder of tables: components of tables, each estimated from all reports that know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cells import least_and_most
+from ..core.domain import Table
+from ..core.errors import StateError
+from ..core.history import History
+from ..core.laws import Codes, Estimator, Floats
+from ..core.parts import PartEvidence
+from ..core.scheme import Scheme
+from ..core.table_law import Axes, TableLaw, component, subsets
+from ..core.tables_only import Estimated, no_histogram
+from ..core.wording import shown
+
+
+@dataclass(frozen=True, eq=False)
+class Sent:
+    """The users who report the cell of one set of attributes."""
+
+    attributes: Axes
+    share: float
+    oracle: Scheme
+    decoder: Estimator
+    noise: float
+    """V_c: variance per report of a sum of cells with coefficients that add up to 0."""
+    own: float
+    """H: what the user's own cell adds to it."""
+    cells: int
+
+    @property
+    def trust(self) -> float:
+        """Inverse of the variance of a component from these reports, if users are spread evenly, up to a factor."""
+        return 1 / (self.noise * self.cells + self.own)
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Decoder of CLIQUE: every table is the sum of its components, which are estimated one by one.
+
+    The components of a table are its mean, what each attribute adds to that, what each pair adds to those, and so on.
+    A component is a weighted mean over all sets of attributes that contain its own; it is therefore the same in all
+    tables, which agree with each other and add up to n. Unbiased, with the exact variance of ``TableLaw``.
+    """
+
+    records: Table
+    sent: tuple[Sent, ...]
+    law: None = None
+    history: History = ()
+
+    def scores(self, evidence: Any, n: Any, codes: Codes | None, /) -> NoReturn:
+        raise no_histogram()
+
+    def estimate(self, evidence: Any, n: Any, codes: Codes | None, /) -> NoReturn:
+        raise no_histogram()
+
+    @cached_property
+    def _members(self) -> npt.NDArray[np.bool_]:
+        # [set, attribute]: whether the set has the attribute.
+        numbers = range(len(self.records.names))
+        return np.array([[j in sent.attributes for j in numbers] for sent in self.sent])
+
+    @cached_property
+    def _facts(self) -> Floats:
+        # Share, noise, own, cells and trust of each set, one a row.
+        return np.array([(s.share, s.noise, s.own, s.cells, s.trust) for s in self.sent]).T
+
+    def weights(self, places: Axes) -> Floats:
+        """How much a report of each set counts in the component of these attributes: 0 if the set lacks one of them."""
+        share, *_, trust = self._facts
+        knows = self._members[:, list(places)].all(axis=1) * trust
+        return np.asarray(knows / (share * knows).sum())
+
+    def known(self, places: Axes) -> bool:
+        """Whether all components of the table of these attributes are known."""
+        return bool(self._members[:, list(places)].all(axis=1).any())
+
+    def known_tables(self, attributes: int, /) -> Iterator[Axes]:
+        return (places for places in combinations(range(len(self.records.names)), attributes) if self.known(places))
+
+    def _expect_known(self, places: Axes) -> None:
+        if self.known(places):
+            return
+        names = " and ".join(shown(self.records.names[j]) for j in places)
+        most = max(len(sent.attributes) for sent in self.sent)
+        raise StateError(
+            f"no reports know {names} together; this scheme has tables of {most} of its attributes at a time. Collect "
+            f"with CLIQUE and cliques={len(places)} for tables of {len(places)}"
+        )
+
+    def law_at(self, places: Axes, /) -> TableLaw:
+        self._expect_known(places)
+        share, noise, own, cells, _ = self._facts
+        sizes = tuple(self.records.sizes[j] for j in places)
+        parts = [kept for kept in subsets(tuple(range(len(places)))) if kept]
+        weights = {kept: self.weights(tuple(places[axis] for axis in kept)) for kept in parts}
+        squares = {kept: float((share * noise * cells * weights[kept] ** 2).sum()) for kept in parts}
+        met = {(a, b): float((share * own * weights[a] * weights[b]).sum()) for a in parts for b in parts}
+        return TableLaw(
+            sizes,
+            {kept: squares[kept] / float(np.prod([sizes[axis] for axis in kept])) for kept in parts},
+            {pair: factor for pair, factor in met.items() if factor},
+        )
+
+    def tabulated(self, evidence: Any, n: int, places: Axes, /) -> Estimated:
+        law = self.law_at(places)
+        counts = np.full(law.sizes, n / float(np.prod(law.sizes)))
+        for kept in law.noise:
+            chosen = tuple(places[axis] for axis in kept)
+            found = self._component(evidence, chosen)
+            others = float(np.prod([size for axis, size in enumerate(law.sizes) if axis not in kept]))
+            shape = [size if axis in kept else 1 for axis, size in enumerate(law.sizes)]
+            counts += found.reshape(shape) / others
+        return Estimated(counts, law)
+
+    def _component(self, evidence: Sequence[PartEvidence], places: Axes) -> Floats:
+        sizes = [self.records.sizes[j] for j in places]
+        total = np.zeros(sizes)
+        for number, weight in enumerate(self.weights(places).tolist()):
+            if not weight:
+                continue
+            sent, own = self.sent[number], evidence[number]
+            table = sent.decoder.values(own.evidence, int(np.sum(own.numbers)), None)
+            table = table.reshape([self.records.sizes[j] for j in sent.attributes])
+            total += weight * table.sum(axis=tuple(i for i, j in enumerate(sent.attributes) if j not in places))
+        axes = tuple(range(len(places)))
+        return component(total, axes, axes)
+
+    def even_variance(self, attributes: int) -> float:
+        """Mean variance per user of a cell in all tables of this number of attributes, if users are spread evenly."""
+        return float(np.mean([self.law_at(places).even_variance() for places in self.known_tables(attributes)]))
+
+    @cached_property
+    def contribution(self) -> tuple[float, float]:
+        """Bounds of what one report adds to the count of a cell in any known table of two attributes, or of one."""
+        low = high = 0.0
+        seen: set[Any] = set()
+        for places in [*self.known_tables(2)] or [*self.known_tables(1)]:
+            for number, sent in enumerate(self.sent):
+                shared = tuple(j for j in places if j in sent.attributes)
+                weights = {kept: float(self.weights(kept)[number]) for kept in subsets(shared) if kept}
+                sizes = [self.records.sizes[j] for j in places]
+                # Tables of equal sizes and weights have equal bounds.
+                key = (
+                    tuple(sizes),
+                    tuple(weights.values()),
+                    [j in shared for j in places].index(bool(shared)),
+                    sent.cells,
+                )
+                if key in seen or not shared:
+                    continue
+                seen.add(key)
+                least, most = self._ends(sent, places, shared, weights)
+                low, high = min(low, least), max(high, most)
+        return low, high
+
+    def _ends(self, sent: Sent, places: Axes, shared: Axes, weights: dict[Axes, float]) -> tuple[float, float]:
+        # The count of the first cell; by symmetry, of any.
+        sizes = [self.records.sizes[j] for j in sent.attributes]
+        table = np.zeros(sizes)
+        for kept, weight in weights.items():
+            product = np.full([1] * len(sizes), weight)
+            for j in places:
+                size = self.records.sizes[j]
+                if j not in kept:
+                    product = product / size
+                    continue
+                axis = sent.attributes.index(j)
+                own = (np.arange(size) == 0) - 1 / size
+                product = product * own.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
+            table = table + product
+        least, most = least_and_most(table.reshape(-1), sent.oracle, float(sent.decoder.scale))
+        level = 1 / float(np.prod([self.records.sizes[j] for j in places]))
+        return level + float(least), level + float(most)

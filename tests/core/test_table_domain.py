@@ -1,0 +1,148 @@
+"""The domain of records: what it takes, what it refuses, and how it travels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from cases import in_turn
+from plausibly import DomainError, Keys, Labels, Ordered, ParameterError, Strings, Table, device, make
+from plausibly.core.domain import domain_from_dict
+
+SURVEY = Table({"browser": ["Firefox", "Chrome"], "age": Ordered(0, 9), "plan": 3})
+RECORDS: list[Any] = [("Firefox", 3, 0), ("Chrome", None, 2), (None, 9, None)]
+CODES = SURVEY.encode(RECORDS).tolist()
+NAMED = [dict(zip(SURVEY.names, record, strict=True)) for record in RECORDS]
+COLUMNS = {name: [record[i] for record in RECORDS] for i, name in enumerate(SURVEY.names)}
+
+
+def test_codes_are_numbers_whose_last_digit_is_the_last_attribute() -> None:
+    assert SURVEY.sizes == (3, 11, 4)
+    assert CODES == [3 * 4 + 0, 44 + 10 * 4 + 2, 88 + 9 * 4 + 3]
+    assert SURVEY.size == SURVEY.code_count == 3 * 11 * 4
+
+
+FORMS: dict[str, Any] = {
+    "dictionaries": NAMED,
+    "dictionaries in another order": [dict(reversed(record.items())) for record in NAMED],
+    "lists": [list(record) for record in RECORDS],
+    "a mapping of columns": COLUMNS,
+    "pandas": pandas.DataFrame(COLUMNS).astype({"plan": "Int64"}),
+    "Polars": polars.DataFrame(COLUMNS),
+    "pyarrow": pyarrow.table(COLUMNS),
+    "pandas with categories": pandas.DataFrame(COLUMNS).astype({"browser": "category", "plan": "Int64"}),
+}
+
+
+@in_turn("form", list(FORMS))
+def test_records_come_in_many_forms(form: str) -> None:
+    assert SURVEY.encode(FORMS[form]).tolist() == CODES
+    scheme = make("CLIQUE", epsilon=1, domain=SURVEY)
+    assert len(scheme.privatize(FORMS[form])) == 3
+
+
+def test_arrays_of_numbers_are_taken_by_column_and_by_name() -> None:
+    table = Table({"a": 4, "b": 3}, missing=False)
+    rows = np.array([[0, 2], [3, 1]])
+    named = np.array([(0, 2), (3, 1)], dtype=[("a", "i4"), ("b", "i4")])
+    assert table.encode(rows).tolist() == table.encode(named).tolist() == [2, 10]
+    assert table.encode(list(named)).tolist() == [2, 10]
+
+
+def test_every_code_is_the_code_of_its_record() -> None:
+    codes = np.arange(SURVEY.code_count, dtype=np.uint64)
+    records = SURVEY.decode(codes)
+    assert (SURVEY.encode(records) == codes).all()
+    assert SURVEY.decode(codes[-1:]).tolist() == [(None, "other", None)]
+
+
+def test_a_device_makes_the_same_codes() -> None:
+    client = device.load(make("CLIQUE", epsilon=1, domain=SURVEY).to_json(), total=False)
+    assert [client.encode(record) for record in RECORDS] == [client.encode(record) for record in NAMED] == CODES
+
+
+def test_parsing_takes_values_with_commas_between_them() -> None:
+    assert SURVEY.parse(["Firefox,3,0", '"Chrome",,2', ",9,"]) == RECORDS
+    with pytest.raises(DomainError, match="item 1: expected 3 values with commas between them"):
+        SURVEY.parse(["Firefox,3,0", "Firefox,3"])
+
+
+@in_turn(
+    ("records", "expected"),
+    [
+        ([NAMED[0], {"browser": "Chrome", "age": 1}], "item 1: expected a value for the attribute 'plan'.*pass None"),
+        ([{**NAMED[0], "brwser": 1}], "item 0: unknown attribute 'brwser'; did you mean 'browser'"),
+        ({**COLUMNS, "plam": [1, 2, 3]}, "items: unknown attribute 'plam'; did you mean 'plan'"),
+        ({"browser": ["Chrome"], "age": [1]}, "items: expected a value for the attribute 'plan'"),
+        ([RECORDS[0], ("Chrome", 1)], "item 1: expected 3 values, one for each attribute .*None.* got 2"),
+        ([RECORDS[0], 5], "item 1: expected a dictionary, or a tuple of 3 values, got int"),
+        ([RECORDS[0], ("Secret", 1, 1)], "item 1: 'browser': expected one of the 2 labels.* got a value outside"),
+        ([RECORDS[0], ("Chrome", 1, 7), ("Chrome", 1, 8)], "item 1 and 1 more: 'plan': expected integers in"),
+        ({**COLUMNS, "plan": [1, 2]}, "items: expected columns of one length"),
+        ({"browser": "Chrome", "age": 1, "plan": 1}, "'browser': items: expected a sequence of items, got one str"),
+        (np.zeros((2, 2), dtype=int), "items: expected 3 columns, got 2"),
+    ],
+)
+def test_wrong_records_are_refused_by_position_and_attribute_and_never_by_value(records: Any, expected: str) -> None:
+    with pytest.raises(DomainError, match=expected) as refused:
+        SURVEY.encode(records)
+    assert "Secret" not in str(refused.value)
+
+
+@in_turn(
+    ("attributes", "expected"),
+    [
+        ([("a", 2), ("a", 3)], "expected distinct names, got 'a' more than once"),
+        ({"a": 2}, "number of attributes: expected 2 to 64, got 1"),
+        ({"a": 2, "b": Keys()}, "expected items that can be listed for 'b'.* got Keys"),
+        ({"a": 2, "b": Strings("ab", 3)}, "expected items that can be listed for 'b'.* got Strings"),
+        ({"a": 2, "": 3}, "expected names of 1 to 80 printable characters"),
+        ({"a": 2, 5: 3}, "expected names of 1 to 80 printable characters, got int"),
+        ({f"q{i}": 3 for i in range(41)}, "expected fewer than 2\\^64 different records"),
+        ("ab", "expected names and their values"),
+        (7, "expected names and their values"),
+    ],
+)
+def test_wrong_attributes_are_refused(attributes: Any, expected: str) -> None:
+    with pytest.raises(ParameterError, match=expected):
+        Table(attributes)
+
+
+def test_attributes_without_a_cell_for_missing_values_are_chosen_by_name() -> None:
+    table = Table({"a": 2, "b": ["x", "y"], "c": Ordered(0, 3)}, missing=["b"])
+    assert table.sizes == (2, 3, 4)
+    assert Table({"a": 2, "c": Ordered(0, 3)}, missing=False).sizes == (2, 4)
+    with pytest.raises(ParameterError, match="missing: unknown attribute 'z'"):
+        Table({"a": 2, "b": 2}, missing=["z"])
+    with pytest.raises(DomainError, match="item 0: 'a': expected integers"):
+        table.encode([(None, "x", 1)])
+
+
+def test_a_domain_travels_as_json() -> None:
+    other = Table({"a": Labels(["x"], other=True), "b": Ordered.dates("2026-01-01", "2026-01-09")}, missing=["a"])
+    for table in (SURVEY, other):
+        again = domain_from_dict(json.loads(json.dumps(table.to_dict())))
+        assert again == table
+        assert again.encode(table.decode(table.spread(9))).tolist() == table.spread(9).tolist()
+
+
+def test_a_domain_too_large_to_list_has_no_size_and_still_works() -> None:
+    table = Table({f"q{i}": 16 for i in range(10)})
+    assert table.size is None
+    assert table.code_count == 17**10
+    scheme = make("CLIQUE", epsilon=1, domain=table)
+    tally = scheme.simulate({(1,) * 10: 50, (None,) * 10: 50})
+    assert tally.table("q0", "q9").counts.shape == (17, 17)
+
+
+def test_two_attributes_with_too_many_cells_together_are_refused() -> None:
+    table = Table({"a": 2000, "b": 2000, "c": 2}, missing=False)
+    with pytest.raises(ParameterError, match="'a' and 'b' have 4,000,000 cells together, expected at most 1,048,576"):
+        make("CLIQUE", epsilon=1, domain=table)
+    assert make("SMP", epsilon=1, domain=table).name == "SMP"

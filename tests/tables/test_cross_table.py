@@ -1,0 +1,227 @@
+"""Answers about tables: cells, margins, shares by row, independence, tables of other libraries, charts."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from matplotlib import pyplot
+
+from plausibly import Ordered, ParameterError, SeededRandom, StateError, Table, make
+from plausibly.core.group_numbers import FALSE_ALARM
+from plausibly.core.independence import chi_square_tail
+from tables.crowds import counted, latent, table
+
+SURVEY = Table({"browser": ["Firefox", "Chrome"], "theme": ["dark", "light"], "age": Ordered(0, 9)})
+CROWD = {("Firefox", "dark", 3): 40_000, ("Firefox", None, 5): 10_000, ("Chrome", "light", 7): 50_000}
+
+
+@cache
+def tally() -> Any:
+    return make("CLIQUE", epsilon=2, domain=SURVEY, cliques=2).simulate(CROWD, SeededRandom(1))
+
+
+def test_cells_are_named_by_their_values_and_have_intervals() -> None:
+    found = tally().table("theme", "browser")
+    assert found.names == ("theme", "browser")
+    assert found.counts.shape == (3, 3)
+    cell = found["dark", "Firefox"]
+    # Five standard errors: a false alarm once in 1.7 million seeds.
+    assert abs(float(cell) - 40_000) < 5 * cell.standard_error
+    assert abs(float(found["missing", "Firefox"]) - 10_000) < 5 * found["missing", "Firefox"].standard_error
+    low, high = cell.interval()
+    assert low < float(cell) < high
+    assert cell.interval(0.99)[0] < low
+    assert cell.share == pytest.approx(float(cell) / 100_000)
+
+
+def test_margins_are_the_tables_of_single_attributes() -> None:
+    found = tally().table("theme", "age")
+    for margin, name in zip(found.margins, ("theme", "age"), strict=True):
+        alone = tally().table(name)
+        assert np.allclose(margin.values, alone.values)
+        assert np.allclose(margin.variance, alone.variance)
+        assert margin.items.tolist() == alone.items.tolist()
+
+
+def test_one_attribute_in_order_has_quantiles_and_ranges() -> None:
+    ages = tally().table("age")
+    assert ages.quantiles([0.5]).values[0] in (3, 4, 5)
+    assert abs(float(ages.ranges([(0, 4)])[0, 4]) - 40_000) < 5 * ages.ranges([(0, 4)]).standard_error[0]
+    assert ages.items.tolist()[-1] == "other"
+
+
+def test_estimating_whole_records_is_refused_and_names_the_table() -> None:
+    for asked in (tally().estimate, tally().scores):
+        with pytest.raises(StateError, match=r"only tables of one or two attributes; ask for them with tally\.table"):
+            asked()
+    with pytest.raises(StateError, match="no counts of whole records"):
+        tally().scheme.variance(100)
+
+
+def test_unknown_and_repeated_attributes_are_refused() -> None:
+    with pytest.raises(ParameterError, match="unknown attribute 'brwser'; did you mean 'browser'"):
+        tally().table("brwser")
+    with pytest.raises(ParameterError, match="expected different attributes"):
+        tally().table("age", "age")
+    with pytest.raises(ParameterError, match="expected names of attributes"):
+        tally().table()
+    with pytest.raises(StateError, match=r"no reports know 'browser' and 'theme' and 'age' together.*cliques=3"):
+        tally().table("browser", "theme", "age")
+    with pytest.raises(StateError, match="expected a scheme for records of several attributes"):
+        make("OLH", epsilon=1, domain_size=4).accumulator().table("age")
+    with pytest.raises(ParameterError, match="unknown attribute 'plan'"):
+        tally().table("age", "theme").margin("plan")
+
+
+def test_samplers_of_one_attribute_have_no_tables_of_two() -> None:
+    for name in ("SMP", "SPL"):
+        alone = make(name, epsilon=1, domain=SURVEY).simulate(CROWD, SeededRandom(1))
+        assert abs(float(alone.table("theme")["dark"]) - 40_000) < 5 * alone.table("theme")["dark"].standard_error
+        with pytest.raises(StateError, match="no reports know 'browser' and 'theme' together"):
+            alone.table("browser", "theme")
+
+
+def test_tables_of_three_attributes_need_sets_of_three() -> None:
+    three = make("CLIQUE", epsilon=2, domain=SURVEY, cliques=3).simulate(CROWD, SeededRandom(1))
+    found = three.table("age", "browser", "theme")
+    cell = found[3, "Firefox", "dark"]
+    assert abs(float(cell) - 40_000) < 5 * cell.standard_error
+    assert "age | browser" in repr(found)
+
+
+def test_shares_by_a_value_add_up_to_one_and_say_that_they_are_approximate() -> None:
+    shares = tally().table("theme", "browser").shares_by("browser")
+    grid = shares.grid(shares.values)
+    assert np.allclose(grid[:, :2].sum(axis=0), 1.0)
+    dark = shares["dark", "Firefox"]
+    assert abs(float(dark) - 0.8) < 5 * dark.standard_error
+    # Nobody's browser is missing: nothing can be said of shares among those.
+    assert np.isnan(grid[:, 2]).all()
+    assert "approximate (delta method)" in repr(shares)
+    assert "?" in repr(shares)
+    rows = tally().table("theme", "browser").shares_by("theme")
+    assert np.allclose(rows.grid(rows.values).sum(axis=1), 1.0)
+
+
+def test_the_variance_of_shares_is_that_of_the_delta_method() -> None:
+    # By its definition: the gradient of count/total times the covariance of all cells.
+    found = tally().table("theme", "browser")
+    shares = found.shares_by("browser")
+    covariance = found.law.covariance(np.eye(9).reshape(9, 3, 3), found.counts, found.n)
+    for theme, browser in ((0, 0), (1, 1), (2, 0)):
+        total, count = found.counts[:, browser].sum(), found.counts[theme, browser]
+        gradient = np.zeros((3, 3))
+        gradient[:, browser] = -count / total**2
+        gradient[theme, browser] += 1 / total
+        wanted = gradient.reshape(-1) @ covariance @ gradient.reshape(-1)
+        assert shares.grid(shares.variance)[theme, browser] == pytest.approx(wanted)
+
+
+def test_related_attributes_are_told_from_independent_ones() -> None:
+    assert tally().table("theme", "browser").independence().p_value < 1e-6
+    random = np.random.default_rng(3)
+    apart = np.stack([random.integers(0, 3, 50_000), random.integers(0, 4, 50_000), random.integers(0, 2, 50_000)], 1)
+    scheme = make("CLIQUE", epsilon=1, domain=table(3, 4, 2))
+    other = scheme.accumulator()
+    other.add(scheme.privatize(apart, SeededRandom(5)))
+    result = other.table("q0", "q1").independence()
+    assert result.degrees == 6
+    assert 0.01 < result.p_value <= 1
+    assert "may be independent" in repr(result)
+    with pytest.raises(StateError, match="needs reports"):
+        scheme.accumulator().table("q0", "q1").independence()
+
+
+def test_tails_of_chi_square_are_those_of_tables() -> None:
+    known = {(1, 6.634897): 0.01, (2, 9.21034): 0.01, (10, 18.307038): 0.05, (50, 67.504807): 0.05, (5, 1.145476): 0.95}
+    for (degrees, statistic), chance in known.items():
+        assert chi_square_tail(statistic, degrees) == pytest.approx(chance, rel=1e-5)
+    assert chi_square_tail(0.0, 3) == 1.0
+    assert chi_square_tail(5000.0, 3) < 1e-300
+
+
+def test_other_libraries_get_both_axes() -> None:
+    found = tally().table("theme", "age")
+    long = found.to_frame()
+    assert list(long.columns) == ["theme", "age", "estimate", "standard_error", "low", "high", "share"]
+    assert len(long) == 3 * 11
+    wide = found.to_frame(wide=True)
+    assert wide.index.name == "theme"
+    assert wide.columns.name == "age"
+    assert wide.loc["dark", 3] == float(found["dark", 3])
+    assert isinstance(found.to_polars(), polars.DataFrame)
+    assert found.to_polars(wide=True).columns[:3] == ["theme", "0", "1"]
+    assert found.to_polars().shape == (33, 7)
+    assert "dark | 3" in str(found.to_csv())
+
+
+def test_people_see_rows_and_columns() -> None:
+    found = tally().table("theme", "browser")
+    assert repr(found).splitlines()[1].split() == ["theme", "\\", "browser", "Firefox", "Chrome", "missing"]
+    page = found._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "[" in page
+    html = Table({"<b>": ["<script>", "x"], "c": 2})
+    unsafe = make("CLIQUE", epsilon=1, domain=html).simulate({("x", 0): 10}).table("<b>", "c")
+    assert "<script>" not in unsafe._repr_html_()
+
+
+@pytest.mark.full
+def test_charts_are_drawn() -> None:
+    found = tally().table("theme", "browser")
+    for kind in ("heat map", "mosaic"):
+        axes = found.plot(kind=kind, title="$theme$")
+        axes.figure.canvas.draw()
+        assert axes.get_title("left") == "$theme$"
+        pyplot.close(axes.figure)
+    with pytest.raises(ParameterError, match="unknown chart 'pie'"):
+        found.chart("pie")
+
+
+def test_a_lost_group_of_reports_is_noticed_and_said() -> None:
+    scheme = make("CLIQUE", epsilon=1, domain=SURVEY, cliques=2)
+    records = [("Firefox", "dark", 3), ("Chrome", "light", 7)] * 5000
+    reports = scheme.privatize(records, SeededRandom(2))
+    whole, lossy = scheme.accumulator(), scheme.accumulator()
+    whole.add(reports)
+    lossy.add(reports[reports["group"] != 1])
+    assert FALSE_ALARM < 1e-5
+    assert whole.table("browser", "theme").cautions == ()
+    for found in (lossy.table("browser", "theme"), lossy.table("age")):
+        assert "browser and age" in found.cautions[0]
+        assert "Reports were lost or added" in repr(found)
+    assert "lost or added" in lossy.table("browser", "theme")._repr_html_()
+
+
+def test_no_report_moves_a_cell_further_than_stated() -> None:
+    sizes = (2, 3, 4)
+    for cliques in (2, 3):
+        scheme = make("CLIQUE", epsilon=1, domain=table(*sizes), cliques=cliques)
+        reports = scheme.privatize(latent(sizes, 400, 1), SeededRandom(1))
+        largest = 0.0
+        for i in range(len(reports)):
+            alone = scheme.accumulator()
+            alone.add(reports[i : i + 1])
+            for pair in (("q0", "q1"), ("q0", "q2"), ("q1", "q2")):
+                largest = max(largest, float(np.abs(alone.table(*pair).values).max()))
+        # With 400 reports, the worst one is likely among them.
+        assert 0.8 * scheme.influence() < largest <= scheme.influence() * (1 + 1e-9)
+
+
+def test_merged_and_restored_tallies_have_the_same_tables() -> None:
+    sizes = (2, 3, 2)
+    scheme = make("CLIQUE", epsilon=1, domain=table(*sizes))
+    records = latent(sizes, 3000, 4)
+    reports = scheme.privatize(records, SeededRandom(3))
+    whole, first, second = (scheme.accumulator() for _ in range(3))
+    whole.add(reports)
+    first.add(reports[:1000])
+    second.add(reports[1000:])
+    first.merge(second)
+    again = type(whole).from_bytes(scheme, first.to_bytes())
+    assert np.array_equal(again.table("q0", "q1").counts, whole.table("q0", "q1").counts)
+    assert counted(records, sizes, 0, 1).sum() == 3000

@@ -1,0 +1,174 @@
+"""CLIQUE's law against simulated collections, its intervals against the truth, and its error against other ways."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import e, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plausibly import SeededRandom, make
+from plausibly.core.bound import Workload
+from tables.crowds import MIXED, YES_OR_NO, counted, latent, table
+from tables.hadamard_peer import rms_of_inp_ht
+
+SETTINGS = [*product(((2, 2, 2, 2), (2, 3, 4), (3, 9, 8)), (0.5, 1, 3), (2, 3))]
+"""Sizes, epsilon and number of attributes in a set: 18 settings."""
+RUNS, USERS = 600, 2000
+LEVEL = 0.01
+"""Chance that a right law fails in any setting: each of the comparisons has its part of it."""
+
+
+def critical(comparisons: int) -> float:
+    return NormalDist().inv_cdf(1 - LEVEL / (2 * comparisons))
+
+
+def simulated(sizes: tuple[int, ...], epsilon: float, together: int, runs: int) -> tuple[Any, Any, Any, Any]:
+    """Cells of the first and the last table of two [run, cell] with their variances; the truth and the law."""
+    scheme = make("CLIQUE", epsilon=str(epsilon), domain=table(*sizes), cliques=together)
+    records = latent(sizes, USERS, seed=7)
+    codes = scheme.domain.encode(records)
+    pairs = [(0, 1), (len(sizes) - 2, len(sizes) - 1)]
+    answers, stated = [], []
+    for run in range(runs):
+        tally = scheme.accumulator()
+        tally.add(scheme.privatize_encoded(codes, SeededRandom(run)))
+        found = [scheme.estimator().tabulated(tally.evidence, USERS, pair) for pair in pairs]
+        answers.append(np.concatenate([own.counts.reshape(-1) for own in found]))
+        stated.append(np.concatenate([own.law.cell_variances(own.counts, USERS).reshape(-1) for own in found]))
+    truth = [counted(records, sizes, *pair) for pair in pairs]
+    law = [scheme.estimator().law_at(pair).cell_variances(own, USERS) for pair, own in zip(pairs, truth, strict=True)]
+    flat = [np.concatenate([own.reshape(-1) for own in each]) for each in (truth, law)]
+    return np.array(answers), np.array(stated), flat[0], flat[1]
+
+
+def check(sizes: tuple[int, ...], epsilon: float, together: int, runs: int, settings: int) -> None:
+    answers, stated, truth, law = simulated(sizes, epsilon, together, runs)
+    errors, limit = answers - truth, critical(3 * len(truth) * settings)
+    assert (np.abs(errors.mean(axis=0)) < limit * np.sqrt(law / runs)).all()
+    # The error of a variance follows from the fourth moment.
+    squares = errors**2
+    assert (np.abs(squares.mean(axis=0) - law) < limit * squares.std(axis=0) / sqrt(runs)).all()
+    # Plugged-in counts leave the variance unbiased.
+    assert (np.abs(stated.mean(axis=0) - law) < limit * stated.std(axis=0) / sqrt(runs) + 1e-9 * law).all()
+    # Intervals of 95 % hold in 93.5 to 96.5 % of all runs, up to their binomial error. Cells of one run are not
+    # independent: the error is that of runs.
+    inside = np.abs(errors) < 1.96 * np.sqrt(stated)
+    assert abs(inside.mean() - 0.95) < 0.015 + limit * sqrt(0.05 * 0.95 / runs) / sqrt(2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "epsilon", "together"), SETTINGS)
+def test_cells_are_unbiased_with_the_stated_variance(sizes: tuple[int, ...], epsilon: float, together: int) -> None:
+    check(sizes, epsilon, together, RUNS, len(SETTINGS))
+
+
+@pytest.mark.full
+def test_cells_of_one_setting_are_unbiased_with_the_stated_variance() -> None:
+    check((2, 3, 4), 1, 2, 300, 1)
+
+
+# --- the test of independence --------------------------------------------------------------------------------------
+
+
+def rejected(epsilon: float, runs: int, users: int, sizes: tuple[int, int] = (3, 4)) -> float:
+    """How often independence is rejected at 5 % in populations in which it holds."""
+    scheme = make("CLIQUE", epsilon=str(epsilon), domain=table(*sizes, 2), cliques=2)
+    random = np.random.default_rng(11)
+    shares = [random.dirichlet(np.full(size, 3.0)) for size in (*sizes, 2)]
+    found = 0
+    for run in range(runs):
+        records = np.stack([random.choice(len(own), users, p=own) for own in shares], axis=1)
+        tally = scheme.accumulator()
+        tally.add(scheme.privatize(records, SeededRandom(run)))
+        found += tally.table("q0", "q1").independence().p_value < 0.05
+    return found / runs
+
+
+@pytest.mark.full
+def test_independence_is_rejected_as_often_as_it_should_be() -> None:
+    # 5 %, up to 3.3 standard errors: a false alarm once in a thousand seeds.
+    assert abs(rejected(1, 300, 5000) - 0.05) < 3.3 * sqrt(0.05 * 0.95 / 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3, 5])
+@pytest.mark.parametrize("users", [3000, 30_000])
+def test_the_level_of_independence_holds_for_many_crowds(epsilon: float, users: int) -> None:
+    # Eight settings, each with its part of 1 % false alarms, and 1 % for the approximation by the normal law.
+    assert abs(rejected(epsilon, 2000, users) - 0.05) < 0.01 + critical(8) * sqrt(0.05 * 0.95 / 2000)
+
+
+# --- errors of shares ----------------------------------------------------------------------------------------------
+
+
+def predicted(sizes: tuple[int, ...], epsilon: float, together: int | None = None) -> float:
+    """Root mean squared error of a share in tables of two, in thousandths, for 200,000 users."""
+    scheme = make("CLIQUE", epsilon=epsilon, domain=table(*sizes), cliques=together)
+    return 1000 * sqrt(scheme.estimator().even_variance(2) / 200_000)
+
+
+def test_errors_are_close_to_the_least_possible_ones() -> None:
+    # By the exact law, every table counting equally; no protocol is below the bound.
+    assert predicted(YES_OR_NO, 1) == pytest.approx(10.84, abs=0.01)
+    assert 1000 * sqrt(Workload.of_tables(YES_OR_NO).bound(1) / 200_000) == pytest.approx(9.92, abs=0.01)
+    assert predicted(YES_OR_NO, 3) == pytest.approx(2.88, abs=0.01)
+    assert predicted(MIXED, 1) == pytest.approx(13.27, abs=0.01)
+    assert predicted(MIXED, 3) == pytest.approx(3.35, abs=0.01)
+
+
+def test_the_bound_of_tables_is_that_of_their_questions() -> None:
+    # Against the questions written out, one row for each cell of each table of equal sizes.
+    for sizes in ((2, 2, 2), (3, 3, 3)):
+        records = np.array(list(product(*map(range, sizes))))
+        pairs = combinations(range(3), 2)
+        rows = [
+            (records[:, a] == x) & (records[:, b] == y)
+            for a, b in pairs
+            for x in range(sizes[a])
+            for y in range(sizes[b])
+        ]
+        wanted = Workload.of_weights(np.array(rows, dtype=float)).bound(1.0)
+        assert Workload.of_tables(sizes).bound(1.0) == pytest.approx(wanted)
+
+
+def test_the_best_number_of_attributes_is_taken() -> None:
+    for sizes, epsilon in product((YES_OR_NO, MIXED, (4,) * 5), (0.5, 2)):
+        best = predicted(sizes, epsilon)
+        assert best <= min(predicted(sizes, epsilon, 2), predicted(sizes, epsilon, 3)) * (1 + 1e-6)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("sizes", "epsilon"), [(YES_OR_NO, 1), (YES_OR_NO, 3), (MIXED, 1), (MIXED, 3)])
+def test_measured_errors_are_the_predicted_ones(sizes: tuple[int, ...], epsilon: int) -> None:
+    users, scheme = 200_000, make("CLIQUE", epsilon=epsilon, domain=table(*sizes))
+    records = latent(sizes, users, seed=1)
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize(records, SeededRandom(1)))
+    squares, law = [], []
+    for a, b in combinations(range(len(sizes)), 2):
+        found, truth = tally.table(f"q{a}", f"q{b}"), counted(records, sizes, a, b)
+        squares.append(float(((found.counts - truth) ** 2).mean()))
+        law.append(float(found.law.cell_variances(truth, users).mean()))
+    # Tables share their components, hence few degrees of freedom: a factor of 2 in the squared error is 4 sigma of 40.
+    assert 0.5 < np.mean(squares) / np.mean(law) < 2
+
+
+@pytest.mark.full
+def test_other_ways_have_larger_errors() -> None:
+    # Cormode, Kulkarni and Srivastava (2018): one of 36 coefficients of the Hadamard transform from each user, each
+    # with the variance ((e + 1)/(e - 1))^2 at most; a cell is the mean of four of them, of which one is known.
+    most = 1000 * sqrt(36 * 3 / 16 * ((e + 1) / (e - 1)) ** 2 / 200_000)
+    assert most == pytest.approx(12.57, abs=0.01)
+    # Three runs of 36 coefficients: four standard errors of their mean square.
+    measured = rms_of_inp_ht(latent(YES_OR_NO, 200_000, seed=2), 1.0, runs=3)
+    assert abs((measured / most) ** 2 - 1) < 4 * sqrt(2 / 108) + 0.05
+    assert most > 1.15 * predicted(YES_OR_NO, 1)
+    # Pairs through OLH, each estimated from its own users alone.
+    oracle = make("OLH", epsilon=1, domain_size=4)
+    alone = 1000 * sqrt((oracle.variance(1, 0.25) + 0.25 * 27 / 28) * 28 / 200_000)
+    assert alone == pytest.approx(24.36, abs=0.01)
+    assert alone > 2 * predicted(YES_OR_NO, 1)
