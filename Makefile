@@ -75,11 +75,12 @@ FUZZED ?= 300
 fuzz: $(VENV)/.dev  ## Fuzz the kernels with libFuzzer for five minutes (FUZZED=3600: one hour)
 	@$(PY) tests/kernels/fuzz/sanitize.py --fuzz $(FUZZED) --calls 200000
 
-bench: $(VENV)/.dev $(VENV)/.kernels  ## Measure every oracle against its peers and the machine (QUICK=1: short measurements)
+bench: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Measure every oracle against its peers and the machine (QUICK=1: short measurements)
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half of the benchmark runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.ordered_speed $(if $(QUICK),--rounds 1) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.collector $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
+	@$(PY) -m bench.browser
 	@$(PY) -m bench.engines $(if $(QUICK),--reports 1e6 --rounds 1) $(if $(KEEP),--output bench/results)
 
 # From scratch each time: a cached page would not warn again.

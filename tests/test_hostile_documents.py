@@ -259,6 +259,7 @@ PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit("device:Extension.count", "len(self.numbers) * self.more + 1", "2"),
     ),
     "zero is always a number": (Edit("device:_within", "least <= number", "min(least, 0) <= number"),),
+    "64 is never too large": (Edit("device:_within", "<= most", "<= max(most, 64)"),),
     "only the numerator of epsilon is read": (
         Edit(
             "device:_fraction",
@@ -328,6 +329,12 @@ JAVASCRIPT_FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "Number.isSafeInteger(it) && it >= least && it <= most ?",
             "(it === 0 || (Number.isSafeInteger(it) && it >= least)) && it <= most ?",
+        ),
+    ),
+    "no number is too large": (
+        (
+            "Number.isSafeInteger(it) && it >= least && it <= most ?",
+            "Number.isSafeInteger(it) && it >= least && it <= 2 ** 40 ?",
         ),
     ),
     "only the numerator of epsilon is read": (
