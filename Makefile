@@ -56,7 +56,7 @@ web-demo: $(VENV)/.demo $(VENV)/.kernels  ## Run a page with a form, a collector
 test-fast: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the quick tests of every module, in less than a minute
 	@$(PYTEST) -m 'not slow and not full'
 
-test: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the tests that every change must pass: ten minutes on two cores
+test: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the tests that every change must pass: a quarter of an hour on two cores
 	@$(PYTEST) -m 'not slow'
 
 test-slow: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Run the long statistical tests, and the kernels under the sanitizers

@@ -138,7 +138,7 @@ def test_a_newcomer_gets_from_a_file_of_strings_to_an_answer_in_six_commands(tmp
 def test_the_first_screen_answers_whether_it_is_for_the_reader() -> None:
     first = README.partition("\n## Try it\n")[0]
     assert len(first.splitlines()) < 75
-    assert README.count("![") == first.count("![") == 1, "one picture"
+    assert README.count("![") == first.count("![") == 2, "the try page, and a histogram that emerges"
     (block,) = re.findall(r"```console\n(.*?)```", first, flags=re.DOTALL)
     typed = re.findall(r"^\$ plausibly plan --(\w+)", block, flags=re.MULTILINE)
     assert typed == ["items", "keys", "alphabet", "range"], "a list, candidates later, nothing known; and an order"

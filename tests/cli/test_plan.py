@@ -302,5 +302,5 @@ def test_the_interval_of_a_quantile_is_never_promised_shorter_than_a_bin() -> No
 
 
 def test_too_many_items_for_ranges_are_said() -> None:
-    _, shown, _ = run("--range", "0..5000000", "--users", 1000, "--epsilon", 1)
+    _, shown, _ = run("--range", "0..1048576", "--users", 1000, "--epsilon", 1)
     assert "SLIDE, which is made for ranges, works on at most 1,048,576 items." in " ".join(shown.split())

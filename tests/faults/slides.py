@@ -217,14 +217,14 @@ plan(
 plan(
     "covariance-of-the-holder-dropped",
     "subsets are taken for independent bits: intervals are too short",
-    Edit("ordered.slide:SLIDE._width", " - 2 * law.covariance[1]", ""),
+    Edit("cells:contrast_noise", " - 2 * law.covariance[1]", "", at="ordered.slide:contrast_noise"),
     audited,
     VARIANCE,
 )
 plan(
     "covariance-of-others-dropped",
     "the same for two blocks of others",
-    Edit("ordered.slide:SLIDE._width", " - law.covariance[0]", ""),
+    Edit("cells:contrast_noise", " - law.covariance[0]", "", at="ordered.slide:contrast_noise"),
     audited,
     VARIANCE,
 )

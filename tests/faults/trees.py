@@ -66,7 +66,7 @@ plan(
 plan(
     "tree-covariance-with-the-own-block",
     "the holder's term leaves out the covariance with other blocks",
-    Edit("ordered.hierarchy:HH._width", " - 2 * law.covariance[1]", ""),
+    Edit("cells:contrast_noise", " - 2 * law.covariance[1]", "", at="ordered.hierarchy:contrast_noise"),
     HH,
     VARIANCE,
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -246,6 +246,12 @@ class Accumulator(ABC):
         given = object_array(["mean"]), value, variance, order, len(self), decoder.history, self.cautions
         return MeanAnswer(*given, centres=value, basis=basis)
 
+    @overload
+    def table(self, name: str, /) -> Estimates: ...
+
+    @overload
+    def table(self, row: str, column: str, /, *others: str) -> CrossTable: ...
+
     def table(self, *names: str) -> Estimates | CrossTable:
         """The table of some attributes of the accumulated records, by their names.
 
@@ -258,7 +264,7 @@ class Accumulator(ABC):
                 "use tally.estimate"
             )
         if not names:
-            raise ParameterError('table: expected names of attributes, such as tally.table("age", "plan"), got none')
+            raise ParameterError("table: expected names of attributes, got none")
         places = [decoder.records.place(name) for name in names]
         if len(set(places)) != len(places):
             raise ParameterError("table: expected different attributes, got one of them twice")

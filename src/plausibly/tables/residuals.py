@@ -94,7 +94,7 @@ class Residuals:
         most = max(len(sent.attributes) for sent in self.sent)
         raise StateError(
             f"no reports know {names} together; this scheme has tables of {most} of its attributes at a time. Collect "
-            f"with CLIQUE and cliques={len(places)} for tables of {len(places)}"
+            f"with CLIQUE, each user reporting {len(places)} attributes"
         )
 
     def law_at(self, places: Axes, /) -> TableLaw:
