@@ -133,8 +133,13 @@ class Inbox(ABC):
         if account is None or account.closed:
             return [Outcome.UNKNOWN if account is None else Outcome.CLOSED] * len(batches)
         room = (account.collection.cap or 1 << 62) - account.received
+        added = {batch.key: batch for batch in batches}
+        fits = len(added) == len(batches) and sum(batch.count for batch in batches) <= room
+        if batches and fits and self._insert_new(connection, account.number, sorted(added)):
+            self._insert_reports(connection, account, added)
+            return [Outcome.NEW] * len(batches)
         known = self._known(connection, account.number, [batch.key for batch in batches]) if batches else set()
-        added: dict[bytes, Batch] = {}
+        added = {}
         outcomes = []
         for batch in batches:
             if batch.key in known or batch.key in added:
@@ -146,12 +151,12 @@ class Inbox(ABC):
                 room -= batch.count
                 outcomes.append(Outcome.NEW)
         if added:
-            self._insert(connection, account, added)
+            self._insert_keys(connection, account.number, sorted(added))
+            self._insert_reports(connection, account, added)
         return outcomes
 
-    def _insert(self, connection: Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
+    def _insert_reports(self, connection: Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
         keys = sorted(added)
-        self._insert_keys(connection, account.number, keys)
         content = b"".join(added[key].records for key in keys)
         count = sum(batch.count for batch in added.values())
         row = self._insert_row(connection, (account.number, content, _row_crc(account.number, count, content), count))
@@ -230,6 +235,10 @@ class Inbox(ABC):
     @abstractmethod
     def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:
         """The keys of these that the database has."""
+
+    def _insert_new(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> bool:
+        """Add sorted keys if the database has none of them; False if it has, or cannot try without a question."""
+        return False
 
     @abstractmethod
     def _insert_keys(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> None:

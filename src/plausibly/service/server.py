@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ _BACKLOG = 2048
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _YOUNG = 50_000
 """New objects until Python looks for cycles among them; requests that wait for a commit would be looked at in vain."""
+_SWITCH_SECONDS = 0.0005
+"""The longest that a thread waits for the interpreter: a tenth of the usual, because writer, rolls and loop share it."""
 
 
 class Bounded(HttpToolsProtocol):
@@ -158,6 +161,7 @@ def serve(
             timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=_DRAIN_SECONDS,
         )
+        sys.setswitchinterval(_SWITCH_SECONDS)
         gc.freeze()
         gc.set_threshold(_YOUNG)
         _Server(config).run(sockets=[listening])

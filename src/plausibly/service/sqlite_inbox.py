@@ -131,6 +131,14 @@ class SqliteInbox(Inbox):
         known = f"{_EACH_KEY} SELECT key FROM each JOIN keys USING(key) WHERE collection = ?2"
         return {key for (key,) in connection.execute(known, (b"".join(keys), collection))}
 
+    def _insert_new(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> bool:
+        # Nearly always all keys are new: an attempt costs less than a question. SQLite undoes a statement that fails.
+        try:
+            self._insert_keys(connection, collection, keys)
+        except sqlite3.IntegrityError:
+            return False
+        return True
+
     def _insert_keys(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> None:
         connection.execute(f"{_EACH_KEY} INSERT INTO keys SELECT ?2, key FROM each", (b"".join(keys), collection))
 
