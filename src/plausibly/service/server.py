@@ -39,7 +39,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _YOUNG = 50_000
 """New objects until Python looks for cycles among them; requests that wait for a commit would be looked at in vain."""
 _SWITCH_SECONDS = 0.0005
-"""The longest that a thread waits for the interpreter: a tenth of the usual, because writer, rolls and loop share it."""
+"""The longest wait of a thread for the interpreter: a tenth of the usual, because writer, rolls and loop share it."""
 
 
 class Bounded(HttpToolsProtocol):
