@@ -263,6 +263,7 @@ def probe(name: str, section: str) -> list[str]:
     return [answer for key, answer in _answers_by_key(name in RARE).items() if key[:2] == (name, section)]
 
 
+@pytest.mark.full
 @every_name
 def test_the_javascript_probe_makes_the_records(name: str) -> None:
     assert probe(name, "vectors") == [vector["record"] for vector in file(name)["vectors"]]

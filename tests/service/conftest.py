@@ -29,7 +29,7 @@ def address(postgres: Server) -> str:
     return postgres.address()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A place for an inbox, in each of the databases."""
     if request.param == "sqlite":
@@ -46,7 +46,7 @@ def inbox(store: Store) -> Inbox:
     return store.open()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def where(request: pytest.FixtureRequest) -> dict[str, str]:
     """Where a collector has its inbox, for `opened`: in its folder, and in a database."""
     return {} if request.param == "sqlite" else {"inbox": request.getfixturevalue("address")}

@@ -27,6 +27,8 @@ from stores import Database, execute
 
 ASKED = question()
 
+pytestmark = pytest.mark.full
+
 
 def batch(collection: Collection, values: range) -> Batch:
     return Batch(bytes.fromhex(new_key()), records(collection, values), len(values))

@@ -65,6 +65,7 @@ def check_variance(scheme: Any, step: int) -> None:
             assert found == pytest.approx(float(twin.variance_of_one(record, cell)), rel=1e-12)
 
 
+@pytest.mark.full
 @in_turn("label", list(SMALL))
 def test_the_law_is_the_variance_over_all_coins(label: str) -> None:
     check_variance(SMALL[label](), step=7 if label == "yes or no" else 31)
@@ -76,6 +77,7 @@ def test_the_law_is_the_variance_over_all_coins_for_all_cells_and_records(label:
     check_variance(SMALL[label](), step=1)
 
 
+@pytest.mark.full
 @in_turn("label", list(SMALL))
 def test_the_client_itself_is_private_and_unbiased_with_the_stated_variance(label: str) -> None:
     certificate = audit(SMALL[label]())
@@ -93,6 +95,7 @@ def collected(scheme: Any, users: int = 90) -> tuple[Any, Any]:
     return tally, naive.fields(reports)
 
 
+@pytest.mark.full
 @in_turn("label", list(SMALL))
 def test_tables_are_those_of_the_slow_twin(label: str) -> None:
     scheme = SMALL[label]()

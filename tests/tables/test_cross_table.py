@@ -197,6 +197,7 @@ def test_a_lost_group_of_reports_is_noticed_and_said() -> None:
     assert "lost or added" in lossy.table("browser", "theme")._repr_html_()
 
 
+@pytest.mark.full
 def test_no_report_moves_a_cell_further_than_stated() -> None:
     sizes = (2, 3, 4)
     for cliques in (2, 3):
