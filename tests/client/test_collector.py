@@ -364,7 +364,7 @@ def test_eight_processes_with_one_ledger_send_one_report(server: Serving, proxy:
     said = [process.communicate(timeout=60) for process in running]
     assert [out.split()[:1] for out, _ in said] == [["counted"]] * 8, said
     assert counted(server, question) == 1
-    assert len(set(proxy.posts())) == 1, "whoever sends, sends the same"
+    assert len(set(proxy.posts())) == 1, "every attempt sends the same"
 
 
 def test_a_process_that_was_faster_by_a_moment_is_noticed(

@@ -47,8 +47,8 @@ _PATIENCE = 5.0
 class Locks:
     """One lock for each collection: its tally and its account belong together while a roll changes both.
 
-    Collectors that share an inbox hold it in the database, and the files themselves: whoever is cut off from the
-    database has lost the lock there, and may still be writing.
+    Collectors that share an inbox hold it in the database, and the files themselves: a collector that is cut off
+    from the database has lost the lock there, and may still be writing.
     """
 
     folder: Folder
