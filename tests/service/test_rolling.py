@@ -51,6 +51,52 @@ def test_a_roll_shuffles_files_and_tally_and_answers_stay_the_same(tmp_path: Pat
     assert sorted(each.name for each in (tmp_path / ASKED.id / "reports").iterdir()) == ["1.parquet", "2.parquet"]
 
 
+class CutOffError(Exception):
+    """The end of a roll in its middle."""
+
+
+def rows(collector: Collector) -> int:
+    with collector.inbox.view() as view:
+        return sum(1 for _ in view.rows("pending"))
+
+
+@pytest.mark.parametrize("point", ["collected", "counted"])
+def test_rolled_rows_are_removed_a_few_at_a_time_and_after_an_interruption_too(
+    point: str, tmp_path: Path, where: dict[str, str]
+) -> None:
+    removed: list[int] = []
+
+    def cut_off(reached: str) -> None:
+        if reached == point:
+            raise CutOffError
+
+    with opened(tmp_path, **where, reached=cut_off) as collector:
+        collector.create(ASKED)
+        for number in range(100):
+            add(collector, 5 * number, 5 * number + 5)
+        with pytest.raises(CutOffError):
+            collector.roller.roll(ASKED.id)
+        assert rows(collector) == 100
+        assert len(collector.answers.state(ASKED.id).tally) == 500
+    with opened(tmp_path, **where) as collector:
+        assert rows(collector) == 0
+        assert len(collector.answers.state(ASKED.id).tally) == 500
+        for number in range(100, 200):
+            add(collector, 5 * number, 5 * number + 5)
+        remove = collector.inbox.remove_rolled
+
+        def noted(identity: str, most: int) -> bool:
+            removed.append(most)
+            return remove(identity, most)
+
+        collector.inbox.remove_rolled = noted  # type: ignore[method-assign]
+        assert collector.roller.roll(ASKED.id) == 500
+        assert rows(collector) == 0
+    assert len(removed) > 1
+    assert removed[0] == 1
+    assert filed(tmp_path, ASKED) == list(range(1000))
+
+
 def test_the_order_of_reports_is_uniform() -> None:
     # 6,000 orders of three: chi-square with 5 degrees of freedom, and a false alarm once in a million runs.
     seen: dict[tuple[int, ...], int] = {}

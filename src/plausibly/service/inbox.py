@@ -166,16 +166,29 @@ class Inbox(ABC):
         self._write(connection, replace(account, received=account.received + count, keys=_signed(total)))
 
     def roll(self, before: Account, last: int, reports: int) -> None:
-        """Remove the pending rows up to the last one from the inbox, because a report file has them.
+        """Count the pending rows up to the last one as rolled, because a report file has them.
 
-        ``before`` is the account from which the file was made. If somebody else has rolled since, nothing is removed.
+        ``before`` is the account from which the file was made. If somebody else has rolled since, nothing changes.
         """
         with self._transaction() as connection:
             account = self._expect(connection, before.collection.id)
             if (account.number, account.rolled) != (before.number, before.rolled):
                 raise StateError(f"{before.collection.id}: another collector has moved these reports into a file")
-            connection.execute("DELETE FROM pending WHERE collection = ? AND number <= ?", (account.number, last))
             self._write(connection, replace(account, rolled=last, filed=account.filed + reports))
+
+    def remove_rolled(self, identity: str, most: int) -> bool:
+        """Remove at most so many rolled rows of a collection from the inbox; whether there may be more.
+
+        All at once would keep senders waiting.
+        """
+        with self._transaction() as connection:
+            account = self._found(connection, identity, self._held)
+            if account is None:
+                return False
+            some = "SELECT number FROM pending WHERE collection = ? AND number <= ? ORDER BY number LIMIT ?"
+            values = account.number, account.rolled, most
+            removed = connection.execute(f"DELETE FROM pending WHERE number IN ({some})", values)
+            return int(removed.rowcount) == most
 
     def close_collection(self, identity: str) -> None:
         """Accept no more reports for a collection, and remove its keys from the inbox."""
@@ -193,6 +206,10 @@ class Inbox(ABC):
                     connection.execute(f"DELETE FROM {table} WHERE collection = ?", (number,))
                 connection.execute("DELETE FROM collections WHERE number = ?", (number,))
         self._documents.pop(identity, None)
+
+    @abstractmethod
+    def shorten_log(self) -> None:
+        """Do most of the work of `truncate_log`, on any thread, while the inbox is written to."""
 
     def truncate_log(self) -> bool:
         """Empty the log of the inbox, which still has the bytes of removed rows; False if it is in use."""
@@ -268,10 +285,9 @@ class Inbox(ABC):
                 raise self._damaged(f"{table} has rows of no collection")
 
     def _verify_account(self, connection: Connection, account: Account) -> None:
-        rows = "SELECT coalesce(sum(records), 0), coalesce(min(number), ?) FROM pending WHERE collection = ?"
-        waiting, first = connection.execute(rows, (account.rolled + 1, account.number)).fetchone()
-        known = first > account.rolled and self._last_number(connection) >= account.rolled
-        if not known or account.filed + waiting != account.received:
+        rows = "SELECT coalesce(sum(records), 0) FROM pending WHERE collection = ? AND number > ?"
+        (waiting,) = connection.execute(rows, (account.number, account.rolled)).fetchone()
+        if self._last_number(connection) < account.rolled or account.filed + waiting != account.received:
             raise self._damaged("the rows of a collection do not add up to its account")
         total, some = 0, bytearray()
         for (key,) in self._streamed(connection, "SELECT key FROM keys WHERE collection = ?", (account.number,)):
@@ -348,7 +364,7 @@ class View:
             self._connection,
             "SELECT number, reports, crc, records FROM pending WHERE collection = ? AND number > ? AND number <= ? "
             "ORDER BY number",
-            (account.number, after, 1 << 62 if last is None else last),
+            (account.number, max(after, account.rolled), 1 << 62 if last is None else last),
         )
         for number, reports, crc, records in rows:
             whole = isinstance(reports, bytes) and isinstance(records, int) and len(reports) == size * records

@@ -91,6 +91,9 @@ class PostgresInbox(Inbox):
         with self._reading() as session:
             self._verify(session)
 
+    def shorten_log(self) -> None:
+        """Do nothing: PostgreSQL keeps its log short by itself."""
+
     def close(self) -> None:
         """Close all connections that nobody uses."""
         while self._idle:

@@ -1,8 +1,9 @@
 """Rolling: move pending reports into a report file, shuffled, and from there into the tally, safely at every step.
 
-A roll of the rows up to N makes the report file N. The steps are ``POINTS``. Until the last transaction, the inbox has
-all rows, and the file N is newer than the account says, which a restart recognises: without the file, nothing has
-happened; with the file, the roll is completed, because `engines.collect` counts each file once.
+A roll of the rows up to N makes the report file N. The steps are ``POINTS``. Until the account counts the rows as
+rolled, the file N is newer than the account says, which a restart recognises: without the file, nothing has happened;
+with the file, the roll is completed, because `engines.collect` counts each file once. Rolled rows are removed a few at
+a time, between the commits of new reports; rows that a crash left are removed at the next start.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,7 @@ from .inbox import Account, FullError, Inbox
 from .log import fault
 from .writer import Writer
 
-POINTS = ("begun", "written", "linked", "placed", "collected", "removed", "truncated")
+POINTS = ("begun", "written", "linked", "placed", "collected", "counted", "removed", "truncated")
 """The moments of a roll between two of its steps, in order."""
 ROLL_REPORTS = 1 << 20
 ROLL_BYTES = 1 << 26
@@ -39,6 +41,8 @@ ROLL_SECONDS = 3600.0
 _RETRY_SECONDS = 60.0
 _PAUSE = 1.0
 _ATTEMPTS = 10
+_PIECE_SECONDS = 0.002
+"""Seconds that new reports wait at most, or about so, while rolled rows are removed."""
 _PATIENCE = 5.0
 """Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
@@ -196,7 +200,9 @@ class Roller:
     def complete(self, identity: str) -> int:
         """Complete a roll that was cut off after its file was in place; the number of its reports."""
         with self._locks.of(identity):
-            return self.complete_held(identity)
+            done = self.complete_held(identity)
+            self._remove_rolled(identity)
+            return done
 
     def complete_held(self, identity: str) -> int:
         """Complete a roll that was cut off, of a collection whose lock is held; the number of its reports."""
@@ -250,12 +256,23 @@ class Roller:
             )
         self._reached("collected")
         self._writer.run(lambda: self._inbox.roll(account, last, count)).result()
+        self._reached("counted")
+        self._remove_rolled(identity)
         self._reached("removed")
         self._truncate_log()
         self._reached("truncated")
         self.rolls += 1
 
+    def _remove_rolled(self, identity: str) -> None:
+        some, left = 1, True
+        while left:
+            begun = time.monotonic()
+            left = self._writer.run(partial(self._inbox.remove_rolled, identity, some)).result()
+            # How long a row takes depends on its size; as many as fit into the time, but never many more than before.
+            some = max(1, min(2 * some, int(some * _PIECE_SECONDS / max(time.monotonic() - begun, 1e-6))))
+
     def _truncate_log(self) -> None:
+        self._inbox.shorten_log()
         # An answer that is being read keeps the log; nobody waits for it on the writer's thread.
         for _ in range(_ATTEMPTS):
             if self._writer.run(self._inbox.truncate_log).result():

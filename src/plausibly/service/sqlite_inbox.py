@@ -29,8 +29,6 @@ WITH RECURSIVE
     each(key) AS (SELECT substr(?1, place, {KEY_BYTES}) FROM at)
 """
 """All keys of a commit from one blob: a statement for each would hand the interpreter's lock over, and back."""
-_LOG_PAGES = 4000
-"""Pages of the write-ahead log that are moved to the database at once: random keys change the same pages again."""
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _BUSY = 10.0
 """Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
@@ -60,6 +58,11 @@ class SqliteInbox(Inbox):
             connection.execute("DELETE FROM sqlite_sequence WHERE name = 'pending'")
             connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('pending', ?)", (view.last_number(),))
 
+    def shorten_log(self) -> None:
+        """Move the write-ahead log into the database on this thread, as far as nobody reads it, while others write."""
+        with self._explained(), closing(self._connect()) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
     def truncate_log(self) -> bool:
         """Empty the write-ahead log of the inbox, which still has the bytes of removed rows; False if it is in use."""
         with self._explained():
@@ -80,7 +83,6 @@ class SqliteInbox(Inbox):
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         connection.execute("PRAGMA secure_delete = ON")
         return connection
 
