@@ -39,6 +39,7 @@ def test_the_proof_is_about_the_client_that_ships() -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("old", "new"),
     [

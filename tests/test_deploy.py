@@ -276,6 +276,7 @@ def test_the_unit_of_systemd_is_confined_and_ends_the_collector_in_order() -> No
     _expect_serve(service["ExecStart"].split()[1:])
 
 
+@pytest.mark.full
 def test_the_image_runs_without_privileges_and_its_health_check_works(tmp_path: Path) -> None:
     text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     last = text[text.rindex("\nFROM ") :]

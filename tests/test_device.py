@@ -419,6 +419,7 @@ def test_a_domain_of_a_million_labels_works() -> None:
     assert len(chosen.privatize("label 0")) == 4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", LISTED)
 def test_a_domain_of_seventy_thousand_items_works(name: str) -> None:
     domain = {"type": "integers", "size": 70_000}
@@ -738,6 +739,7 @@ def costly() -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.full
 def test_the_largest_documents_take_few_steps_to_load() -> None:
     # Steps are lines of device.py: counted, not timed. A document has some tens of them for each part and prefix.
     for name, document in costly().items():

@@ -293,6 +293,7 @@ def test_a_tree_without_prefixes_is_refused_however_it_is_split(monkeypatch: pyt
     assert is_wrong(python_verdict(asked))
 
 
+@pytest.mark.full
 def test_a_table_within_a_table_is_refused_however_deep_it_is() -> None:
     # Python ran out of stack.
     [scheme, *_] = honest_tables()

@@ -143,6 +143,7 @@ def test_the_two_clients_compose_the_same_runs() -> None:
     assert list(zip(points[::2], points[1::2], strict=True)) == [run[:2] for run in device._runs(device._COMPOSING)]
 
 
+@pytest.mark.full
 def test_the_two_clients_lower_every_code_point_alike() -> None:
     text = "".join(chr(point) for point in range(LAST) if not 0xD800 <= point < 0xE000)
     (told,) = answers([{"steps": ["lower"], "texts": [text]}])
@@ -159,6 +160,7 @@ def test_spaces_are_what_python_or_javascript_strips() -> None:
     assert sorted(device.SPACES) == [chr(point) for point in naive.SPACES]
 
 
+@pytest.mark.full
 def test_the_tables_have_no_code_point_that_unicode_has_added_since() -> None:
     # All versions of Python know them, since none is ever removed.
     composing = {p for first, last, _, _ in device._runs(device._COMPOSING) for p in range(first, last + 1)}
@@ -201,6 +203,7 @@ def check_clients_agree(step: int) -> None:
         assert normalized_texts(python, ALL) == python  # once is enough
 
 
+@pytest.mark.full
 def test_the_clients_agree_on_code_points_of_every_version() -> None:
     check_clients_agree(307)
 

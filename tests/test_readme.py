@@ -145,6 +145,7 @@ def test_the_first_screen_answers_whether_it_is_for_the_reader() -> None:
     assert "local model" in first
 
 
+@pytest.mark.full
 def test_the_price_of_privacy_is_what_plans_predict() -> None:
     table = README.partition("| | ε = 1 | ε = 3 |\n|---|---|---|\n")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]

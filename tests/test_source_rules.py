@@ -277,6 +277,7 @@ def imports(among: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
 
 
 # Experiments invent their crowds, and nothing below may import them.
+@pytest.mark.full
 @in_turn("file", [name for name in FILES if not name.startswith("experiments/")])
 def test_no_file_uses_a_generator_that_is_not_cryptographic(file: str) -> None:
     banned = re.compile(r"(random|numpy\.random|scipy\.stats|uuid)(\..*)?")
@@ -488,6 +489,7 @@ def ladders(files: Iterable[str]) -> list[str]:
     ]
 
 
+@pytest.mark.full
 def test_nobody_outside_the_catalogue_decides_by_the_name_or_the_class_of_a_scheme() -> None:
     assert ladders(file for file in FILES if not file.startswith(SCHEMES_AT_HOME)) == []
 

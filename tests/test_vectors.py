@@ -269,6 +269,7 @@ def test_the_javascript_probe_makes_the_records(name: str) -> None:
     assert probe(name, "vectors") == [vector["record"] for vector in file(name)["vectors"]]
 
 
+@pytest.mark.full
 @every_name
 def test_the_javascript_probe_refuses_what_the_device_refuses(name: str) -> None:
     assert set(probe(name, "tapes")) == {"refused: the tape has run out"}

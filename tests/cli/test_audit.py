@@ -26,6 +26,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.full
 def test_the_certificate_is_printed() -> None:
     code, shown, said = run(WORDS)
     assert (code, said) == (0, "")

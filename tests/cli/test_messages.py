@@ -83,6 +83,7 @@ def _callers(part: ast.AST, inside: dict[int, ast.AST]) -> set[str]:
     return found
 
 
+@pytest.mark.full
 def test_no_message_in_the_source_has_python_in_it() -> None:
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
@@ -440,6 +441,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_every_mistake_is_told_without_python_and_with_its_fix(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for line in MISTAKES.strip().splitlines():
@@ -455,6 +457,7 @@ def test_every_mistake_is_told_without_python_and_with_its_fix(folder: Path) -> 
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words", ["plan --alphabet ab --length 9", "plan --label a --label b", "plan --keys", "plan --range 0..9"]
 )

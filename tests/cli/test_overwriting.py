@@ -99,6 +99,7 @@ def test_every_command_that_writes_has_a_request_with_every_input() -> None:
         assert set(options_that_name(Names.INPUT, options_of(command))) <= given.keys()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", sorted(REQUESTS.keys() - FOLDERS - {"sample"}))
 def test_the_requests_are_good_ones(command: str, folder: Path) -> None:
     new, (output, *_) = folder / f"new{SUFFIXES.get(command, '.json')}", commands_that_write()[command][::-1]

@@ -25,6 +25,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.full
 def test_the_target_of_the_help_runs_and_explains_itself() -> None:
     example = next(line for line in (PlanOptions.__doc__ or "").splitlines() if "With a target:" in line)
     words = shlex.split(example.partition("With a target:")[2])
@@ -215,6 +216,7 @@ def test_a_saved_scheme_is_replaced_only_when_told_to(tmp_path: Path) -> None:
     assert run(*asked, "--hash-seed", 7, "--overwrite")[0] == run(*asked, "--hash-seed", 7)[0] == 0
 
 
+@pytest.mark.full
 @in_turn(
     ("words", "first"),
     [
@@ -240,6 +242,7 @@ def test_the_recommended_scheme_is_printed_as_commands_take_it() -> None:
     assert (scheme_of(text), shown[2]) == (scheme, scheme.name)
 
 
+@pytest.mark.full
 @in_turn("values", ["--label Dog --label ' café'", "--keys", "--alphabet a-zé --length 5"])
 def test_a_plan_that_normalizes_makes_devices_do_so(values: str, tmp_path: Path) -> None:
     path = tmp_path / "scheme.json"
@@ -301,6 +304,7 @@ def test_the_interval_of_a_quantile_is_never_promised_shorter_than_a_bin() -> No
     assert "the median to about ±5," in shown
 
 
+@pytest.mark.full
 def test_too_many_items_for_ranges_are_said() -> None:
     _, shown, _ = run("--range", "0..1048576", "--users", 1000, "--epsilon", 1)
     assert "SLIDE, which is made for ranges, works on at most 1,048,576 items." in " ".join(shown.split())

@@ -177,6 +177,7 @@ def test_the_mean_of_one_bit_goes_to_files_but_has_no_chart(tmp_path: Path) -> N
     assert "a mean has no chart" in refused(tally, "--mean", "--out", tmp_path / "mean.png")
 
 
+@pytest.mark.full
 def test_a_square_wave_answers_without_intervals_and_says_so(tmp_path: Path) -> None:
     tally = without_counts(tmp_path / "waves.tally", "SW")
     out = tmp_path / "waves.csv", tmp_path / "waves.html", tmp_path / "waves.png"

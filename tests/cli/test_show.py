@@ -112,6 +112,7 @@ def test_a_file_without_a_key_is_said_to_be_as_trustworthy_as_the_way_it_came(tm
     assert json.loads(run(tmp_path / "visits.tally", "--json")[1])["file"]["keyed"] is False
 
 
+@pytest.mark.full
 @in_turn("command", ["show", "audit", "simulate"])
 def test_a_key_for_a_scheme_is_said_to_authenticate_nothing(command: str, tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(bytes(range(32)))

@@ -53,6 +53,7 @@ def test_no_help_page_of_a_command_loads_numpy() -> None:
     assert ended.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.full
 def test_a_command_that_runs_loads_numpy_and_would_be_noticed() -> None:
     assert "numpy" in loaded("show", "OLH:epsilon=1,domain_size=10")
 
@@ -63,6 +64,7 @@ def test_the_options_list_what_the_code_behind_them_has() -> None:
     assert audit.AuditOptions.draws == DRAWS
 
 
+@pytest.mark.full
 def test_an_estimate_loads_only_what_it_needs(tmp_path: Path) -> None:
     scheme = make("DE", epsilon=1, domain_size=4)
     tally = scheme.accumulator()

@@ -152,6 +152,7 @@ def keeps_within_the_bound(scheme: Scheme, n: int) -> None:
         assert np.abs(values).max() <= n * scheme.influence() * (1 + 1e-9)
 
 
+@pytest.mark.full
 @in_turn("label", SMALL)
 def test_every_state_of_one_report_that_passes_keeps_its_estimates_within_the_bound(label: str) -> None:
     keeps_within_the_bound(SMALL[label], 1)
@@ -363,6 +364,7 @@ FORGED = [
 every_forged = each_of(FORGED)
 
 
+@pytest.mark.full
 @every_forged
 def test_a_forger_moves_no_count_further_than_so_many_reports_could(scheme: Scheme) -> None:
     for n, item in ((1, 0), (1, 5), (3, 2)):

@@ -95,6 +95,7 @@ def huge() -> list[Scheme]:
     ]
 
 
+@pytest.mark.full
 @limited
 def test_a_short_state_takes_no_memory_whatever_its_scheme_would_need(tmp_path: Path) -> None:
     asked = []

@@ -335,6 +335,7 @@ def false_alarms(found: Estimates) -> bool:
     return bool((found.significant & (found.items.astype(int) != 0)).any())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("together", [lambda a, b: a + b, lambda a, b: combine([a, b])], ids=["+", "combine"])
 def test_selection_from_computed_estimates_knows_how_skewed_the_noise_is(
     together: Callable[[Estimates, Estimates], Estimates],

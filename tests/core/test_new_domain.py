@@ -94,6 +94,7 @@ def scheme_of(name: str = "OLH", domain: Domain = DOMAIN) -> plausibly.Scheme:
     return make(name, epsilon=2, domain=domain)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", [name for name, kind in CATALOG.items() if issubclass(Hours, kind.accepts)])
 def test_every_oracle_and_sketch_works_on_it(name: str) -> None:
     sketch = {"oracle": make("HM", epsilon=2, domain_size=16), "rows": 8} if name in ("CM", "CS") else {"epsilon": 2}

@@ -546,6 +546,7 @@ def test_words_show_the_range_and_its_ends() -> None:
 # --- arguments ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @in_turn(
     ("made", "told"),
     [
@@ -647,6 +648,7 @@ def test_a_column_of_missing_values_may_have_any_type() -> None:
         Ordered.dates("2026-01-01", "2026-12-31").encode(np.array([NAN, NAN]))
 
 
+@pytest.mark.full
 def test_edges_in_a_document_are_refused_by_what_they_are() -> None:
     for edges, told in (
         (["x", 1, 2], "position 0: expected a number, got str"),

@@ -35,6 +35,7 @@ def estimates_from(low: float, high: float, true: float) -> tuple[Any, Any]:
     return places, density / density.sum()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("weight", [1.0, 0.01, 1e-6])
 @pytest.mark.parametrize("cut", [0.0, 2.0, 4.0])
 @pytest.mark.parametrize("beyond", [-3.0, -1.0, 0.0, 1.0, 2.0, 6.0])

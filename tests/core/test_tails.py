@@ -19,6 +19,7 @@ def binomial_tail(n: int, q: float, least: int) -> float:
     return sum(exp(ways + i * log(q) + (n - i) * log(1 - q)) for i, ways in enumerate(choose, least))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("q", [1e-5, 1e-3, 0.05, 0.25, 0.5])
 @pytest.mark.parametrize("n", [1, 5, 100, 1000, 100_000])
 def test_a_small_chance_is_not_understated_and_seldom_much_overstated(n: int, q: float) -> None:
@@ -58,6 +59,7 @@ def test_the_law_tends_to_the_normal_one() -> None:
     assert skewed_tail(np.array([-9.0]), np.array([0.7])).tolist() == [1.0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "epsilon", "n"), [("DE", 10, 10_000), ("HR", 3, 1_000), ("OUE", 5, 10_000)])
 def test_an_item_without_holders_is_seldom_significant_however_few_reports_support_it(
     name: str, epsilon: float, n: int

@@ -203,6 +203,7 @@ def refused(folder: Path, tmp_path: Path, *words: str) -> str:
     return " ".join(ended.stderr.split())
 
 
+@pytest.mark.full
 def test_a_master_that_nobody_serves_is_named(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     told = refused(folder, tmp_path, "--engine", "spark", "--master", "sc://127.0.0.1:1")
@@ -221,6 +222,7 @@ def test_a_package_that_is_absent_is_named(
     )
 
 
+@pytest.mark.full
 def test_java_that_is_absent_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", "")

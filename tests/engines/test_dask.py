@@ -317,6 +317,7 @@ def test_tables_and_schemes_of_other_kinds_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_addresses_of_clusters_are_shown_without_their_passwords() -> None:
     pytest.importorskip("distributed")
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -113,6 +113,7 @@ def test_reports_are_never_added_to_those_of_another_call(tmp_path: Path) -> Non
     assert names(out) == ["part-00000.parquet"]
 
 
+@pytest.mark.full
 def test_attempts_of_a_killed_call_are_swept_and_a_half_published_one_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     killed = """

@@ -70,6 +70,7 @@ def test_a_tie_with_few_and_unequal_repeats_cannot_be_told() -> None:
     assert max(confirmed, refuted) <= 2 * MOST
 
 
+@pytest.mark.full
 def test_planted_differences_are_found() -> None:
     generator = np.random.default_rng(4)
     # 10 % is eight standard errors of the difference.

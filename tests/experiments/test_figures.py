@@ -57,6 +57,7 @@ def test_dots_are_in_the_declared_order_beside_what_the_paper_prints() -> None:
     assert len({legend[name].get_color() for name in ("HM", "OUE", "C1")}) == 3
 
 
+@pytest.mark.full
 def test_dots_show_some_lines_of_a_sweep_and_have_one_legend(tmp_path: Path) -> None:
     lines = [line(name, oracle={"scheme": name}) for name in ("HM", "OUE", "SUE")]
     sweep = Sweep(name="s", lines=lines, d=0, repeats=1)

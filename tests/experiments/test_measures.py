@@ -58,6 +58,7 @@ def test_errors_are_those_of_the_law(name: str) -> None:
     assert abs(ratio - 1) <= max(0.05, 3 * error)
 
 
+@pytest.mark.full
 @in_turn("name", ["paper", "full"])
 def test_errors_of_views_are_those_of_their_laws(name: str) -> None:
     cell = replace(ORACLES["HM"], parameters={"coefficients": 3})

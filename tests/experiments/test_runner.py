@@ -31,6 +31,7 @@ def timeless(results: Results, cells: Any) -> Any:
     return [{name: metrics[name] for name in metrics if "seconds" not in name} for metrics in found]
 
 
+@pytest.mark.full
 def test_what_is_missing_is_measured_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     run(CELLS, Results(path), jobs=1, console=QUIET)

@@ -207,6 +207,7 @@ def test_zipf_counts_follow_the_power_law(exponent: float) -> None:
     assert np.char.str_len(crowd.strings).max() == 20
 
 
+@pytest.mark.full
 def test_ten_strings_of_the_flat_head_stand_above_all_others() -> None:
     crowd = crowd_of("flat-head").truncated(6)
     # 80 users expected of each, fewer than 41 with probability 1e-6. Of the others some share six characters, and the

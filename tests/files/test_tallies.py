@@ -176,6 +176,7 @@ def numbers(found: Any) -> set[int]:
     return {number for first, last in found for number in range(first, last)}
 
 
+@pytest.mark.full
 @drawn(100)
 @given(one=sets, other=sets)
 def test_ranges_are_sets_of_row_groups(one: set[int], other: set[int]) -> None:

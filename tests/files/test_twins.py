@@ -150,6 +150,7 @@ JSON = [
 ]
 
 
+@pytest.mark.full
 def test_hostile_csv_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     for content in CSV:
         for missing in ("refuse", "skip"):
@@ -162,6 +163,7 @@ def test_hostile_csv_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
                 expect_equal(monkeypatch, lambda: io.BytesIO(content), format="csv", missing=missing)  # noqa: B023
 
 
+@pytest.mark.full
 def test_hostile_json_is_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     for content in JSON:
         for options in ({"column": "site"}, {"column": "site", "missing": "skip"}, {}):

@@ -228,6 +228,7 @@ def test_a_file_of_reports_is_not_taken_for_values(tmp_path: Path) -> None:
         read(tmp_path / "reports.parquet")
 
 
+@pytest.mark.full
 def test_lines_are_right_across_blocks_and_skips_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [f"v{i}" if i % 7 else "" for i in range(1, 401)]
     quoted = [f'"{value}\n"' if i % 5 == 0 else value for i, value in enumerate(rows)]

@@ -46,6 +46,7 @@ def build(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "setup.py"))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
 def test_flags_that_the_compiler_does_not_know_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     understood = build(monkeypatch)["understood"]

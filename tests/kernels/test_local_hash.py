@@ -229,6 +229,7 @@ def test_combinations_of_three_hashes_are_uniform_for_a_large_g(split: int) -> N
     assert max(scores) < limit(len(scores))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("g", [2, 3, 4, 21, 150, 256, 257, 1000])
 def test_hash_of_one_value_is_uniform(g: int) -> None:
     seeds = fresh_seeds()

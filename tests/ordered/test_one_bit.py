@@ -80,6 +80,7 @@ def test_the_law_of_a_crowd_is_the_sum_over_its_users() -> None:
     assert scheme.estimator().largest_error(1) ** 2 == pytest.approx(scheme.mean_variance(middle))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", ["uniform", "one giant", "both ends"])
 @pytest.mark.parametrize("epsilon", [1, 4])
 def test_intervals_cover_the_mean_as_often_as_they_say(shape: str, epsilon: int) -> None:

@@ -136,6 +136,7 @@ def test_a_telephone_gets_a_chart_of_its_own_width() -> None:
     assert "viewport" in page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "words"),
     [

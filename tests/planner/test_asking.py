@@ -113,6 +113,7 @@ def test_impossible_limits_are_named_with_what_would_do(domain: Any, limits: Lim
         plan(domain, 10**6, target=Within("0.1 %"), limits=limits)
 
 
+@pytest.mark.full
 def test_a_target_out_of_reach_says_what_is_and_how_many_users_it_takes() -> None:
     with pytest.raises(
         ParameterError, match=r"out of reach with 100 users and ε up to 2, which allow .* % at best"
@@ -157,6 +158,7 @@ def test_a_plan_is_read_by_machines(made: Callable[[], plausibly.Plan]) -> None:
     assert told["notes"] == list(found.notes)
 
 
+@pytest.mark.full
 @in_turn("made", EVERY)
 def test_a_plan_is_read_by_people(made: Callable[[], plausibly.Plan]) -> None:
     found = made()

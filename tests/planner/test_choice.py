@@ -136,6 +136,7 @@ def test_limits_are_kept_and_the_scheme_is_real(situation: Situation) -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.full
 @in_turn(
     ("size", "epsilon", "name"),
     [(2, 1, "DE"), (29, 3, "DE"), (16, 1, "SS"), (1000, 1, "TLH"), (100_000, 3, "AGR"), (100_000, 6, "AGR")],

@@ -145,6 +145,7 @@ def test_some_schemes_let_nobody_add_more_than_one_user_to_the_sum(name: str, to
     assert round(stated.total) == total
 
 
+@pytest.mark.full
 @in_turn("scheme", [make("FLH", epsilon=1, domain_size=10**6), make("FLH", epsilon=1, domain=Keys())])
 def test_a_bound_from_some_items_is_looser_than_that_from_all_and_still_below_that_of_one(scheme: Any) -> None:
     small, stated = fakes_of(make("FLH", epsilon=1, domain_size=2**16)), fakes_of(scheme)

@@ -62,6 +62,7 @@ def test_a_plan_begins_with_consequences() -> None:
     assert "almost nothing" in planned(users=100, epsilon=1).verdict
 
 
+@pytest.mark.full
 def test_single_items_are_planned_as_before() -> None:
     assert plausibly.plan(121, 100_000, epsilon=1).scheme.name == "TLH"
     assert plausibly.plan(AGES, epsilon=1, target=Above("5 %")).scheme.name == "TLH"
@@ -76,6 +77,7 @@ def test_the_users_that_a_target_needs_are_the_fewest() -> None:
     assert every.users > 4 * plan.users
 
 
+@pytest.mark.full
 def test_the_epsilon_that_a_target_needs_is_the_smallest() -> None:
     plan = planned(users=100_000, target=QuantileWithin(0.5, 2))
     assert plan.quantile_half_width() <= 2

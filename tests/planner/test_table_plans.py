@@ -34,6 +34,7 @@ def test_a_target_determines_the_users_or_epsilon() -> None:
     assert every > 2 * users
 
 
+@pytest.mark.full
 def test_no_prediction_is_below_the_bound() -> None:
     for table in (YES_OR_NO, MIXED):
         for epsilon in (0.5, 1, 3):

@@ -55,6 +55,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(CATALOG._kinds, kind.name, kind)  # type: ignore[attr-defined]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("known")
 def test_the_best_scheme_is_proposed_with_its_best_parameters_whatever_its_name() -> None:
     plan = plausibly.plan(1000, 100_000, epsilon=1)

@@ -393,6 +393,7 @@ def prose(page: str) -> str:
     return "\n".join(paragraphs(page))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("quote", QUOTES, ids=str)
 def test_quoted_numbers_are_those_of_the_rows(quote: Quote) -> None:
     there = quote.pattern.search(prose(quote.page))

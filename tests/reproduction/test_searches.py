@@ -19,6 +19,7 @@ USERS = {"split": "users"}
 OVER: dict[str, Any] = {"oracle": {"scheme": "DE"}, "rows": 1, "width": 2**17}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("search", "own"), [("PEM", {}), ("TH", {}), ("TH", USERS)], ids=str)
 def test_searches_are_scored_once_for_each_view_of_a_tally(search: str, own: dict[str, Any]) -> None:
     # Nearly without noise and collisions; ten prefixes are too few for some of the ten best strings, or just enough.

@@ -25,6 +25,7 @@ def computed(formula: str, epsilon: float, f2: float) -> float:
     return float(eval(text, {"__builtins__": {}}, known))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("label", LINES)
 @pytest.mark.parametrize("epsilon", [3.0, 4.0])  # the constant of HR is that for large ε
 def test_every_row_has_its_constant(label: str, epsilon: float) -> None:

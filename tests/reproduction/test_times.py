@@ -31,6 +31,7 @@ def test_without_compiled_kernels_there_are_no_times_of_them(monkeypatch: pytest
     assert times.times(cell, [PLAIN], 0) == ({}, {"plain": {}})
 
 
+@pytest.mark.full
 def test_a_failure_is_reported() -> None:
     cell = Cell("TIMES", {"of": "XYZ", "collections": 1}, data="uniform", n=10, d=4)
     with pytest.raises(RuntimeError, match="timing XYZ failed"):

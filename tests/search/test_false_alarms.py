@@ -90,6 +90,7 @@ def test_alarms_count_any_string_where_there_is_nothing_and_only_false_ones_else
     assert false_alarms.detections(results, 2, 0.05) == Share(1, 2)
 
 
+@pytest.mark.full
 def test_every_run_has_its_own_crowd() -> None:
     first, second = false_alarms.cells_of("nothing", 2)
     assert false_alarms.nothing(first) != false_alarms.nothing(second)

@@ -65,6 +65,7 @@ def test_each_is_one_short_file_on_the_public_doors(module: str) -> None:
     ] == []
 
 
+@pytest.mark.full
 def test_they_are_loaded_when_a_name_is_unknown_and_not_before(site: Path) -> None:
     code = """
 import sys, plausibly
@@ -180,6 +181,7 @@ def test_commands_work_for_them(
     assert "holds" in command("audit", "scheme.json")
 
 
+@pytest.mark.full
 def test_the_self_test_tries_them(site: Path, tmp_path: Path) -> None:
     code = """
 from unittest.mock import patch
@@ -192,6 +194,7 @@ with patch.object(diagnose, "CATALOG", {name: CATALOG[name] for name in ("RANGES
     assert printed.splitlines()[1:] == ["RANGES True ", "PAIR True "]
 
 
+@pytest.mark.full
 def test_a_broken_plug_in_is_named_and_breaks_nothing_else(site: Path, tmp_path: Path) -> None:
     install(tmp_path, "broken-plugin", BROKEN="broken_plugin:BROKEN", ALSO="plausible_thief:DE")
     (tmp_path / "broken_plugin.py").write_text("import a_module_that_is_not_there\n")
@@ -220,6 +223,7 @@ except plausibly.ParameterError as error:
     assert "DE is already the name of plausibly.oracles.direct.DE" in printed
 
 
+@pytest.mark.full
 def test_a_plug_in_that_exits_or_prints_disturbs_nothing(tmp_path: Path) -> None:
     install(tmp_path, "rough-plugin", EXITS="rough_exit", PRINTS="rough_print", MUTE="rough_mute")
     (tmp_path / "rough_exit.py").write_text("raise SystemExit('a\\x1b[31m b')\n")
