@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.bar_chart import chart_size
@@ -12,9 +12,11 @@ from ..core.errors import StateError
 from ..core.estimates import MOST_BARS
 from ..core.history import Kind, without_steps
 from ..core.ordered_answers import OrderedAnswer
+from ..core.ordered_charts import Drawn
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
-from .answers import Answer
+from .answers import Answer, Source
+from .table_answer import TableAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,23 +66,32 @@ def panel_chart(answer: Answer, asked: OrderedAnswer, *, narrow: bool = False) -
 
 
 def _panels(answer: Answer, asked: Sequence[OrderedAnswer], *, narrow: bool) -> Figure:
-    from matplotlib.figure import Figure
-
     titles = [answer.title, *[None] * (len(asked) - 1)]
     charts = [
         each.chart(level=answer.level, title=title, unit=answer.unit) for each, title in zip(asked, titles, strict=True)
     ]
+    steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
+    return _stacked(charts, answer.source, steps, narrow=narrow)
+
+
+def table_chart(answer: TableAnswer, *, narrow: bool = False) -> Figure:
+    """The heat map of a table of two attributes; ``narrow``: for the width of a telephone."""
+    drawn = answer.table.chart(level=answer.level, unit=answer.unit)
+    return _stacked([drawn], answer.source, narrow=narrow)
+
+
+def _stacked(charts: Sequence[Drawn], source: Source, steps: Iterable[str] = (), *, narrow: bool) -> Figure:
+    from matplotlib.figure import Figure
+
     heights = [each.height * (1.15 if narrow else 1.0) for each in charts]
-    simulated = _BAND * answer.source.simulated
+    simulated = _BAND * source.simulated
     figure = Figure(figsize=(NARROW if narrow else 8.0, sum(heights) + 0.3 + simulated), layout="constrained")
     axes = figure.subplots(len(charts), squeeze=False, height_ratios=heights)[:, 0]
     for ax, each in zip(axes, charts, strict=True):
         each.draw(ax, narrow=narrow)
-    scheme = answer.source.scheme
-    steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
-    told = "; ".join([f"{scheme.name}, ε = {decimal(scheme.epsilon)}", *steps])
+    told = "; ".join([f"{source.scheme.name}, ε = {decimal(source.scheme.epsilon)}", *steps])
     figure.supxlabel(told, x=0.01, ha="left", fontsize=9, color=_FAINT, parse_math=False)
-    if answer.source.simulated:
+    if source.simulated:
         figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
     return figure
 

@@ -156,6 +156,19 @@ td.figure { white-space: pre; }
   .sorts { min-width: 0; width: 100%; }
   .sorts td:first-child { min-width: 0; }
 }
+.cross { width: auto; }
+.cross tr > :first-child { min-width: 9rem; overflow-wrap: anywhere; }
+.cross td b { font-weight: 400; }
+.cross td small { display: block; color: var(--soft); }
+.cross th { color: var(--ink); white-space: normal; }
+@media (max-width: 46rem) {
+  .cross { width: 100%; }
+  .cross tbody th { display: block; border: 0; padding: 0 0 0.12rem; }
+  .cross caption { display: block; }
+  .cross td.figure { display: grid; grid-template-columns: 4fr 3fr 5fr; column-gap: 0.6rem; text-align: right; }
+  .cross td[data-name]::before { content: attr(data-name); text-align: left; }
+  .cross td[data-name]::before { overflow-wrap: anywhere; white-space: normal; }
+}
 @media print { .picture img.tree { max-width: 100%; } }
 """
 """The styles of pages that show estimates and changes, after the common ones."""
