@@ -169,7 +169,7 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
                 known_ones = {"id": asked.id, "key": new_key(), "name": "chart"}
                 tried(operation.Case(path_parameters=known_ones), asked.id, server.tokens["admin"])
                 names = {name: text for name, text in QUERY.items() if name in {each.name for each in operation.query}}
-                table = {"path_parameters": {**known_ones, "id": survey.id, "name": "table"}, "query": names}
+                table = {"path_parameters": {**known_ones, "id": survey.id, "name": "table-chart"}, "query": names}
                 tried(operation.Case(**table), survey.id, server.tokens["admin"])
         assert server.request("GET", "/healthz").status == 200
         assert server.terminate() == 0

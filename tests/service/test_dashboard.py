@@ -156,7 +156,7 @@ def test_two_attributes_are_chosen_in_a_form_and_their_table_is_that_of_the_api(
     cells = server_table(made, pair)
     for cell in cells[:40]:
         assert f"{cell['estimate']:z,.0f}" in page.text
-        assert f"{cell['low']:z,.0f} to {cell['high']:z,.0f}" in page.text
+        assert f"± {(cell['high'] - cell['low']) / 2:z,.0f}" in page.text
     downloads = [given["href"] for given in page.all("a") if "download" in given]
     assert all(f"?{pair}" in each for each in downloads)
     api = made.server.request("GET", f"/v1{where}/table.csv?{pair}", role="read").body
@@ -166,8 +166,8 @@ def test_two_attributes_are_chosen_in_a_form_and_their_table_is_that_of_the_api(
     assert "Choose two different attributes." in same.text
     assert not same.all("img")
     assert analyst.get(f"{where}?rows=age&columns=nothing").status == 400
-    assert analyst.get(f"{where}/charts/table?{pair}&narrow=1").status == 200
-    drawn = [analyst.get(f"{where}/charts/table?{each}").body for each in (pair, "rows=score&columns=age")]
+    assert analyst.get(f"{where}/charts/table-chart?{pair}&narrow=1").status == 200
+    drawn = [analyst.get(f"{where}/charts/table-chart?{each}").body for each in (pair, "rows=score&columns=age")]
     assert drawn[0] != drawn[1]
     chosen = [given["value"] for given in read(analyst, "/changes").all("option")]
     assert made.kinds["table"].id not in chosen
@@ -188,7 +188,7 @@ def test_a_table_without_room_on_a_page_is_a_download(made: Filled) -> None:
     reports = scheme.privatize([(1, 2, 0)] * 500).tobytes()
     assert server.request("POST", f"/v1/collections/{collection.id}/reports/{'2' * 32}", reports).status == 201
     page = read(made.analyst(), f"/collections/{collection.id}")
-    assert "The table has 61 rows and 201 columns: download it." in page.text
+    assert "The table has 61 rows and 201 columns, too many for a page" in page.text
     assert not page.all("img")
 
 

@@ -155,7 +155,7 @@ def test_everything_works_without_a_script_and_with_the_keyboard(made: Filled) -
         page.selectOption("#columns", "score")
         page.click("#crossing")
         page.waitForURL(address(made, f"{made.path('table')}?rows=age&columns=score"))
-        assert page.innerText("#table h2") == "age by score"
+        assert page.innerText("#table-chart h2") == "age by score"
     with signed_in(made) as page:
         page.evaluate("() => document.activeElement.blur()")
         page.press("body", "Tab")

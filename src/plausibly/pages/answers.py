@@ -124,11 +124,15 @@ class Answer:
 
     def facts(self) -> dict[str, Any]:
         """Everything in the answer but its numbers, JSON-ready."""
-        made = self.estimates
+        scheme, made = self.source.scheme, self.estimates
         return {
             "version": VERSION,
             "kind": "estimates" if self.found is None else "search",
-            **source_facts(self.source, made.n),
+            "scheme": scheme.name,
+            "fingerprint": scheme.fingerprint(),
+            "epsilon": str(scheme.epsilon),
+            "reports": made.n,
+            "simulated": self.source.simulated,
             "complete": made.complete,
             "level": self.level,
             **({} if self.found is None else {"significance": self.significance}),
@@ -168,9 +172,10 @@ class Answer:
 
     def about(self) -> dict[str, str]:
         """Facts about the data behind the answer, as names and phrases."""
-        made = self.estimates
+        scheme, made = self.source.scheme, self.estimates
+        definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
         told = {
-            **scheme_facts(self.source.scheme),
+            **scheme_facts(scheme),
             "Reports": f"{made.n:,}",
             "Items": f"{len(made):,}{', all of the domain' * made.complete}",
             "Intervals": f"{100 * self.level:g} %" if self.interval is not None else "none without a variance",
@@ -181,7 +186,9 @@ class Answer:
             told["Significance"] = (
                 f"{100 * level:g} %" if level is not None else "not requested: some may be due to chance"
             )
-        return told | special_facts(self.source)
+        if self.source.skipped:
+            told["Left out"] = left_out(self.source.skipped)
+        return told | {"Definition": definition, "Fingerprint": scheme.fingerprint()}
 
     def selected_text(self, shown: Estimates | None = None) -> str:
         """The items that the answer or one of its charts shows, in words, if these are not all."""
@@ -256,24 +263,11 @@ def answer_rows(asked: OrderedAnswer, level: float) -> list[dict[str, Any]]:
     """The rows of an answer about an order for JSON, without numbers that are not finite."""
     columns = {"item": asked.items, **asked.columns(level)}
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, map(finite, row), strict=True)) for row in rows]
+    return [dict(zip(columns, map(_finite, row), strict=True)) for row in rows]
 
 
-def finite(value: Any) -> Any:
-    """A number of an answer for JSON: None if it is not finite."""
+def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def source_facts(source: Source, n: int) -> dict[str, Any]:
-    """Facts about the reports behind an answer, JSON-ready."""
-    scheme = source.scheme
-    return {
-        "scheme": scheme.name,
-        "fingerprint": scheme.fingerprint(),
-        "epsilon": str(scheme.epsilon),
-        "reports": n,
-        "simulated": source.simulated,
-    }
 
 
 def scheme_facts(scheme: Scheme) -> dict[str, str]:
@@ -287,19 +281,6 @@ def scheme_facts(scheme: Scheme) -> dict[str, str]:
     }
 
 
-def special_facts(source: Source) -> dict[str, str]:
-    """Facts for specialists about the reports behind an answer, and what was left out of it."""
-    scheme = source.scheme
-    definition = (type(scheme).__doc__ or "").strip().partition("\n")[0].replace("`", "")
-    skipped = {"Left out": left_out(source.skipped)} if source.skipped else {}
-    return {**skipped, "Definition": definition, "Fingerprint": scheme.fingerprint()}
-
-
 def plain_items(estimates: Estimates) -> list[Any]:
-    """The items of an answer's estimates for JSON and CSV."""
-    return list(map(plain_item, estimates.items.tolist()))
-
-
-def plain_item(item: Any) -> Any:
-    """An item of an answer for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
-    return item.hex() if isinstance(item, bytes) else item
+    """The items of an answer's estimates for JSON and CSV: integers and texts unchanged, bytes in hexadecimal."""
+    return [item.hex() if isinstance(item, bytes) else item for item in estimates.items.tolist()]

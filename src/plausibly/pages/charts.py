@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core.bar_chart import chart_size
@@ -16,7 +16,6 @@ from ..core.ordered_charts import Drawn
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
 from .answers import Answer, Source
-from .table_answer import TableAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,21 +70,18 @@ def _panels(answer: Answer, asked: Sequence[OrderedAnswer], *, narrow: bool) -> 
         each.chart(level=answer.level, title=title, unit=answer.unit) for each, title in zip(asked, titles, strict=True)
     ]
     steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
-    return _stacked(charts, answer.source, steps, narrow=narrow)
+    return figure_of(charts, answer.source, narrow=narrow, steps=tuple(steps))
 
 
-def table_chart(answer: TableAnswer, *, narrow: bool = False) -> Figure:
-    """The heat map of a table of two attributes; ``narrow``: for the width of a telephone."""
-    drawn = answer.table.chart(level=answer.level, unit=answer.unit)
-    return _stacked([drawn], answer.source, narrow=narrow)
-
-
-def _stacked(charts: Sequence[Drawn], source: Source, steps: Iterable[str] = (), *, narrow: bool) -> Figure:
+def figure_of(
+    charts: Sequence[Drawn], source: Source, *, narrow: bool = False, width: float = 8.0, steps: Sequence[str] = ()
+) -> Figure:
+    """Charts below each other, with a caption that names the scheme; ``narrow``: for the width of a telephone."""
     from matplotlib.figure import Figure
 
     heights = [each.height * (1.15 if narrow else 1.0) for each in charts]
     simulated = _BAND * source.simulated
-    figure = Figure(figsize=(NARROW if narrow else 8.0, sum(heights) + 0.3 + simulated), layout="constrained")
+    figure = Figure(figsize=(NARROW if narrow else width, sum(heights) + 0.3 + simulated), layout="constrained")
     axes = figure.subplots(len(charts), squeeze=False, height_ratios=heights)[:, 0]
     for ax, each in zip(axes, charts, strict=True):
         each.draw(ax, narrow=narrow)

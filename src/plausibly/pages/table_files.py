@@ -1,82 +1,83 @@
-"""Files of tables of two attributes, with a row for each cell; the suffix chooses the format."""
+"""Files of tables of two attributes, whose suffix chooses the format; described in docs/files.md."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..core.atomic import replacing
-from ..core.errors import ParameterError
-from ..core.wording import nearest, safe_cell, shown
-from .table_answer import TableAnswer
+from ..core.wording import safe_cell
+from .charts import save_chart
+from .estimates import check_name, write_json
+from .table_page import table_chart, table_page
+from .tables import TableAnswer
+
+_YES = {True: "true", False: "false"}
 
 
 def write_table(path: str | Path, answer: TableAnswer) -> None:
-    """Write or replace a file of a table atomically: .csv, .parquet or .json."""
-    path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in _WRITERS:
-        raise ParameterError(f"{path}: unknown suffix {shown(ending)}; {nearest(ending, _WRITERS)}")
+    """Write or replace a file of a table atomically: .csv, .parquet, .json, .png, .svg or .html."""
+    path = check_name(path)
     with replacing(path) as unfinished:
-        _WRITERS[ending](answer, unfinished)
+        _WRITERS[path.suffix.lower()](answer, unfinished)
+
+
+def _columns(answer: TableAnswer) -> dict[str, list[Any]]:
+    # A column for each attribute, by its name, unless the name is that of a column of numbers.
+    numbers, (rows, columns) = answer.numbers(), answer.names()
+    named = zip((answer.rows.name, answer.columns.name), (rows, columns), strict=True)
+    return {f"{name} (attribute)" if name in (*numbers, *_CONSTANT) else name: cells for name, cells in named} | numbers
+
+
+_CONSTANT = ("level", "reports", "simulated")
 
 
 def _write_csv(answer: TableAnswer, path: Path) -> None:
-    constant = {"level": answer.level, "reports": answer.table.n, "simulated": str(answer.source.simulated).lower()}
-    numbers = answer.numbers()
+    columns = _columns(answer)
+    constant = answer.level, answer.table.n, _YES[answer.source.simulated]
     with path.open("w", encoding="utf-8", newline="") as file:
-        # Texts are quoted because a spreadsheet that splits at semicolons would split them.
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([*map(safe_cell, _titles(answer, [*numbers, *constant])), *numbers, *constant])
-        for cell, *own in zip(answer.cells(), *numbers.values(), strict=True):
-            writer.writerow([*map(safe_cell, cell), *own, *constant.values()])
+        writer.writerow([*map(safe_cell, columns), *_CONSTANT])
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow([*map(safe_cell, row), *constant])
 
 
 def _write_parquet(answer: TableAnswer, path: Path) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    numbers = answer.numbers()
-    rows, columns = zip(*answer.cells(), strict=True)
-    values = [
-        *map(_of_one_type, (rows, columns)),
-        *(pyarrow.array(each, pyarrow.float64()) for each in numbers.values()),
-    ]
-    table = pyarrow.table(values, names=[*_titles(answer, numbers), *numbers])
-    table = table.replace_schema_metadata({"plausibly.table": json.dumps(answer.facts(), ensure_ascii=False)})
-    parquet.write_table(table, path)
+    columns = _columns(answer)
+    for place, (name, cells) in enumerate(columns.items()):
+        if place < 2 and len({type(cell) for cell in cells}) > 1:
+            # An attribute may have numbers and a text for missing ones.
+            columns[name] = list(map(str, cells))
+    table = pyarrow.table({name: pyarrow.array(cells) for name, cells in columns.items()})
+    facts = json.dumps(answer.facts(), ensure_ascii=False)
+    parquet.write_table(table.replace_schema_metadata({"plausibly.table": facts}), path)
 
 
-def _write_json(answer: TableAnswer, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(answer.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
+def _write_html(answer: TableAnswer, path: Path) -> None:
+    path.write_text(table_page(answer), encoding="utf-8")
 
 
-def _titles(answer: TableAnswer, taken: Iterable[str]) -> list[str]:
-    # An attribute may be named like a column of numbers.
-    used = list(taken)
-    for name in answer.table.names:
-        while name in used:
-            name += " (attribute)"
-        used.append(name)
-    return used[-2:]
+def _write_png(answer: TableAnswer, path: Path) -> None:
+    with path.open("wb") as file:
+        save_chart(table_chart(answer), file, "png")
 
 
-def _of_one_type(values: Iterable[Any]) -> Any:
-    # Numbers and the text for missing values are texts together.
-    import pyarrow
-
-    listed = list(values)
-    alike = len(set(map(type, listed))) == 1
-    return pyarrow.array(listed if alike else list(map(str, listed)))
+def _write_svg(answer: TableAnswer, path: Path) -> None:
+    with path.open("wb") as file:
+        save_chart(table_chart(answer), file, "svg")
 
 
 _WRITERS: dict[str, Callable[[TableAnswer, Path], None]] = {
     ".csv": _write_csv,
     ".parquet": _write_parquet,
-    ".json": _write_json,
+    ".json": write_json,
+    ".html": _write_html,
+    ".png": _write_png,
+    ".svg": _write_svg,
 }

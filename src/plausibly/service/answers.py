@@ -24,7 +24,7 @@ from ..core.tables_only import TablesOnly
 from ..core.wording import nearest, plural, shown
 from ..files.tallies import Collected
 from ..pages.answers import Answer
-from ..pages.table_answer import TableAnswer
+from ..pages.tables import TableAnswer
 from ..search.base import SearchTally
 from .folder import Folder
 from .inbox import Account, Inbox

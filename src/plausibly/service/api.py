@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from ..pages.answers import Answer
-from ..pages.table_answer import TableAnswer
+from ..pages.tables import TableAnswer
 from .answers import State, facts_beside
 from .collections import Collection
 from .collector import Collector, summary

@@ -14,7 +14,7 @@ from ..pages.changes import ChangeReport, changes_sections
 from ..pages.html import SIMULATED, Html, page, tag
 from ..pages.listing import ROWS, Listed, Listing, listed
 from ..pages.plates import Plate, Show
-from ..pages.table_sections import table_sections
+from ..pages.table_page import table_sections
 from .assets import ICON, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE, TRYING, Asset
 from .inbox import Account
 from .overview import Attributes, Hero, Overview, influence_of_fakes, words_about
@@ -251,7 +251,7 @@ def _attributes(identity: str, found: Attributes, show: Show) -> list[Html]:
     if any(found.chosen):
         content = [tag("section", tag("h2", "Which two attributes?"), *refused, _pair(identity, found), id="pair")]
     if found.table is not None:
-        content += table_sections(found.table, show)
+        content += table_sections(found.table, show, "table-")
     single = [_single(place, name, found) for place, name in enumerate(found.single)]
     return [*content, tag("section", tag("h2", "Each attribute"), *single, id="attributes")]
 

@@ -18,8 +18,8 @@ from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, visible
 from ..pages.answers import Answer
 from ..pages.plates import Plate, plates
-from ..pages.table_answer import TableAnswer
-from ..pages.table_sections import table_plates
+from ..pages.table_page import table_plates
+from ..pages.tables import TableAnswer
 from ..planner.description import Description
 from ..search.base import Search
 from .answers import Answers, State, expect_enough, facts_beside
@@ -89,7 +89,7 @@ class Overview:
         for prefix, answer in self.answers.items():
             yield from plates(answer, prefix)
         if self.attributes is not None and self.attributes.table is not None:
-            yield from table_plates(self.attributes.table)
+            yield from table_plates(self.attributes.table, "table-")
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -106,7 +106,9 @@ class Overview:
         found = None if table is None else table.independence
         if found is not None:
             about = " and ".join(map(visible, found.names))
-            yield Hero(about, "Related" if found.related else "No relation found", found.chance, "test of independence")
+            chance = "; of 20 pairs that are not related, one passes it by chance" * found.related
+            number = "Related" if found.related else "No relation found"
+            yield Hero(about, number, found.chance, f"test of independence{chance}")
 
     def _of_order(self) -> Iterator[Hero]:
         answer = self.ordered

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from ..core.errors import DomainError, ParameterError, PlausiblyError
 from ..pages.answers import Answer
 from ..pages.estimates import write_estimates
-from ..pages.table_answer import TableAnswer
 from ..pages.table_files import write_table
+from ..pages.tables import TableAnswer
 from .answers import TooFewError, UnknownError
 from .collections import Collection
 from .collector import Collector
