@@ -123,7 +123,7 @@ def grid_table(grid: TextGrid, label: str) -> Html:
 def _cell(cell: Cell, column: str) -> Html:
     half = [tag("small", f"± {cell.half}")] if cell.half else []
     class_ = "figure faint" if cell.faint else "figure"
-    return tag("td", tag("span", cell.text), *half, class_=class_, data_name=visible(column))
+    return tag("td", cell.text, *half, class_=class_, data_name=visible(column))
 
 
 def _paragraphs(told: list[str]) -> list[Html]:
