@@ -14,12 +14,13 @@ from urllib.parse import urlencode
 import numpy as np
 
 import plausibly
-from plausibly import Keys, Labels, Ordered, SeededRandom, Strings, encode_reports, make
+from plausibly import Keys, Labels, Ordered, SeededRandom, Strings, Table, encode_reports, make
 from plausibly.service.collections import Collection
 from serving import Answer, Serving, new_key, place, serving
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LABELS = ["fern", "moss", "<b>oak</b>", "שלום", "rose"]
+AGES = Ordered.bins([0, 18, 30, 50, 70, 120], unit="years")
 SHARES = [0.5, 0.25, 0.15, 0.06, 0.04]
 
 
@@ -32,11 +33,22 @@ def _collection(name: str, scheme: Any, **options: Any) -> Collection:
     return Collection(name=name, scheme=scheme, **options)
 
 
+def _habit(i: int) -> dict[str, Any]:
+    # Dark themes go with one browser; a tenth skips the question. Age and score have nothing to do with each other.
+    browser = ("Firefox", "<i>Chrome</i>", "שלום")[i % 3]
+    theme = None if i % 10 == 9 else "dark" if i % 3 == 0 else "light"
+    return {"browser": browser, "theme": theme, "age": 20 + i * 7919 % 60, "score": i // 3 % 16}
+
+
 def kinds() -> dict[str, tuple[Collection, list[Any]]]:
     """A collection of every kind that pages tell apart, with the values of its users."""
     plants = make("OUE", epsilon=2, domain=Labels(LABELS, other=True))
     ages = np.random.default_rng(5).normal(40, 12, 20_000).clip(0, 120).astype(int).tolist()
     window = {"opens": NOW - timedelta(days=12), "closes": NOW + timedelta(days=18)}
+    survey = Table(
+        {"browser": ["Firefox", "<i>Chrome</i>", "שלום"], "theme": ["dark", "light"], "age": AGES, "score": 16}
+    )
+    habits = [_habit(i) for i in range(20_000)]
     words = plausibly.TRELLIS(4, domain=Strings("abcd", 3), users=4000)
     return {
         "oracle": (_collection("plants", plants, minimum=1000, cap=60_000, **window), _drawn(LABELS, 30_000, SHARES)),
@@ -51,6 +63,8 @@ def kinds() -> dict[str, tuple[Collection, list[Any]]]:
         "square wave": (_collection("waves", make("SW", epsilon=2, domain=Ordered(0, 63))), [20] * 700 + [40] * 300),
         "mean": (_collection("minutes", make("MEAN", epsilon=1, domain=Ordered(0, 240, unit="min"))), [60] * 3000),
         "many": (_collection("codes", make("HR", epsilon=2, domain_size=4000)), [7] * 9000 + list(range(1000))),
+        "table": (_collection("habits", make("CLIQUE", epsilon=2, domain=survey)), habits),
+        "single attributes": (_collection("answers", make("SMP", epsilon=2, domain=survey)), habits[:4000]),
         "below the minimum": (_collection("few", plants, minimum=1000), ["fern"] * 350),
         "empty": (_collection("empty", plants, opens=NOW + timedelta(days=3)), []),
         "closed": (_collection("last year", plants, series="plants", slot=1), ["fern"] * 900),

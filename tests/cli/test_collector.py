@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from plausibly import Labels, from_json, make
+from plausibly import Labels, Table, from_json, make
 from plausibly.cli import app
+from plausibly.client import Collector, Outcome
 from plausibly.service.collector import opened
 from plausibly.service.inbox import Batch
 from plausibly.service.tokens import Scope, Tokens
@@ -55,6 +56,59 @@ def test_a_collection_is_created_listed_closed_and_deleted(folder: Path) -> None
     told("collections", "delete", "collector", "--id", made["id"])
     assert [each["id"] for each in told("collections", "list", "collector")] == [other["id"]]
     assert not (folder / made["id"]).exists()
+
+
+def test_the_address_and_the_fingerprint_are_printed_for_devices(folder: Path) -> None:
+    create = ["collections", "create", "collector", "--scheme", "scheme.json", "--name", "pets"]
+    lines = CliRunner().invoke(app, create).stdout.splitlines()
+    with opened(folder) as collector:
+        (made,) = [account.collection for account in collector.accounts()]
+    assert lines[-3:] == [
+        "A device needs:",
+        f"address      /v1/collections/{made.id}, after the address that plausibly serve prints",
+        f"fingerprint  {made.scheme.fingerprint()}",
+    ]
+    (other,) = told(*create)
+    assert other["address"] == f"/v1/collections/{other['id']}"
+
+
+@pytest.mark.full
+def test_an_analyst_reads_the_estimates_of_a_running_collector(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    survey = Table({"theme": Labels(["dark", "light"], other=True), "age": 3})
+    Path("survey.json").write_text(make("CLIQUE", epsilon=4, domain=survey).to_json(), encoding="utf-8")
+    with serving(folder) as server:
+        at = ["--to", f"http://127.0.0.1:{server.port}"]
+        monkeypatch.setenv("PLAUSIBLY_TOKEN", server.tokens["admin"])
+        made = {
+            name: told("collections", "create", *at, "--name", name, "--scheme", f"{name}.json")[0]
+            for name in ("scheme", "survey")
+        }
+        assert made["survey"]["address"] == f"{at[1]}/v1/collections/{made['survey']['id']}"
+        for each, value in (("scheme", "cat"), ("survey", {"theme": "dark", "age": None})):
+            collector = Collector(
+                made[each]["address"], max_epsilon=9, fingerprint=made[each]["fingerprint"], ledger=f"{each}.ledger"
+            )
+            assert collector.report(value) is Outcome.COUNTED
+        monkeypatch.setenv("PLAUSIBLY_TOKEN", server.tokens["read"])
+
+        def read(*words: str) -> tuple[int, str]:
+            ended = CliRunner().invoke(app, ["collections", "read", *at, *words])
+            return ended.exit_code, " ".join(ended.output.split())
+
+        assert told("collections", "read", *at, "--id", made["scheme"]["id"])["reports"] == 1
+        code, shown = read("--id", made["scheme"]["id"][:12], "--item", "cat")
+        assert (code, "95 % interval" in shown, "cat" in shown, "dog" in shown) == (0, True, True, False)
+        code, shown = read("--id", made["survey"]["id"], "--rows", "theme", "--columns", "age")
+        assert (code, "dark missing" in shown, "theme and age" in shown, "1 report, ε = 4" in shown) == (0, *[True] * 3)
+        assert read("--id", made["survey"]["id"], "--rows", "theme")[0] == 0
+        code, shown = read("--id", made["survey"]["id"])
+        assert (code, "…/table?rows=NAME&columns=NAME" in shown) == (1, True)
+        monkeypatch.setenv("PLAUSIBLY_TOKEN", "wrong")
+        code, shown = read("--id", made["survey"]["id"])
+        assert (code, "plausibly tokens create FOLDER --scope read" in shown) == (1, True)
+    ended = CliRunner().invoke(app, ["collections", "read", "collector", "--id", "x"])
+    assert ended.exit_code == 2
+    assert "expected --to with the address of a running collector" in " ".join(ended.stderr.split())
 
 
 def test_a_series_keeps_its_scheme(folder: Path) -> None:

@@ -349,6 +349,7 @@ collections create collector --name x --scheme scheme.json --opens now | --opens
 collections create collector --name x --scheme scheme.json --slot 3   | expected --series and --slot, got one of them
 collections list collector                                            | collector: there is no such folder
 collections close collector --id 1                                    | collector: there is no such folder
+collections read collector --id 1                                     | read: expected --to with the address of a
 collections list                                                      | expected the folder of a collector, or --to
 collections list collector --to http://127.0.0.1:1                    | expected the folder of a collector, or --to
 collections list --to http://127.0.0.1:1                              | expected --token-file, or a token in the

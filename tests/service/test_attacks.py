@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from dashboards import Analyst
-from plausibly import encode_reports, make
+from plausibly import Table, encode_reports, make
 from plausibly.service.collections import Collection
 from plausibly.service.openapi import openapi
 from plausibly.service.routes import is_page
@@ -121,12 +121,16 @@ def ended(connection: socket.socket) -> bool:
 
 # --- generated requests --------------------------------------------------------------------------------------------
 
+QUERY = {"rows": ["theme"], "columns": ["age"]}
+"""A question that makes sense, to a collection of records."""
+
 
 @pytest.mark.parametrize("examples", [15, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::Warning:(schemathesis|jsonschema|hypothesis).*")
 def test_generated_requests_get_the_answers_that_the_description_names(tmp_path: Path, examples: int) -> None:
     asked = Collection(name="generated", scheme=make("DE", epsilon=1, domain_size=50), minimum=1)
     closed = Collection(name="closed", scheme=make("DE", epsilon=1, domain_size=50))
+    survey = Collection(name="survey", scheme=make("CLIQUE", epsilon=1, domain=Table({"theme": 2, "age": 9})))
     checks = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
     statuses: dict[str, set[int]] = {}
     with serving(tmp_path / "collector") as server:
@@ -136,6 +140,8 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
             created(server, collection)
             server.send(collection, new_key(), range(40))
         server.request("POST", f"{place(closed)}/close", role="admin")
+        reports = survey.scheme.privatize([(1, 3)] * 40).tobytes()
+        assert server.request("POST", f"{created(server, survey)}/reports/{new_key()}", reports).status == 201
         tokens = [*server.tokens.values(), "wrong"]
         analyst = Analyst(server)
 
@@ -152,7 +158,7 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
             seen = {name.lower(): values[0] for name, values in response.headers.items()}
             expect_described(case.method, case.formatted_path, Answer(response.status_code, seen, response.content))
 
-        known = {"identity": st.sampled_from([None, asked.id, closed.id]), "token": st.sampled_from(tokens)}
+        known = {"identity": st.sampled_from([None, asked.id, closed.id, survey.id]), "token": st.sampled_from(tokens)}
         for found in description.get_all_operations():
             operation = found.ok()
             assert analyst.sign_in(server.tokens["read"]).status == 303
@@ -162,12 +168,17 @@ def test_generated_requests_get_the_answers_that_the_description_names(tmp_path:
                 # Few generated questions make sense.
                 known_ones = {"id": asked.id, "key": new_key(), "name": "chart"}
                 tried(operation.Case(path_parameters=known_ones), asked.id, server.tokens["admin"])
+                names = {name: text for name, text in QUERY.items() if name in {each.name for each in operation.query}}
+                table = {"path_parameters": {**known_ones, "id": survey.id, "name": "table-chart"}, "query": names}
+                tried(operation.Case(**table), survey.id, server.tokens["admin"])
         assert server.request("GET", "/healthz").status == 200
         assert server.terminate() == 0
         log = server.logged()
     operations = {f"{each.upper()} {path}" for path, methods in openapi()["paths"].items() for each in methods}
     assert operations - set(statuses) == {"GET /openapi.json"}, "only the description itself is left out"
     assert {200, 401} <= statuses["GET /v1/collections/{id}/estimates"]
+    for ending in ("", ".csv", ".parquet"):
+        assert {200, 400, 401} <= statuses[f"GET /v1/collections/{{id}}/table{ending}"]
     assert {400, 404} <= statuses["POST /v1/collections/{id}/reports/{key}"]
     assert 200 in statuses["GET /dashboard/collections/{id}"]
     assert "Traceback" not in log

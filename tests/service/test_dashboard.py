@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from dashboards import Analyst, Filled, filled
-from plausibly import SeededRandom, make
+from plausibly import SeededRandom, Table, make
 from plausibly.core.estimates import Estimates
 from plausibly.pages.listing import ROWS, Listing, listed
 from plausibly.service.api import Blind
@@ -96,6 +96,15 @@ SAYS = {
     "square wave": ("error unknown", "Distribution function"),
     "mean": ("Mean", "The mean is known to", "One fake report"),
     "many": ("Items 1 to 50 of 4,000", "Most common: 7", "“At most” marks"),
+    "table": (
+        "browser and theme",
+        "Related",
+        "<i>Chrome</i>",
+        "Which two attributes?",
+        "Each attribute",
+        "approximate",
+    ),
+    "single attributes": ("SMP knows one attribute at a time", "Each attribute", "missing"),
     "below the minimum": ("Not yet", "650 more reports", "are needed before there is an answer"),
     "empty": ("Not yet", "No reports yet", "Opens on"),
     "closed": ("closed", "Accepts no more reports", "Most common: fern"),
@@ -110,7 +119,7 @@ def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: F
     for told in SAYS[kind]:
         assert told in page.text, told
     assert "ε = " in page.text
-    narrow = [given["srcset"] for given in page.all("source")] if kind == "oracle" else []
+    narrow = [given["srcset"] for given in page.all("source")] if kind in ("oracle", "table") else []
     for image in [*(given["src"] for given in page.all("img")), *narrow]:
         chart = analyst.get(image.removeprefix("/dashboard"))
         assert (chart.status, chart.headers["content-type"]) == (200, "image/svg+xml")
@@ -121,7 +130,7 @@ def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: F
         assert analyst.get(f"{made.path(kind)}/estimates.csv").status == 409
         assert analyst.get(f"{made.path(kind)}/charts/chart").status == 409
     else:
-        assert page.all("img") or kind in ("sketch", "mean")
+        assert page.all("img") or kind in ("sketch", "mean", "single attributes")
 
 
 def test_items_that_cannot_be_listed_are_counted_when_they_are_named(made: Filled) -> None:
@@ -133,6 +142,54 @@ def test_items_that_cannot_be_listed_are_counted_when_they_are_named(made: Fille
     assert analyst.get(f"{made.path('sketch')}/estimates.csv").status == 400
     many = "%0A".join(map(str, range(1001)))
     assert analyst.get(f"{made.path('sketch')}?items={many}").status == 400
+
+
+def test_two_attributes_are_chosen_in_a_form_and_their_table_is_that_of_the_api(made: Filled) -> None:
+    analyst, where = made.analyst(), made.path("table")
+    page = read(analyst, where)
+    assert [given["name"] for given in page.all("select")] == ["rows", "columns"]
+    assert [given["value"] for given in page.all("option")] == ["browser", "theme", "age", "score"] * 2
+    pair = "rows=age&columns=score"
+    page = read(analyst, f"{where}?{pair}")
+    assert [given["value"] for given in page.all("option") if "selected" in given] == ["age", "score"]
+    assert "No relation found" in page.text, "with this seed"
+    cells = server_table(made, pair)
+    for cell in cells[:40]:
+        assert f"{cell['estimate']:z,.0f}" in page.text
+        assert f"± {(cell['high'] - cell['low']) / 2:z,.0f}" in page.text
+    downloads = [given["href"] for given in page.all("a") if "download" in given]
+    assert all(f"?{pair}" in each for each in downloads)
+    api = made.server.request("GET", f"/v1{where}/table.csv?{pair}", role="read").body
+    assert analyst.get(downloads[0].removeprefix("/dashboard")).body == api
+    assert pyarrow.parquet.read_table(io.BytesIO(analyst.get(downloads[1].removeprefix("/dashboard")).body)).num_rows
+    same = read(analyst, f"{where}?rows=age&columns=age")
+    assert "Choose two different attributes." in same.text
+    assert not same.all("img")
+    assert analyst.get(f"{where}?rows=age&columns=nothing").status == 400
+    assert analyst.get(f"{where}/charts/table-chart?{pair}&narrow=1").status == 200
+    drawn = [analyst.get(f"{where}/charts/table-chart?{each}").body for each in (pair, "rows=score&columns=age")]
+    assert drawn[0] != drawn[1]
+    chosen = [given["value"] for given in read(analyst, "/changes").all("option")]
+    assert made.kinds["table"].id not in chosen
+    compared = read(analyst, f"/changes?before={made.kinds['table'].id}&after={made.kinds['single attributes'].id}")
+    assert "expected two collections that count items" in compared.text.lower()
+
+
+def server_table(made: Filled, query: str) -> list[dict[str, Any]]:
+    found = made.server.request("GET", f"/v1{made.path('table')}/table?{query}", role="read").json
+    cells: list[dict[str, Any]] = found["cells"]
+    return cells
+
+
+def test_a_table_without_room_on_a_page_is_a_download(made: Filled) -> None:
+    scheme = make("CLIQUE", epsilon=2, domain=Table({"a": 60, "b": 200, "c": 2}))
+    collection, server = Collection(name="large", scheme=scheme), made.server
+    assert server.request("POST", "/v1/collections", collection.document.encode(), "admin").status == 201
+    reports = scheme.privatize([(1, 2, 0)] * 500).tobytes()
+    assert server.request("POST", f"/v1/collections/{collection.id}/reports/{'2' * 32}", reports).status == 201
+    page = read(made.analyst(), f"/collections/{collection.id}")
+    assert "The table has 61 rows and 201 columns, too many for a page" in page.text
+    assert not page.all("img")
 
 
 def test_tables_are_sorted_and_filtered_without_a_script(made: Filled) -> None:

@@ -54,12 +54,19 @@ def pages(made: Filled) -> dict[str, str]:
     both = f"before={made.kinds['oracle'].id}&after={made.kinds['later'].id}"
     named = {"list": "", "comparison": f"/changes?{both}", "choice": "/changes", "sign-in": "/sign-in"}
     asked = {"items": f"{made.path('sketch')}?items=/cart%0A/login", "found": f"{made.path('many')}?find=39&sort=item"}
+    asked |= {
+        "crossed": f"{made.path('table')}?rows=age&columns=score",
+        "not crossed": f"{made.path('table')}?rows=age&columns=age",
+    }
     return named | asked | {kind: made.path(kind) for kind in made.kinds}
 
 
-SHAPES = ("list", "comparison", "sign-in", "items", "found", "oracle", "search", "ordered", "mean", "below the minimum")
+SHAPES = (
+    *("list", "comparison", "sign-in", "items", "found", "oracle", "search", "ordered", "mean", "below the minimum"),
+    *("table", "crossed"),
+)
 """Pages that differ in more than their numbers."""
-COLOURS = ("list", "comparison", "sign-in", "found", "oracle", "ordered")
+COLOURS = ("list", "comparison", "sign-in", "found", "oracle", "ordered", "table")
 """Pages that have all colours between them."""
 
 
@@ -143,6 +150,12 @@ def test_everything_works_without_a_script_and_with_the_keyboard(made: Filled) -
         page.click("#finding")
         page.waitForURL(address(made, f"{made.path('many')}?sort=item&find=399"))
         assert "1 to 14 of 14" in page.innerText("#which")
+    with signed_in(made, made.path("table"), javaScriptEnabled=False) as page:
+        page.selectOption("#rows", "age")
+        page.selectOption("#columns", "score")
+        page.click("#crossing")
+        page.waitForURL(address(made, f"{made.path('table')}?rows=age&columns=score"))
+        assert page.innerText("#table-chart h2") == "age by score"
     with signed_in(made) as page:
         page.evaluate("() => document.activeElement.blur()")
         page.press("body", "Tab")

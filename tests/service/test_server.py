@@ -212,7 +212,7 @@ def test_a_page_of_any_origin_may_send_but_not_read(server: Serving) -> None:
         assert server.request("OPTIONS", where + path).headers["access-control-allow-methods"] == "GET"
     refused = server.request("POST", f"{where}/reports/{new_key()}", b"abc")
     assert refused.headers["access-control-allow-origin"] == "*", "a page is told why"
-    for method, path in (("GET", "/estimates"), ("GET", "/tally"), ("POST", "/close")):
+    for method, path in (("GET", "/estimates"), ("GET", "/table"), ("GET", "/tally"), ("POST", "/close")):
         answer = server.request(method, where + path, role="read")
         assert "access-control-allow-origin" not in answer.headers
     assert "access-control-allow-origin" not in server.request("DELETE", where).headers
@@ -237,6 +237,9 @@ ACCESS: dict[str, dict[str, tuple[int, ...]]] = {
     "/v1/collections/{id}/estimates": {"GET": READ},
     "/v1/collections/{id}/estimates.csv": {"GET": READ},
     "/v1/collections/{id}/estimates.parquet": {"GET": READ},
+    "/v1/collections/{id}/table": {"GET": (401, 401, 400, 400)},
+    "/v1/collections/{id}/table.csv": {"GET": (401, 401, 400, 400)},
+    "/v1/collections/{id}/table.parquet": {"GET": (401, 401, 400, 400)},
     "/v1/collections/{id}/search": {"GET": (401, 401, 400, 400)},
     "/v1/collections/{id}/tally": {"GET": ADMIN},
     "/v1/collections/{id}/close": {"POST": ADMIN},
@@ -329,7 +332,9 @@ def test_nothing_about_a_sender_is_stored_logged_or_printed(tmp_path: Path) -> N
     with serving(folder, source="127.0.0.77") as server:
         created(server, asked)
         body = records(asked, range(100))
-        where = place(asked)
+        where, records_of = place(asked), created(server, survey := records_asked())
+        sent = encode_reports(survey.scheme, survey.scheme.privatize([("dark", 3)] * 5))
+        assert server.request("POST", f"{records_of}/reports/{new_key()}", sent, headers=canaries).status == 201
         for status, method, path, content in (
             (201, "POST", f"{where}/reports/{key}", body),
             (201, "POST", f"{where}/reports/{repeated}", body),
@@ -341,6 +346,10 @@ def test_nothing_about_a_sender_is_stored_logged_or_printed(tmp_path: Path) -> N
             (400, "GET", f"{where}/estimates?item=canary-item", None),
             (400, "GET", f"{where}/estimates?level=canary-level", None),
             (400, "GET", f"{where}/estimates?canary-name=1", None),
+            (400, "GET", f"{where}/table?rows=canary-attribute", None),
+            (400, "GET", f"{records_of}/table?rows=canary-attribute&columns=theme", None),
+            (400, "POST", f"{records_of}/reports/{new_key()}", b"canary-record"),
+            (200, "GET", f"{records_of}/table?rows=theme&columns=age", None),
             (404, "PUT", f"{where}/canary-path", None),
             (403, "GET", f"{where}/tally", None),
             (403, "POST", "/v1/collections", b"canary-document"),
@@ -385,6 +394,12 @@ def test_nothing_about_a_sender_is_stored_logged_or_printed(tmp_path: Path) -> N
         log = server.logged()
         assert not re.search(r"\d\d:\d\d|20\d\d-\d\d", log), "no time"
         assert key not in log
+
+
+def records_asked() -> Collection:
+    """A collection of records of two attributes."""
+    survey = plausibly.Table({"theme": plausibly.Labels(["dark", "light"], other=True), "age": 9})
+    return Collection(name="records", scheme=make("CLIQUE", epsilon=1, domain=survey))
 
 
 def stored_and_logged(folder: Path, server: Serving) -> bytes:

@@ -1,4 +1,4 @@
-"""plausibly collections: create, list, close and delete the collections of a collector, stopped or running."""
+"""plausibly collections: create, list, read, close and delete the collections of a collector, stopped or running."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from ..core.errors import ParameterError, StateError
 from ..core.wording import nearest, plural, shown
 from ..service.administration import Administration, There, in_folder
 from ..service.collections import Collection, parsed_time, with_fresh_hashes
+from ..service.tokens import Scope
 from .common import echo_json, exit_on_error, messages, print_table, results
 from .naming import scheme_of
 from .options.collections import CollectionsOptions
+from .remote import show_remote
 
-_ACTIONS = ("create", "list", "close", "delete")
+_ACTIONS = ("create", "list", "read", "close", "delete")
 
 
 def collections(request: CollectionsOptions) -> None:
@@ -31,6 +33,9 @@ def collections(request: CollectionsOptions) -> None:
             raise ParameterError("expected the folder of a collector, or --to with the address of a running one")
         if request.folder is None and request.inbox is not None:
             raise ParameterError("expected --inbox together with a folder, got --to; the running collector has its own")
+        if request.action == "read":
+            _read(request)
+            return
         made = _collection(request) if request.action == "create" else None
         for words in () if made is None else made.warnings:
             console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
@@ -45,7 +50,7 @@ def collections(request: CollectionsOptions) -> None:
 @contextmanager
 def _administration(request: CollectionsOptions) -> Iterator[Administration]:
     if request.folder is None:
-        yield There(str(request.to), _token(request))
+        yield There(str(request.to), _token(request), Scope.READ if request.action == "list" else Scope.ADMIN)
         return
     if request.action != "create" and not request.folder.is_dir():
         raise StateError(f"{request.folder}: there is no such folder; make a collection with create")
@@ -65,7 +70,7 @@ def _token(request: CollectionsOptions) -> str:
 def _done(collector: Administration, request: CollectionsOptions, made: Collection | None) -> list[dict[str, Any]]:
     if made is not None:
         collector.create(made)
-    before = collector.listed()
+    before = _listed(collector)
     if request.action == "list":
         return before
     identity = _named(before, request.id) if made is None else made.id
@@ -73,7 +78,28 @@ def _done(collector: Administration, request: CollectionsOptions, made: Collecti
         collector.close(identity)
     if request.action == "delete":
         collector.delete(identity)
-    return [each for each in (before if request.action == "delete" else collector.listed()) if each["id"] == identity]
+    return [each for each in (before if request.action == "delete" else _listed(collector)) if each["id"] == identity]
+
+
+def _listed(collector: Administration) -> list[dict[str, Any]]:
+    return [each | {"address": collector.address(each["id"])} for each in collector.listed()]
+
+
+def _read(request: CollectionsOptions) -> None:
+    if request.to is None:
+        raise ParameterError(
+            "read: expected --to with the address of a running collector; of a stopped one, use "
+            "plausibly estimate FOLDER/ID/collected.tally"
+        )
+    collector = There(request.to, _token(request), Scope.READ)
+    identity = _named(collector.listed(), request.id)
+    names = {"rows": [request.rows] if request.rows else [], "columns": [request.columns] if request.columns else []}
+    query = names | {"item": request.item or []}
+    found = collector.answered(identity, "table" if any(names.values()) else "estimates", query)
+    if request.as_json:
+        echo_json(found)
+    else:
+        show_remote(results(), found)
 
 
 def _collection(request: CollectionsOptions) -> Collection:
@@ -114,3 +140,7 @@ def _print(action: str, told: list[dict[str, Any]]) -> None:
         state = {"delete": "deleted"}.get(action, "closed" if each["closed"] else "open")
         table.add_row(escape(each["name"]), each["id"], each["scheme"], f"{each['reports']:,}", state)
     print_table(console, table)
+    for each in told if action == "create" else ():
+        where = "" if "://" in each["address"] else ", after the address that plausibly serve prints"
+        lines = ("", "A device needs:", f"address      {each['address']}{where}", f"fingerprint  {each['fingerprint']}")
+        console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)

@@ -33,7 +33,8 @@ SUMMARIES = {
     "Run a collector": {
         "serve": "Run a collector: devices send reports over HTTP, analysts read estimates with a token.",
         "collections": (
-            "Create, list, close or delete the collections of a collector: in its folder, or over HTTP while it runs."
+            "Create, list, read, close or delete the collections of a collector: in its folder, or over HTTP while it "
+            "runs."
         ),
         "upload": "Send files of reports to a collection of a collector, over HTTP.",
         "tokens": (

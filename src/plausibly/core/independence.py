@@ -25,12 +25,21 @@ class Independence:
     names: tuple[str, str]
 
     @property
+    def related(self) -> bool:
+        """Whether independent attributes would rarely give such a statistic: in less than 5 % of all surveys."""
+        return self.p_value < 0.05
+
+    @property
+    def chance(self) -> str:
+        """The p-value of the test of independence in words."""
+        return "p < 0.0001" if self.p_value < 1e-4 else f"p = {self.p_value:.2g}"
+
+    @property
     def text(self) -> str:
         """The result of the test of independence as a sentence."""
-        told = "p < 0.0001" if self.p_value < 1e-4 else f"p = {self.p_value:.2g}"
-        related = "are related" if self.p_value < 0.05 else "may be independent"
+        related = "are related" if self.related else "may be independent"
         return (
-            f"{self.names[0]} and {self.names[1]} {related}: {told} (chi-square {self.statistic:.1f} with "
+            f"{self.names[0]} and {self.names[1]} {related}: {self.chance} (chi-square {self.statistic:.1f} with "
             f"{plural(self.degrees, 'degree')} of freedom; the noise of the reports is accounted for)"
         )
 

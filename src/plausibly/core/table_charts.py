@@ -23,6 +23,8 @@ _NARROWEST = 0.04
 """Width of a column, as a share of all, from which on it has room for its name."""
 _FEW = 12
 """Number of columns up to which cells have room for their intervals."""
+_COUNTED, _COUNTED_NARROW = 24, 9
+"""Numbers of columns up to which cells have room for their counts, on a page and on a telephone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +59,11 @@ class HeatMap:
         colours = LinearSegmentedColormap.from_list("counts", [_LIGHT, _DARK])
         ax.imshow(np.clip(grid.counts, 0.0, None), cmap=colours, vmin=0.0, vmax=top, aspect="auto")
         roomy = not narrow and len(grid.columns) <= _FEW
+        counted = len(grid.columns) <= (_COUNTED_NARROW if narrow else _COUNTED)
         for (row, column), count in np.ndenumerate(grid.counts):
             low, high = (float(end[row, column]) for end in grid.ends)
             ink = "white" if count > 0.6 * top else FAINT if low <= 0 <= high else INK
-            text = count_text(count)
+            text = count_text(count) if counted else ""
             if roomy:
                 text += f"\n[{count_text(low)}, {count_text(high)}]"
             size = 8 if roomy else 7
@@ -69,9 +72,8 @@ class HeatMap:
         ax.set_yticks(range(len(grid.rows)), grid.rows, parse_math=False)
         ax.set_ylabel(grid.names[0], parse_math=False)
         what = f"estimated {self.caption.unit}, {self.caption.interval(grid.ends)}" if roomy else "estimated counts"
-        ax.set_xlabel(
-            f"{grid.names[1]}\n{self.caption.written(what, narrow)}\ngrey: the interval contains 0", parse_math=False
-        )
+        note = "grey: the interval contains 0" if counted else "darker: more of them"
+        ax.set_xlabel(f"{grid.names[1]}\n{self.caption.written(what, narrow)}\n{note}", parse_math=False)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         self.caption.write_title(ax)

@@ -137,7 +137,11 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
 
 ANSWERS = """
 .picture img.chart { width: 100%; max-width: 46rem; }
-.picture img.tree { width: auto; max-width: none; }
+.picture img.tree, .picture img.grid { width: auto; max-width: none; }
+.crossed { width: auto; }
+.crossed small { display: block; color: var(--soft); }
+.crossed tbody th { font-weight: 400; color: inherit; min-width: 9rem; overflow-wrap: anywhere; }
+.crossed .sums th, .crossed .sums td { border-top: 2px solid var(--soft); }
 .legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
 .made-up { color: var(--turned); font-weight: 600; }
 .faint { color: var(--soft); }
@@ -152,11 +156,18 @@ td.figure { white-space: pre; }
 .sorts th[aria-sort="ascending"] button::after { content: " ↑"; }
 .sorts th[aria-sort="descending"] button::after { content: " ↓"; }
 @media (max-width: 46rem) {
-  .picture img.chart { width: 100%; min-width: 0; max-width: 27rem; }
+  .picture img.chart, .picture img.grid { width: 100%; min-width: 0; max-width: 27rem; }
+  .crossed, .crossed tbody { display: block; width: 100%; }
+  .crossed thead { display: none; }
+  .crossed tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
+  .crossed tbody th, .crossed tbody td, .crossed .sums th, .crossed .sums td { border: 0; padding: 0; }
+  .crossed tbody th { display: block; font-weight: 600; }
+  .crossed tbody td { display: grid; grid-template-columns: 3fr 2fr 2fr; column-gap: 0.6rem; }
+  .crossed td::before { content: attr(data-name); text-align: left; white-space: normal; overflow-wrap: anywhere; }
   .sorts { min-width: 0; width: 100%; }
   .sorts td:first-child { min-width: 0; }
 }
-@media print { .picture img.tree { max-width: 100%; } }
+@media print { .picture img.tree, .picture img.grid { max-width: 100%; } }
 """
 """The styles of pages that show estimates and changes, after the common ones."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO, Any, Protocol
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from ..core.errors import ParameterError, StateError
@@ -19,6 +19,7 @@ from ..core.words import Setting, Words
 from .collections import Collection
 from .collector import Collector, opened, summary
 from .loopback import is_loopback
+from .tokens import Scope
 
 _SECONDS = 60.0
 """Time to wait for a collector that rolls the last reports of a large collection."""
@@ -41,6 +42,9 @@ class Administration(Protocol):
     def delete(self, identity: str) -> None:
         """Remove a collection with everything that belongs to it."""
 
+    def address(self, identity: str) -> str:
+        """The address of a collection for devices; without a host, if it is not known."""
+
 
 class Here:
     """The collections in a folder that this process has opened."""
@@ -57,11 +61,18 @@ class Here:
         """Add a collection to the folder, unless it exists."""
         self._collector.create(collection)
 
+    def address(self, identity: str) -> str:
+        """The path of a collection, which follows the address of the collector."""
+        return f"{_COLLECTIONS}/{identity}"
+
 
 class There:
-    """The collections of a collector that runs. The token goes to this address alone: redirections are refused."""
+    """The collections of a collector that runs. The token goes to this address alone: redirections are refused.
 
-    def __init__(self, address: str, token: str) -> None:
+    ``needs`` is the scope of the token that a user is advised to create if this one is refused.
+    """
+
+    def __init__(self, address: str, token: str, needs: Scope = Scope.ADMIN) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ParameterError(
@@ -74,7 +85,7 @@ class There:
             raise ParameterError(Words(Setting("to"), reason))
         if not _TOKEN.fullmatch(token):
             raise ParameterError("the token: expected one that plausibly tokens create has printed, got something else")
-        self._address, self._token = address.rstrip("/"), token
+        self._address, self._token, self._needs = address.rstrip("/"), token, needs
         # The proxy of the environment is for other machines.
         self._opener = build_opener(_Stay(), ProxyHandler({} if parts.scheme == "http" else None))
 
@@ -95,15 +106,29 @@ class There:
         """Have the running collector remove a collection."""
         self._asked("DELETE", f"/{identity}")
 
+    def address(self, identity: str) -> str:
+        """The address of a collection of the running collector."""
+        return f"{self._address}{_COLLECTIONS}/{identity}"
+
+    def answered(self, identity: str, route: str, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """What the running collector answers to the question of an analyst, such as ``estimates``."""
+        given = urlencode({name: texts for name, texts in query.items() if texts}, doseq=True)
+        found = self._asked("GET", f"/{identity}/{route}?{given}")
+        if not isinstance(found, dict) or found.get("kind") not in ("estimates", "table"):
+            raise StateError(f"{self._address}: expected the answer of a collector, got another one")
+        return found
+
     def _asked(self, method: str, path: str, body: bytes | None = None) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        request = Request(f"{self._address}/v1/collections{path}", body, headers, method=method)
+        request = Request(f"{self._address}{_COLLECTIONS}{path}", body, headers, method=method)
         try:
             with self._opener.open(request, timeout=_SECONDS) as response:
                 content = response.read(_MOST_TOLD)
             return json.loads(content) if content else None
         except HTTPError as error:
-            raise StateError(f"{self._address}: {error.code}, {_detail(error)}{_FIXES.get(error.code, '')}") from None
+            fix = f"; create one with plausibly tokens create FOLDER --scope {self._needs.value}"
+            told = f"{error.code}, {_detail(error)}{fix * (error.code in (401, 403))}"
+            raise StateError(f"{self._address}: {told}") from None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise StateError(f"{self._address}: no collector answers here ({reason}); is it running?") from None
@@ -112,10 +137,7 @@ class There:
 
 
 _EXAMPLE = "http://127.0.0.1:8080"
-_FIXES = {
-    401: "; create one with plausibly tokens create FOLDER --scope admin",
-    403: "; create one with plausibly tokens create FOLDER --scope admin",
-}
+_COLLECTIONS = "/v1/collections"
 
 
 class _Stay(HTTPRedirectHandler):

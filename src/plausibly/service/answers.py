@@ -13,13 +13,18 @@ from typing import Any
 import numpy as np
 
 from ..core.accumulator import Accumulator
+from ..core.cross_table import CrossTable
 from ..core.domain.scales import parsed_number
 from ..core.errors import ParameterError, StateError
+from ..core.estimates import Estimates
 from ..core.ordered_answers import OrderedAnswer
 from ..core.ordered_estimates import OrderedEstimates
+from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 from ..core.wording import nearest, plural, shown
 from ..files.tallies import Collected
 from ..pages.answers import Answer
+from ..pages.tables import TableAnswer
 from ..search.base import SearchTally
 from .folder import Folder
 from .inbox import Account, Inbox
@@ -30,8 +35,10 @@ _KEPT = 16
 _MOST_FOUND = 1000
 _LEVEL = 0.05
 _FAKES = Fraction(1, 100)
-QUESTIONS = ("item", "top", "ranges", "quantiles", "mean", "level", "postprocess")
+_ORDERED = ("ranges", "quantiles", "mean")
+QUESTIONS = ("item", "top", *_ORDERED, "level", "postprocess")
 SEARCHES = ("k", "level")
+TABLES = ("rows", "columns", *_ORDERED, "level")
 
 
 class TooFewError(StateError):
@@ -127,34 +134,55 @@ class Answers:
     def estimates(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
         """The estimates of a collection, with the state they come from."""
         _expect_known(asked, QUESTIONS)
-        state = self.state(identity)
-        expect_enough(state.account)
+        state = self._enough(identity)
         scheme = state.collected.scheme
+        if isinstance(decoder := scheme.estimator(), TablesOnly):
+            names = ", ".join(decoder.records.names)
+            raise ParameterError(
+                f"{scheme.name} has no estimates of whole records; ask for …/table?rows=NAME&columns=NAME; "
+                f"the names are {names}"
+            )
         items = scheme.answers.parse(list(asked["item"])) if asked.get("item") else None
         with _as_asked():
             made = state.tally.estimate(items)
             for step in asked.get("postprocess", ()):
                 made = made.postprocess(step)
-        questions = [name for name in ("ranges", "quantiles", "mean") if asked.get(name)]
         if asked.get("top"):
             made = made.top(_number("top", asked["top"][0], len(made)))
-        if questions and (items is not None or not isinstance(made, OrderedEstimates)):
-            raise ParameterError(f"{questions[0]}: expected all items of a domain that has an order, got others")
-        told: tuple[OrderedAnswer, ...] = ()
-        if isinstance(made, OrderedEstimates):
-            with _as_asked():
-                told = tuple(_ordered(made, name, asked[name]) for name in questions)
-        return state, Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told, marked=True)
+        return state, _answered(state, made, asked, listed=items is None)
+
+    def table(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer | TableAnswer]:
+        """The table of one or two attributes of a collection of records, with the state it comes from."""
+        _expect_known(asked, TABLES)
+        state = self._enough(identity)
+        scheme = state.collected.scheme
+        decoder = scheme.estimator()
+        if not isinstance(decoder, TablesOnly):
+            raise ParameterError(
+                f"expected a scheme for records of several attributes, got {scheme.name}; ask for …/estimates"
+            )
+        names = [_attribute(name, asked[name]) for name in ("rows", "columns") if asked.get(name)]
+        if not asked.get("rows"):
+            raise ParameterError(f"rows: expected the name of an attribute; {nearest('', decoder.records.names)}")
+        with _as_asked():
+            made = state.tally.table(*names)
+        if not isinstance(made, CrossTable):
+            return state, _answered(state, made, asked, listed=True)
+        for name in _ORDERED:
+            if asked.get(name):
+                raise ParameterError(
+                    f"{name}: expected one attribute whose values have an order, got two; drop columns"
+                )
+        return state, TableAnswer(made, state.collected, _share("level", asked.get("level"), 0.95))
 
     def search(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer]:
         """The most common strings of a collection whose scheme is for searches."""
         _expect_known(asked, SEARCHES)
-        state = self.state(identity)
-        expect_enough(state.account)
+        state = self._enough(identity)
         if not isinstance(state.tally, SearchTally):
-            raise ParameterError(
-                f"expected a scheme for searches, got {state.collected.scheme.name}; ask for estimates"
-            )
+            scheme = state.collected.scheme
+            route = "table" if isinstance(scheme.estimator(), TablesOnly) else "estimates"
+            raise ParameterError(f"expected a scheme for searches, got {scheme.name}; ask for …/{route}")
         number = _number("k", asked["k"][0], _MOST_FOUND) if asked.get("k") else 10
         options: dict[str, Any] = {"k": number}
         if "level" in state.tally.scheme.choices:
@@ -164,6 +192,11 @@ class Answers:
         with _as_asked():
             found = state.tally.search(**options)
         return state, Answer(found, state.collected, largest=number, significance=options.get("level"))
+
+    def _enough(self, identity: str) -> State:
+        state = self.state(identity)
+        expect_enough(state.account)
+        return state
 
     def forget(self, identity: str) -> None:
         """Drop what is kept of a collection."""
@@ -190,9 +223,8 @@ class Answers:
                 self._kept.popitem(last=False)
 
 
-def facts_beside(answer: Answer) -> dict[str, Any]:
+def facts_beside(scheme: Scheme, n: int) -> dict[str, Any]:
     """What belongs beside every estimate: the ε of a report, and what fake reports can do."""
-    scheme, n = answer.source.scheme, answer.estimates.n
     influence = scheme.influence()
     told = None
     if influence is not None:
@@ -227,6 +259,24 @@ def _expect_known(asked: Mapping[str, object], valid: Sequence[str]) -> None:
     for name in asked:
         if name not in valid:
             raise ParameterError(f"unknown parameter {shown(name)}; {nearest(name, valid)}")
+
+
+def _attribute(name: str, texts: Sequence[str]) -> str:
+    if len(texts) > 1:
+        raise ParameterError(f"{name}: expected one attribute, got {len(texts):,}")
+    return texts[0]
+
+
+def _answered(state: State, made: Estimates, asked: Mapping[str, Sequence[str]], *, listed: bool) -> Answer:
+    # ``listed``: the estimates are of all items, and can be asked about their order.
+    questions = [name for name in _ORDERED if asked.get(name)]
+    if questions and not (listed and isinstance(made, OrderedEstimates)):
+        raise ParameterError(f"{questions[0]}: expected all items of a domain that has an order, got others")
+    told: tuple[OrderedAnswer, ...] = ()
+    if isinstance(made, OrderedEstimates):
+        with _as_asked():
+            told = tuple(_ordered(made, name, asked[name]) for name in questions)
+    return Answer(made, state.collected, _share("level", asked.get("level"), 0.95), asked=told, marked=True)
 
 
 def _ordered(made: OrderedEstimates, question: str, texts: Sequence[str]) -> OrderedAnswer:

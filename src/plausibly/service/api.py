@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from ..pages.answers import Answer
+from ..pages.tables import TableAnswer
 from .answers import State, facts_beside
 from .collections import Collection
 from .collector import Collector, summary
@@ -222,14 +222,22 @@ class _Api:
         return await self._answered(request, self._collector.answers.estimates, _as_json)
 
     async def estimates_csv(self, request: Request) -> Response:
-        return await self._answered(request, self._collector.answers.estimates, partial(_as_file, ".csv", "text/csv"))
+        return await self._answered(request, self._collector.answers.estimates, _as_csv)
 
     async def estimates_parquet(self, request: Request) -> Response:
-        media = "application/vnd.apache.parquet"
-        return await self._answered(request, self._collector.answers.estimates, partial(_as_file, ".parquet", media))
+        return await self._answered(request, self._collector.answers.estimates, _as_parquet)
 
     async def search(self, request: Request) -> Response:
         return await self._answered(request, self._collector.answers.search, _as_json)
+
+    async def table(self, request: Request) -> Response:
+        return await self._answered(request, self._collector.answers.table, _as_json)
+
+    async def table_csv(self, request: Request) -> Response:
+        return await self._answered(request, self._collector.answers.table, _as_csv)
+
+    async def table_parquet(self, request: Request) -> Response:
+        return await self._answered(request, self._collector.answers.table, _as_parquet)
 
     async def tally(self, request: Request) -> Response:
         def written() -> Response:
@@ -246,8 +254,8 @@ class _Api:
     async def _answered(
         self,
         request: Request,
-        ask: Callable[[str, Mapping[str, list[str]]], tuple[State, Answer]],
-        write: Callable[[Answer], tuple[bytes, str]],
+        ask: Callable[[str, Mapping[str, list[str]]], tuple[State, Answer | TableAnswer]],
+        write: Callable[[Answer | TableAnswer], tuple[bytes, str]],
     ) -> Response:
         asked: dict[str, list[str]] = {}
         for name, text in request.query_params.multi_items():
@@ -334,13 +342,18 @@ def _too_large() -> ProblemError:
     return ProblemError(413, f"expected at most {MOST_BODY:,} bytes; send several batches under different keys")
 
 
-def _as_json(answer: Answer) -> tuple[bytes, str]:
-    content = answer.to_dict() | facts_beside(answer)
+def _as_json(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+    content = answer.to_dict()
+    content |= facts_beside(answer.source.scheme, content["reports"])
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode(), "application/json"
 
 
-def _as_file(ending: str, media: str, answer: Answer) -> tuple[bytes, str]:
-    return as_file(ending, answer), media
+def _as_csv(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+    return as_file(".csv", answer), "text/csv"
+
+
+def _as_parquet(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+    return as_file(".parquet", answer), "application/vnd.apache.parquet"
 
 
 def _tag(identity: str, tag: str) -> str:

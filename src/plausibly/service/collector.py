@@ -122,6 +122,7 @@ def summary(account: Account) -> dict[str, Any]:
         "name": collection.name,
         "scheme": collection.scheme.name,
         "epsilon": str(collection.scheme.epsilon),
+        "fingerprint": collection.scheme.fingerprint(),
         "reports": account.received,
         "minimum": collection.minimum,
         "closed": account.closed,

@@ -6,7 +6,7 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -16,11 +16,12 @@ from starlette.responses import Response
 
 from ..core.changes import changes
 from ..core.errors import DomainError, ParameterError, StateError
+from ..core.tables_only import TablesOnly
 from ..pages.changes import ChangeReport, changes_plate
 from ..pages.charts import svg_of
 from ..pages.html import lighter
 from ..pages.listing import SORTS, Listing
-from ..pages.plates import Plate, plates
+from ..pages.plates import Plate
 from ..version import __version__
 from .answers import State, expect_enough
 from .assets import ASSETS, SCRIPT, STYLE
@@ -171,7 +172,7 @@ class Dashboard:
 
             def page(moment: Moment) -> str:
                 enough = not progress.missing and account.received
-                found.extend([self._overview(identity, asked.items)] if enough else [])
+                found.extend([self._overview(identity, asked)] if enough else [])
                 # The account and the estimates are of one moment.
                 shown = found[0].state.account if found else account
                 return collection_page(shown, found[0] if found else None, asked, moment)
@@ -186,11 +187,10 @@ class Dashboard:
         name, narrow = request.path_params["name"], bool(request.query_params.get("narrow"))
 
         def written() -> Response:
-            found = self._overview(identity, asked.items)
-            for prefix, answer in found.answers.items():
-                for plate in plates(answer, prefix):
-                    if plate.name == name:
-                        return self._picture((identity, found.state.tag, asked.items), plate, narrow)
+            found = self._overview(identity, asked)
+            for plate in found.plates():
+                if plate.name == name:
+                    return self._picture((identity, found.state.tag, asked.items, asked.pair), plate, narrow)
             raise ProblemError(404, "there is no such chart")
 
         return await run_in_threadpool(written)
@@ -205,8 +205,8 @@ class Dashboard:
         collection, asked = await collection_of(self._collector, request), _asked(request)
 
         def written() -> Response:
-            found = self._overview(collection.id, asked.items)
-            answer = found.items or found.ordered
+            found = self._overview(collection.id, asked)
+            answer = found.first
             if answer is None:
                 raise ParameterError(f"items: {found.unasked}")
             kept = {"Content-Disposition": f'attachment; filename="estimates-{collection.id[:12]}{ending}"'}
@@ -239,11 +239,11 @@ class Dashboard:
 
     # --- what pages show ---------------------------------------------------------------------------------------
 
-    def _overview(self, identity: str, items: Sequence[str]) -> Overview:
+    def _overview(self, identity: str, asked: Asked) -> Overview:
         account, state = self._collector.answers.moment(identity)
         expect_enough(account)
-        answers = self._collector.answers
-        return self._overviews.made((identity, state, tuple(items)), lambda: overview(answers, identity, items))
+        answers, key = self._collector.answers, (identity, state, asked.items, asked.pair)
+        return self._overviews.made(key, lambda: overview(answers, identity, asked.items, asked.pair))
 
     def _picture(self, key: Hashable, plate: Plate, narrow: bool) -> Response:
         def drawn() -> bytes:
@@ -277,6 +277,8 @@ class Dashboard:
             raise ParameterError("expected two collections, got something else")
         state = self._collector.answers.state(identity)
         expect_enough(state.account)
+        if isinstance(state.collected.scheme.estimator(), TablesOnly):
+            raise ParameterError("expected two collections that count items, got tables of several attributes")
         return state
 
 
@@ -346,7 +348,8 @@ def _asked(request: Request) -> Asked:
         raise ParameterError(f"sort: expected {' or '.join(SORTS)}, got something else")
     if not page.isdecimal() or not int(page[:9]) >= 1 or len(page) > 9:
         raise ParameterError("page: expected a number from 1 on, got something else")
-    return Asked(_items(request), Listing(given.get("find", "").strip()[:200], sort, int(page)))
+    listing = Listing(given.get("find", "").strip()[:200], sort, int(page))
+    return Asked(_items(request), listing, (given.get("rows", ""), given.get("columns", "")))
 
 
 def _chosen(request: Request) -> tuple[str, str]:

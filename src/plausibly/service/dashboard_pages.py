@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, plural, visible
 from ..pages.answer_page import chart_sections, facts_section, reading_section, table_of, tree_section
 from ..pages.answers import Answer
 from ..pages.changes import ChangeReport, changes_sections
 from ..pages.html import SIMULATED, Html, page, tag
 from ..pages.listing import ROWS, Listed, Listing, listed
-from ..pages.plates import Plate
+from ..pages.plates import Plate, Show
+from ..pages.table_page import table_sections
 from .assets import ICON, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE, TRYING, Asset
 from .inbox import Account
-from .overview import Hero, Overview, influence_of_fakes, words_about
+from .overview import Attributes, Hero, Overview, influence_of_fakes, words_about
 from .progress import Progress
 from .routes import DASHBOARD
 
@@ -165,15 +167,20 @@ def _address(identity: str, rest: str = "", **query: str | Sequence[str]) -> str
 
 @dataclass(frozen=True)
 class Asked:
-    """The question to a collection's page: items to count, if they cannot be listed, and the rows of the table."""
+    """The question to a collection's page: items to count, if they cannot be listed, and the rows of the table.
+
+    ``pair`` names the two attributes of a table of records; empty names stand for the first two.
+    """
 
     items: tuple[str, ...] = ()
     listing: Listing = field(default_factory=Listing)
+    pair: tuple[str, str] = ("", "")
 
     def query(self, **changed: str) -> dict[str, str]:
         """The query of an address with this question, some of it changed; defaults are left out."""
         own = self.listing
-        given = {"items": "\n".join(self.items), "find": own.find, "sort": own.sort, "page": str(own.page)} | changed
+        given = {"items": "\n".join(self.items), "find": own.find, "sort": own.sort, "page": str(own.page)}
+        given |= dict(zip(("rows", "columns"), self.pair, strict=True)) | changed
         return {name: text for name, text in given.items() if text and (name, text) not in _DEFAULTS}
 
 
@@ -222,6 +229,8 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     def show(plate: Plate) -> Html:
         return linked(plate, identity, asked, found.state.tag)
 
+    if found.attributes is not None:
+        content += _attributes(identity, found.attributes, show)
     for prefix, answer in found.answers.items():
         content += chart_sections(answer, show, prefix, fold=True)
     if found.unasked or asked.items:
@@ -232,8 +241,37 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     content += _downloads(identity, found, asked)
     if found.items is not None:
         content += reading_section(found.items)
-    content += [facts_section(answer) for answer in list(found.answers.values())[:1]]
+    content += [facts_section(found.first)] if found.first is not None else []
     return content
+
+
+def _attributes(identity: str, found: Attributes, show: Show) -> list[Html]:
+    refused = [tag("p", found.refused, class_="note", role="note")] * bool(found.refused)
+    content = refused
+    if any(found.chosen):
+        content = [tag("section", tag("h2", "Which two attributes?"), *refused, _pair(identity, found), id="pair")]
+    if found.table is not None:
+        content += table_sections(found.table, show, "table-")
+    single = [_single(place, name, found) for place, name in enumerate(found.single)]
+    return [*content, tag("section", tag("h2", "Each attribute"), *single, id="attributes")]
+
+
+def _pair(identity: str, found: Attributes) -> Html:
+    fields = []
+    for name, label, own in (("rows", "Rows", found.chosen[0]), ("columns", "Columns", found.chosen[1])):
+        options = [
+            tag("option", visible(each), value=each, **({"selected": ""} if each == own else {}))
+            for each in found.single
+        ]
+        fields.append(tag("div", tag("label", label, for_=name), tag("select", *options, id=name, name=name)))
+    return tag("form", *fields, tag("button", "Show", id="crossing"), action=_address(identity), class_="choice")
+
+
+def _single(place: int, name: str, found: Attributes) -> Html:
+    answer = found.single[name]
+    table = table_of(answer, answer.shown, caption=f"{visible(name)}: {answer.good_for()}")
+    opened = {"open": ""} if name in found.chosen or not any(found.chosen) else {}
+    return tag("details", tag("summary", tag("bdi", visible(name))), table, id=f"attribute-{place}", **opened)
 
 
 def _hero(hero: Hero) -> Html:
@@ -265,8 +303,8 @@ _SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 def _words(account: Account, found: Overview | None) -> Html:
     n = account.received if found is not None else account.collection.minimum
     told = words_about(account.collection.scheme, n)
-    answers = [] if found is None else list(found.answers.values())
-    told += [("Fake reports", influence_of_fakes(answer)) for answer in answers[:1]]
+    if found is not None and found.first is not None:
+        told.append(("Fake reports", influence_of_fakes(account.collection.scheme, n)))
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", _together(text))) for name, text in told), class_="tiles")
 
 
@@ -386,13 +424,16 @@ def _paging(identity: str, rows: Listed, asked: Asked) -> list[Html]:
 
 
 def _downloads(identity: str, found: Overview, asked: Asked) -> Iterable[Html]:
-    if found.answers:
-        items = "\n".join(asked.items)
+    if found.first is not None:
+        own = {"items": "\n".join(asked.items)}
+        if found.attributes is not None and found.attributes.table is not None:
+            own = dict(zip(("rows", "columns"), found.attributes.chosen, strict=True))
         links = [
-            tag("a", name, download="", href=_address(identity, f"/estimates.{name.lower()}", items=items))
-            for name in ("CSV", *["Parquet"] * (found.items is not None))
+            tag("a", name, download="", href=_address(identity, f"/estimates.{name.lower()}", **own))
+            for name in ("CSV", *["Parquet"] * (found.first is not found.ordered))
         ]
-        yield tag("p", "Download all estimates, unrounded: ", *_joined(links), class_="downloads", id="download")
+        what = "this table" if found.attributes is not None else "all estimates"
+        yield tag("p", f"Download {what}, unrounded: ", *_joined(links), class_="downloads", id="download")
 
 
 def _joined(links: Sequence[Html]) -> list[Html]:
@@ -454,5 +495,6 @@ def _choice(accounts: Sequence[Account], chosen: tuple[str, str], items: Sequenc
 
 
 def worth_comparing(accounts: Iterable[Account]) -> list[Account]:
-    """The collections that have estimates to compare."""
-    return [each for each in accounts if each.received and not Progress.of(each).missing]
+    """The collections that have estimates of items to compare."""
+    counting = [each for each in accounts if not isinstance(each.collection.scheme.estimator(), TablesOnly)]
+    return [each for each in counting if each.received and not Progress.of(each).missing]

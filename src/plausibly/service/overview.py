@@ -9,13 +9,17 @@ from math import ceil
 
 import numpy as np
 
-from ..core.errors import DomainError, ParameterError
+from ..core.errors import DomainError, ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.mean_only import MeanOnly
 from ..core.ordered_estimates import OrderedEstimates
 from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, visible
 from ..pages.answers import Answer
+from ..pages.plates import Plate, plates
+from ..pages.table_page import table_plates
+from ..pages.tables import TableAnswer
 from ..planner.description import Description
 from ..search.base import Search
 from .answers import Answers, State, expect_enough, facts_beside
@@ -41,22 +45,51 @@ class Hero:
 
 
 @dataclass(frozen=True, eq=False)
+class Attributes:
+    """Tables of records: of each attribute, and of the ``chosen`` two, if they are known together.
+
+    ``refused`` says why there is no table of these two.
+    """
+
+    single: dict[str, Answer]
+    chosen: tuple[str, str]
+    table: TableAnswer | None = None
+    refused: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Overview:
     """The answers of a collection at one moment.
 
     ``items`` are counts of items or of the strings that were found, None if there are none; ``ordered`` are the
-    answers to questions about the order. ``unasked`` says why items have to be named first.
+    answers to questions about the order, ``attributes`` the tables of records. ``unasked`` says why items have to be
+    named first.
     """
 
     state: State
     items: Answer | None = None
     ordered: Answer | None = None
+    attributes: Attributes | None = None
     unasked: str = ""
 
     @property
     def answers(self) -> dict[str, Answer]:
         """The answers by the beginnings of the names of their charts."""
         return {name: each for name, each in (("", self.items), ("order-", self.ordered)) if each is not None}
+
+    @property
+    def first(self) -> Answer | TableAnswer | None:
+        """The answer that stands for all of them in files and among the facts; None if items have to be named."""
+        if self.attributes is not None:
+            return self.attributes.table or next(iter(self.attributes.single.values()))
+        return self.items or self.ordered
+
+    def plates(self) -> Iterator[Plate]:
+        """The charts of all answers."""
+        for prefix, answer in self.answers.items():
+            yield from plates(answer, prefix)
+        if self.attributes is not None and self.attributes.table is not None:
+            yield from table_plates(self.attributes.table, "table-")
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -66,7 +99,16 @@ class Overview:
     @cached_property
     def heroes(self) -> list[Hero]:
         """The number that an analyst looks for first, for each kind of answer."""
-        return [*self._of_order(), *self._of_items()]
+        return [*self._of_attributes(), *self._of_order(), *self._of_items()]
+
+    def _of_attributes(self) -> Iterator[Hero]:
+        table = None if self.attributes is None else self.attributes.table
+        found = None if table is None else table.independence
+        if found is not None:
+            about = " and ".join(map(visible, found.names))
+            chance = "; of 20 pairs that are not related, one passes it by chance" * found.related
+            number = "Related" if found.related else "No relation found"
+            yield Hero(about, number, found.chance, f"test of independence{chance}")
 
     def _of_order(self) -> Iterator[Hero]:
         answer = self.ordered
@@ -110,15 +152,21 @@ def _sure(answer: Answer) -> str:
     return f"{100 * answer.level:g} % interval"
 
 
-def overview(answers: Answers, identity: str, items: Sequence[str] = ()) -> Overview:
-    """The overview of a collection that has enough reports; ``items`` are asked for where they cannot be listed."""
+def overview(answers: Answers, identity: str, items: Sequence[str] = (), pair: tuple[str, str] = ("", "")) -> Overview:
+    """The overview of a collection that has enough reports.
+
+    ``items`` are asked for where they cannot be listed, and ``pair`` names two attributes of records.
+    """
     state = answers.state(identity)
     expect_enough(state.account)
     scheme = state.collected.scheme
-    if isinstance(scheme.estimator(), MeanOnly):
+    decoder = scheme.estimator()
+    if isinstance(decoder, MeanOnly):
         none = np.zeros(0)
         empty = Estimates(none.astype(object), none, none, len(state.tally), complete=False)
         return Overview(state, ordered=Answer(empty, state.collected, asked=(state.tally.mean_answer(),)))
+    if isinstance(decoder, TablesOnly):
+        return Overview(state, attributes=_attributes(state, decoder, pair))
     if isinstance(scheme, Search) and not items:
         return Overview(state, items=answers.search(identity, {"k": [str(FOUND)]})[1])
     if scheme.answers.size is None and not items:
@@ -135,6 +183,22 @@ def overview(answers: Answers, identity: str, items: Sequence[str] = ()) -> Over
     return Overview(state, items=listed, ordered=ordered)
 
 
+def _attributes(state: State, decoder: TablesOnly, pair: tuple[str, str]) -> Attributes:
+    names = decoder.records.names
+    single = {name: Answer(state.tally.table(name), state.collected, marked=True) for name in names}
+    known = next(decoder.known_tables(2), None)
+    if known is None:
+        return Attributes(single, ("", ""), refused=f"{state.collected.scheme.name} knows one attribute at a time.")
+    rows, columns = pair if all(pair) else (names[known[0]], names[known[1]])
+    if rows == columns:
+        return Attributes(single, (rows, columns), refused="Choose two different attributes.")
+    try:
+        table = TableAnswer(state.tally.table(rows, columns), state.collected)
+    except StateError as error:
+        return Attributes(single, (rows, columns), refused=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    return Attributes(single, (rows, columns), table)
+
+
 def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
     """Privacy and accuracy of a scheme with this number of users, in words."""
     described = dict(Description(scheme, (max(n, 1),)).sections())
@@ -145,16 +209,16 @@ def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
     return [*told, ("Accuracy", f"{counts}."), *[("Search", f"The search finds {found}.")] * bool(found)]
 
 
-def influence_of_fakes(answer: Answer) -> str:
-    """What fake reports can do to an answer, in one sentence."""
-    told = facts_beside(answer)["influence_of_one_percent_fakes"]
+def influence_of_fakes(scheme: Scheme, n: int) -> str:
+    """What fake reports can do to the estimates from n reports, in one sentence."""
+    told = facts_beside(scheme, n)["influence_of_one_percent_fakes"]
     if told is not None:
-        moves = f"{ceil(told['count_moves_at_most']):,} {answer.unit}"
-        share = 100 * told["count_moves_at_most"] / max(answer.estimates.n, 1)
+        moves = f"{ceil(told['count_moves_at_most']):,} users"
+        share = 100 * told["count_moves_at_most"] / max(n, 1)
         return (
             f"If 1 % of the reports ({told['fakes']:,}) are fake, a count moves by at most {moves} "
             f"({share:.2g} % of the reports)."
         )
-    described = dict(Description(answer.source.scheme, (max(answer.estimates.n, 1),)).sections())
+    described = dict(Description(scheme, (max(n, 1),)).sections())
     ((name, fact), *_) = described["What fake reports can do"]
     return f"{name[0].upper()}{name[1:]}: {fact}."

@@ -12,6 +12,8 @@ from starlette.requests import Request
 from ..core.errors import DomainError, ParameterError, PlausiblyError
 from ..pages.answers import Answer
 from ..pages.estimates import write_estimates
+from ..pages.table_files import write_table
+from ..pages.tables import TableAnswer
 from .answers import TooFewError, UnknownError
 from .collections import Collection
 from .collector import Collector
@@ -56,9 +58,12 @@ def problem_of(error: Exception) -> ProblemError:
     return ProblemError(500, "an error that should not happen; the log of the collector names it")
 
 
-def as_file(ending: str, answer: Answer) -> bytes:
+def as_file(ending: str, answer: Answer | TableAnswer) -> bytes:
     """The content of a file of an answer."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"estimates{ending}"
-        write_estimates(path, answer)
+        if isinstance(answer, TableAnswer):
+            write_table(path, answer)
+        else:
+            write_estimates(path, answer)
         return path.read_bytes()

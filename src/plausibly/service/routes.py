@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .answers import QUESTIONS, SEARCHES
+from .answers import QUESTIONS, SEARCHES, TABLES
 from .tokens import Scope
 
 PREFIX = "/v1"
@@ -129,6 +129,18 @@ OPERATIONS = (
         *(_ESTIMATES, _PARQUET, None, QUESTIONS),
     ),
     Operation(
+        *("GET", f"{_ID}/table", "table", Scope.READ, "The table of one or two attributes of records, with intervals."),
+        *(_ESTIMATES, _JSON, None, TABLES),
+    ),
+    Operation(
+        *("GET", f"{_ID}/table.csv", "table_csv", Scope.READ, "The table of attributes as CSV."),
+        *(_ESTIMATES, _CSV, None, TABLES),
+    ),
+    Operation(
+        *("GET", f"{_ID}/table.parquet", "table_parquet", Scope.READ, "The table of attributes as Parquet."),
+        *(_ESTIMATES, _PARQUET, None, TABLES),
+    ),
+    Operation(
         *("GET", f"{_ID}/search", "search", Scope.READ, "The most common strings, with intervals."),
         *(_ESTIMATES, _JSON, None, SEARCHES),
     ),
@@ -160,7 +172,8 @@ OPERATOR = (
     Operation("GET", "/openapi.json", "description", Scope.ANYONE, "This description.", (200,)),
 )
 
-_SHOWN = ("items", "find", "sort", "page")
+_ASKED = ("items", "rows", "columns")
+_SHOWN = (*_ASKED, "find", "sort", "page")
 _COMPARED = ("before", "after", "items", "same_users")
 
 _PAGE = (200, 303, 400, 404, 409, 503)
@@ -192,11 +205,11 @@ PAGES = tuple(
         ),
         Operation(
             *("GET", f"{_ID}/estimates.csv", "page_csv", Scope.READ, "The page's estimates as CSV."),
-            *(_PAGE, _CSV, None, ("items",)),
+            *(_PAGE, _CSV, None, _ASKED),
         ),
         Operation(
             *("GET", f"{_ID}/estimates.parquet", "page_parquet", Scope.READ, "The page's estimates as Parquet."),
-            *(_PAGE, _PARQUET, None, ("items",)),
+            *(_PAGE, _PARQUET, None, _ASKED),
         ),
         Operation(
             *("GET", "/changes", "page_changes", Scope.READ, "What changed between two collections."),

@@ -13,17 +13,18 @@ from .common import Inbox, Json, Names
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionsOptions:
-    """Create, list, close or delete the collections of a collector: in its folder, or over HTTP while it runs.
+    """Create, list, read, close or delete the collections of a collector: in its folder, or over HTTP while it runs.
 
     A collection is a question to a crowd: a scheme, a time window and a number of reports. It cannot be changed,
     and its id is the SHA-256 of its document. The scheme gets a fresh hash seed, except in a series, which has one
     scheme for all its collections. A closed collection accepts no more reports. Deleting one removes its reports, too.
-    A running collector needs the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN.
+    A running collector needs the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN. To list and
+    to read, which shows the estimates of a running collector, one of scope read is enough.
 
     Example: plausibly collections create collector --name visits --scheme scheme.json --minimum 1000
     """
 
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list, close or delete.")]
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="create, list, read, close or delete.")]
     folder: Annotated[Path | None, typer.Argument(help="The folder of a collector that is not running.")] = None
     inbox: Inbox = None
     to: Annotated[str | None, typer.Option(help="The address of a running collector, instead of a folder.")] = None
@@ -42,5 +43,8 @@ class CollectionsOptions:
     closes: Annotated[str | None, typer.Option(help="create: when it closes, such as 2026-02-28T08:00:00Z.")] = None
     series: Annotated[str | None, typer.Option(help="create: the name of a repeated question.")] = None
     slot: Annotated[int | None, typer.Option(help="create: the place in the series, counted from 0.")] = None
-    id: Annotated[str | None, typer.Option(help="close, delete: the id of the collection, or its beginning.")] = None
+    id: Annotated[str | None, typer.Option(help="read, close, delete: the id, or its beginning.")] = None
+    item: Annotated[list[str] | None, typer.Option(help="read: an item to count. Default: all of them.")] = None
+    rows: Annotated[str | None, typer.Option(help="read: the attribute of records to count.")] = None
+    columns: Annotated[str | None, typer.Option(help="read: another attribute, for the table of both.")] = None
     as_json: Json = False
