@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from xml.etree import ElementTree
 
@@ -80,7 +81,11 @@ def test_the_list_has_every_collection_with_its_progress(made: Filled) -> None:
     for collection in made.kinds.values():
         assert f"/dashboard/collections/{collection.id}" in [link["href"] for link in page.all("a")]
     for told in (
-        *("30,000 of at most 60,000 reports (50 %)", "350 of the 1,000 reports that an answer needs", "No reports yet"),
+        *(
+            "30,000 of at most 60,000 reports (50\N{NO-BREAK SPACE}%)",
+            "350 of the 1,000 reports that an answer needs",
+            "No reports yet",
+        ),
         *("Accepts no more reports", "not open yet", "17 days left", "plants, 1"),
     ):
         assert told in page.text, told
@@ -166,6 +171,20 @@ def test_marks_allow_for_the_whole_list_whatever_part_is_shown() -> None:
         assert rows.marks is not None
         wanted = [standing[found.place(item)] for item in rows.shown.items.tolist()]
         assert rows.marks.tolist() == wanted
+
+
+def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path: Path) -> None:
+    with serving(tmp_path / "collector") as server:
+        loaded = Path(f"/proc/{server.process.pid}/maps")
+        assert server.request("GET", "/healthz").status == 200
+        assert "ft2font" not in loaded.read_text(encoding="utf-8")
+        assert Analyst(server).get("/sign-in").status == 200
+        until = monotonic() + 30
+        while "ft2font" not in loaded.read_text(encoding="utf-8") and monotonic() < until:
+            sleep(0.02)
+        # It may not be done yet; the end waits for it, because its list of fonts is in a folder that goes then.
+        assert "ft2font" in loaded.read_text(encoding="utf-8")
+        assert (server.terminate(), "Traceback" in server.logged()) == (0, False)
 
 
 def test_downloads_are_those_of_the_api(made: Filled) -> None:
@@ -369,6 +388,35 @@ def test_sessions_end_with_their_time(tmp_path: Path) -> None:
     assert not (tmp_path / "no.key").exists(), "made by a sign-in alone"
     time[0] = 1060
     assert not sessions.active(cookie)
+
+
+def test_a_sign_out_ends_a_session_for_all_collectors_and_for_good(tmp_path: Path) -> None:
+    time = [1000.0]
+    path, key, ended = (tmp_path / name for name in ("tokens.json", "sessions.key", "sessions.ended"))
+    token = create_token(path, Scope.READ)
+
+    def collector() -> Sessions:
+        return Sessions(Tokens(path), key, seconds=60, clock=lambda: time[0])
+
+    here, there = collector(), collector()
+    stolen, other = here.begin(token), here.begin(token)
+    assert stolen is not None
+    assert other is not None
+    for forged in ("", "x", f"{other}0", "9999999999.0123456789abcdef.00"):
+        here.end(forged)
+    assert not ended.exists(), "only a session can be ended"
+    here.end(stolen)
+    for each in (here, there, collector()):
+        assert not each.active(stolen)
+        assert each.active(other), "the other one goes on"
+    assert stolen.rpartition(".")[2] not in ended.read_text(encoding="ascii"), "the file opens nothing"
+    assert ended.stat().st_mode & 0o777 == 0o600
+    time[0] = 1059
+    last = there.begin(token)
+    assert last is not None
+    time[0] = 1061
+    there.end(last)
+    assert ended.read_text(encoding="ascii").split() == [last.rpartition(".")[0]], "those that are over are dropped"
 
 
 # --- headers and errors ----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from ..core.changes import changes
 from ..core.errors import DomainError, ParameterError, StateError
 from ..pages.changes import ChangeReport, changes_plate
-from ..pages.charts import svg_of
+from ..pages.charts import svg_of, warm_up
 from ..pages.html import lighter
 from ..pages.listing import SORTS, Listing
 from ..pages.plates import Plate, plates
@@ -90,6 +90,7 @@ class Dashboard:
         self._pictures: _Kept[bytes] = _Kept()
         # Matplotlib's settings belong to the process.
         self._drawing = threading.Lock()
+        self._warming: threading.Thread | None = None
 
     def guarded(self, operation: Operation) -> _Handler:
         """The function that answers an operation, for requests that may have it."""
@@ -97,6 +98,7 @@ class Dashboard:
 
         async def answer(request: Request) -> Response:
             signed_in = False
+            self._warm()
             try:
                 signed_in = self._sessions.active(request.cookies.get(COOKIE))
                 if operation.scope is not Scope.ANYONE and not signed_in:
@@ -111,6 +113,22 @@ class Dashboard:
                 return problem_page(problem, signed_in=signed_in)
 
         return answer
+
+    def _warm(self) -> None:
+        # The first chart of a process takes seconds. What it needs is loaded while the first visitor still signs in or
+        # reads; a collector whose dashboard nobody opens never loads it.
+        def work() -> None:
+            with self._drawing:
+                warm_up()
+
+        if self._warming is None:
+            self._warming = threading.Thread(target=work, name="charts", daemon=True)
+            self._warming.start()
+
+    def close(self) -> None:
+        """Wait for what runs in the background, which needs the files of the process."""
+        if self._warming is not None:
+            self._warming.join()
 
     # --- signing in --------------------------------------------------------------------------------------------
 
@@ -129,7 +147,7 @@ class Dashboard:
         return response
 
     async def page_signed_out(self, request: Request) -> Response:
-        self._sessions.end(request.cookies.get(COOKIE, ""))
+        await run_in_threadpool(self._sessions.end, request.cookies.get(COOKIE, ""))
         response = _see_other(f"{DASHBOARD}/sign-in")
         self._set_cookie(response, "", 0)
         return response
