@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import io
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pyarrow.parquet
@@ -173,6 +175,44 @@ def test_marks_allow_for_the_whole_list_whatever_part_is_shown() -> None:
         assert rows.marks.tolist() == wanted
 
 
+ODD = [
+    *(
+        "=1+1",
+        "\x01",
+        "\x0b",
+        "\ufffe",
+        "\uffff",
+        "\U0001fffe",
+        "\ufdd0",
+        "a\u202eb",
+        "\u2028",
+        "a\nb",
+        "]]>&amp;<!--",
+        "-->",
+    ),
+    *("</text><script>alert(1)</script>", '" onload="x', "$x^2$", "\U0001f600", "e" + "\u0301" * 40, "x" * 500),
+]
+
+
+def test_labels_of_any_characters_break_no_page_chart_or_file(made: Filled) -> None:
+    scheme = make("OUE", epsilon=3, domain=ODD)
+    named = [Collection(name=name, scheme=scheme) for name in ("<script>alert(1)</script>", "=$x$")]
+    for odd in named:
+        assert made.server.request("POST", "/v1/collections", odd.document.encode(), "admin").status == 201
+        Filled(made.server, {"odd": odd}).send("odd", ODD * 200)
+    analyst, where = made.analyst(), f"/collections/{named[0].id}"
+    both = f"?before={named[0].id}&after={named[1].id}"
+    for path in ("", where, f"{where}?find=%EF%BF%BE", f"/changes{both}"):
+        assert [given["src"] for given in read(analyst, path).all("script")] == [SCRIPT.address]
+    for path in (f"{where}/charts/chart", f"{where}/charts/chart?narrow=1", f"/changes/chart{both}"):
+        assert ElementTree.fromstring(analyst.get(path).body).tag.endswith("svg")
+    rows = list(csv.reader(io.StringIO(analyst.get(f"{where}/estimates.csv").body.decode(), newline="")))
+    assert [row[0] for row in rows[1:]] == [each if each[0] not in "=-" else f"'{each}" for each in ODD], "no formula"
+    for ending in ("csv", "parquet"):
+        name = analyst.get(f"{where}/estimates.{ending}").headers["content-disposition"]
+        assert re.fullmatch(rf'attachment; filename="estimates-[0-9a-f]{{12}}\.{ending}"', name)
+
+
 def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path: Path) -> None:
     with serving(tmp_path / "collector") as server:
         loaded = Path(f"/proc/{server.process.pid}/maps")
@@ -189,9 +229,9 @@ def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path
 
 def test_downloads_are_those_of_the_api(made: Filled) -> None:
     analyst, collection = made.analyst(), made.kinds["oracle"]
-    csv = analyst.get(f"{made.path('oracle')}/estimates.csv")
-    assert "attachment" in csv.headers["content-disposition"]
-    assert csv.body == made.server.request("GET", f"/v1/collections/{collection.id}/estimates.csv", role="read").body
+    file = analyst.get(f"{made.path('oracle')}/estimates.csv")
+    assert "attachment" in file.headers["content-disposition"]
+    assert file.body == made.server.request("GET", f"/v1/collections/{collection.id}/estimates.csv", role="read").body
     table = pyarrow.parquet.read_table(io.BytesIO(analyst.get(f"{made.path('oracle')}/estimates.parquet").body))
     assert table.num_rows == 6
     assert "mean" in analyst.get(f"{made.path('mean')}/estimates.csv").body.decode()
@@ -366,9 +406,22 @@ def test_a_sign_in_leads_nowhere_else(made: Filled) -> None:
         ("/dashboard.elsewhere.example", "/dashboard"),
         ("/dashboard\r\nX: y", "/dashboard"),
         ("/dashboard/sign-out", "/dashboard"),
+        ("/dashboard/../v1/collections", "/dashboard"),
+        ("/dashboard/%2e%2e/v1", "/dashboard"),
+        ("/dashboard//elsewhere.example", "/dashboard"),
+        ("/dashboard/changes/.", "/dashboard"),
         ("javascript:alert(1)", "/dashboard"),
     ):
         assert Analyst(made.server).post("/sign-in", token=token, to=to).headers["location"] == where
+    asked = f"{made.path('sketch')}?items="
+    for items in ("*", "a%0D%0Ab", "x" * 3000):
+        location = Analyst(made.server).get(asked + items).headers["location"]
+        to = parse_qs(urlsplit(location).query)["to"][0]
+        assert (
+            Analyst(made.server).post("/sign-in", token=token, to=to).headers["location"] == f"/dashboard{asked}{items}"
+        )
+    location = Analyst(made.server).get(asked + "x" * 60_000).headers["location"]
+    assert made.server.request("GET", location).status == 200, "not longer than a header may be"
 
 
 def test_sessions_end_with_their_time(tmp_path: Path) -> None:

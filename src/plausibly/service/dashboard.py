@@ -72,7 +72,10 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_HERE = re.compile(rf"{DASHBOARD}(?:[/?][\w./?&=%+~-]*)?", re.ASCII)
+_HERE = re.compile(rf"{DASHBOARD}(?:/[\w-][\w.-]*)*(?:\?[\w./?&=%+~*-]*)?", re.ASCII)
+"""An address of the dashboard: no part of the path begins with a dot, so that nothing leads out of it."""
+_LONGEST_WAY_BACK = 4000
+"""The longest address, in characters, that a sign-in returns to; a header has an end, too."""
 _BUILD = hashlib.sha256(f"{__version__} {STYLE.name} {SCRIPT.name}".encode()).hexdigest()[:8]
 """Part of all tags: a new version makes new pages of the same reports."""
 
@@ -249,7 +252,9 @@ class Dashboard:
     async def page_changes_chart(self, request: Request) -> Response:
         def written() -> Response:
             report = self._compared(chosen, request)
-            key = (chosen, _items(request), report.same_users, report.changes.before.n, report.changes.after.n)
+            # By state, not by number of reports: a collection may be deleted and made again.
+            states = [self._collector.answers.moment(identity)[1] for identity in chosen]
+            key = (chosen, _items(request), report.same_users, *states)
             return self._picture(key, changes_plate(report), bool(request.query_params.get("narrow")))
 
         chosen = _chosen(request)
@@ -341,7 +346,8 @@ async def _form(request: Request) -> bytes:
 
 
 def _here(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    query = f"?{request.url.query}" if request.url.query else ""
+    return request.url.path + query * (len(query) <= _LONGEST_WAY_BACK)
 
 
 def _expect_here(to: str | None) -> str:
