@@ -80,7 +80,7 @@ bench: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Measure every ora
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.ordered_speed $(if $(QUICK),--rounds 1) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.collector $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
-	@$(PY) -m bench.browser
+	@$(PY) -m bench.browser $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.engines $(if $(QUICK),--reports 1e6 --rounds 1) $(if $(KEEP),--output bench/results)
 
 # From scratch each time: a cached page would not warn again.

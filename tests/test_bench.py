@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import collect, goals, jobs, limits, reading, report, run, sketches, startup, timing
+from bench import browser, collect, goals, jobs, limits, reading, report, run, sketches, startup, timing
 from bench.peers import LIBRARIES, SKETCHES
 from bench.remote import Peers, whole_job
+
+import plausibly
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = run.oracles()
@@ -267,6 +269,15 @@ def test_reading_is_measured_against_pyarrow_with_the_same_files(tmp_path: Path)
         costs = reading.measured(kind, tmp_path, rounds=1)
         assert costs.keys() == {"pyarrow", "plausibly"}
         assert all(each.seconds > 0.01 and each.megabytes > 20 for each in costs.values())
+
+
+@pytest.mark.full
+def test_reports_of_a_browser_are_measured_and_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    browser.main(["--quick", "--output", str(tmp_path)])
+    found = json.loads((tmp_path / "browser.json").read_text(encoding="utf-8"))
+    assert found["report_us"].keys() == plausibly.CATALOG.keys()
+    assert all(0 < time < 1e6 for time in [found["loading_ms"], *found["report_us"].values()])
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(plausibly.CATALOG)
 
 
 def test_pictures_show_results_and_no_goals() -> None:

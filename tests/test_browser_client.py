@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
@@ -78,12 +79,43 @@ def test_pages_load_few_bytes() -> None:
     assert size_of(SMALL, sends=False) <= 5 * KILOBYTE
 
 
+@cache
+def added_by(family: str) -> int:
+    """Bytes that a later family adds to a page."""
+    return size_of(BEFORE_ORDER | {family: LATER[family]}, sends=True) - size_of(BEFORE_ORDER, sends=True)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("family", LATER)
 def test_a_later_family_adds_few_bytes(family: str) -> None:
-    before = size_of(BEFORE_ORDER, sends=True)
-    added = size_of(BEFORE_ORDER | {family: LATER[family]}, sends=True) - before
-    assert 0 < added <= 1.5 * KILOBYTE
+    assert 0 < added_by(family) <= 1.5 * KILOBYTE
+
+
+GUIDE = (browsing.CLIENT.parents[1] / "docs" / "browser.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.full
+def test_the_guide_states_the_bytes() -> None:
+    table = GUIDE.partition("| modules |")[2].partition("\n\n")[0]
+    stated = [int(number.replace(",", "")) for number in re.findall(r"\b\d[\d,]*\b", table)]
+    sizes = [size_of(SMALL, sends=False), size_of(BEFORE_ORDER, sends=False), size_of(BEFORE_ORDER, sends=True)]
+    # Another version of zlib may pack a little better or worse.
+    assert stated == pytest.approx([*sizes, *map(added_by, LATER)], rel=0.01)
+
+
+def test_the_guide_has_every_message_and_every_name() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (browsing.CLIENT / "src").glob("*.js"))
+    messages = [*re.findall(r'refuse\([`"]([^`"]+)[`"]', source), *re.findall(r'distrust\("([^"]+)"', source)]
+    messages.remove("expected the ${expected}")  # the others of distrust
+    assert len(messages) >= 11
+    for message in messages:
+        assert re.sub(r"\$\{\w+\}", "…", message) in GUIDE, message
+    index = (browsing.CLIENT / "src" / "index.js").read_text(encoding="utf-8")
+    names = re.findall(r"export const (\w+)", index)
+    names += [name.strip() for group in re.findall(r"export \{(.*?)\}", index) for name in group.split(",")]
+    assert len(names) == 8
+    for name in names:
+        assert f"`{name}" in GUIDE.partition("## All names")[2], name
 
 
 # --- vectors and refusals -----------------------------------------------------------------------------------------

@@ -55,9 +55,10 @@ class Visitor:
     site: str
     profile: browsing.Context
 
-    def visit(self, url: str, **options: object) -> browsing.Page:
-        """A new tab with the page, for a collection."""
+    def visit(self, url: str, before: str = "", **options: object) -> browsing.Page:
+        """A new tab with the page, for a collection; ``before`` is a script that runs first."""
         page = self.profile.page()
+        page.addInitScript(before)
         given = json.dumps({"maxEpsilon": 2, "patience": 5} | options)
         page.goto(f"{self.site}?url={url}&options={quote(given)}")
         return page
@@ -254,23 +255,42 @@ def test_a_collector_that_restarts_counts_once(tmp_path: Path, visitor: Visitor)
     database.close()
 
 
-@pytest.mark.parametrize(
-    ("wish", "options"),
-    [
-        ("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })", {}),
-        ("Object.defineProperty(navigator, 'doNotTrack', { value: '1' })", {}),
-    ],
-)
-def test_a_visitor_who_does_not_want_to_report_sends_nothing(
-    wish: str, options: dict[str, object], server: Serving, visitor: Visitor
-) -> None:
+WISHES = [
+    "Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })",
+    "Object.defineProperty(navigator, 'doNotTrack', { value: '1' })",
+]
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_a_visitor_who_does_not_want_to_report_sends_nothing(wish: str, server: Serving, visitor: Visitor) -> None:
     question = asked(server)
-    page = visitor.profile.page()
-    page.addInitScript(wish)
-    page.goto(f"{visitor.site}?url={url_of(server, question)}&options={quote(json.dumps({'maxEpsilon': 2} | options))}")
+    page = visitor.visit(url_of(server, question), wish)
     assert (ready(page), send(page, "dog")) == ("joined", "declined")
     assert [request for request in page.requests() if request["url"].startswith(url_of(server, question))] == []
     assert page.evaluate("async () => (await indexedDB.databases()).length") == 0
+
+
+def test_a_report_that_waits_is_not_sent_once_the_visitor_declines(server: Serving, visitor: Visitor) -> None:
+    question = asked(server)
+    page = visitor.visit(url_of(server, question), patience=0)
+    assert ready(page) == "joined"
+    visitor.profile.offline(True)
+    assert send(page, "dog") == "kept"
+    visitor.profile.offline(False)
+    later = visitor.visit(url_of(server, question), WISHES[0])
+    later.evaluate("async () => (await window.collector).resend()")
+    assert (send(later, "dog"), posts(later), counted(server, question)) == ("declined", [], 0)
+    page.evaluate("async () => (await window.collector).resend()")
+    assert counted(server, question) == 1, "it goes out where that is allowed"
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait(server: Serving, visitor: Visitor) -> None:
+    question = asked(server)
+    page = visitor.visit(url_of(server, question), patience=0.3)
+    assert ready(page) == "joined"
+    visitor.profile.offline(True)
+    page.evaluate("() => { const now = Date.now(); let days = 0; Date.now = () => now - 86_400_000 * days++ }")
+    assert send(page, "dog") == "kept"
 
 
 def test_a_window_that_is_closed_costs_nothing(server: Serving, visitor: Visitor) -> None:
@@ -278,6 +298,46 @@ def test_a_window_that_is_closed_costs_nothing(server: Serving, visitor: Visitor
     early, late = asked(server, opens=now + timedelta(days=1)), asked(server, closes=now - timedelta(days=1))
     assert [send(visitor.visit(url_of(server, each)), "dog") for each in (early, late)] == ["early", "closed"]
     assert visitor.visit(url_of(server, early)).evaluate(LEDGER) == []
+
+
+# --- a browser whose storage fails ----------------------------------------------------------------------------------
+
+STORED = """async (entry) => {
+  const opening = indexedDB.open("plausibly", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("reports", { keyPath: ["question", "slot"] });
+  const database = await new Promise((go) => (opening.onsuccess = () => go(opening.result)));
+  const transaction = database.transaction("reports", "readwrite");
+  transaction.objectStore("reports").put(entry);
+  await new Promise((go) => (transaction.oncomplete = go));
+  database.close();
+}"""
+REFUSING = "throw new DOMException('no storage here', '{}')"
+FAILING = {
+    "private window": f"indexedDB.open = () => {{ {REFUSING.format('SecurityError')} }};",
+    "full disk": f"IDBObjectStore.prototype.add = () => {{ {REFUSING.format('QuotaExceededError')} }};",
+    "aborted": "const add = IDBObjectStore.prototype.add; IDBObjectStore.prototype.add = function (entry) {"
+    " add.call(this, entry); this.transaction.abort(); };",
+    "a key that is there": "const add = IDBObjectStore.prototype.add; IDBObjectStore.prototype.add = function (entry) {"
+    " add.call(this, entry); add.call(this, entry); };",
+}
+
+
+@pytest.mark.parametrize("failure", FAILING)
+def test_what_cannot_be_entered_is_not_sent(failure: str, server: Serving, visitor: Visitor) -> None:
+    question = asked(server)
+    page = visitor.visit(url_of(server, question), FAILING[failure])
+    assert re.match(r"\w+Error: ", send(page, "dog"))
+    assert (posts(page), counted(server, question)) == ([], 0)
+
+
+@pytest.mark.parametrize("epsilon", ["", "0", "-1", "1/0", "x", "0x1", "1e-9", None, {}, 0])
+def test_a_ledger_that_is_damaged_is_not_guessed_at(epsilon: object, server: Serving, visitor: Visitor) -> None:
+    question = asked(server)
+    page = visitor.visit(url_of(server, question), question="pets", fingerprint=question.scheme.fingerprint())
+    assert ready(page) == "joined"
+    page.evaluate(STORED, {"question": "pets", "slot": "another", "epsilon": epsilon, "fingerprint": "x"})
+    assert send(page, "dog").startswith("DeviceError: expected")
+    assert (posts(page), counted(server, question)) == ([], 0)
 
 
 # --- a collector that is not honest ---------------------------------------------------------------------------------
@@ -293,6 +353,7 @@ class Hostile:
     headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
     to_reports: tuple[int, dict[str, str], bytes] = (201, {}, b"")
     pause: Event | None = None
+    endless: bool = False
     seen: list[tuple[str, str, bytes]] = field(default_factory=list)
 
     def url(self, identity: str) -> str:
@@ -319,9 +380,16 @@ def hostile() -> Iterator[Hostile]:
             self.send_response(status)
             for name, value in {"Access-Control-Allow-Origin": "*", **headers}.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            if not mind.endless:
+                self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body[: len(body) // 2])
+            try:
+                while mind.endless:
+                    self.wfile.write(body * (1 << 20))
+            except OSError:
+                mind.seen.append(("GONE", self.path, b""))
+                return
             if mind.pause:
                 self.wfile.flush()
                 mind.pause.wait(60)
@@ -373,9 +441,10 @@ def test_another_scheme_than_that_of_the_fingerprint_is_refused(visitor: Visitor
     with hostile() as mind:
         made = collection()
         mind.document = made.document.encode()
-        page = visitor.visit(mind.url(made.id), fingerprint="0" * 64)
-        assert send(page, "dog").startswith("UntrustedError: expected the scheme of this fingerprint")
-        assert (mind.posted(), len(mind.seen)) == ([], 1)
+        for number, pinned in enumerate(("0" * 64, "", made.scheme.fingerprint().upper())):
+            page = visitor.visit(mind.url(made.id), fingerprint=pinned)
+            assert send(page, "dog").startswith("UntrustedError: expected the scheme of this fingerprint")
+            assert (mind.posted(), len(mind.seen)) == ([], 1 + number)
 
 
 def test_a_raised_epsilon_is_refused(visitor: Visitor) -> None:
@@ -450,6 +519,32 @@ def test_without_the_document_nothing_is_made_of_the_value(
         assert mind.posted() == []
         assert mind.seen
         assert page.evaluate(LEDGER) == []
+
+
+def test_an_answer_without_an_end_is_not_read_to_its_end(visitor: Visitor) -> None:
+    with hostile() as mind:
+        made = collection()
+        mind.document, mind.endless = b"{", True
+        assert send(visitor.visit(mind.url(made.id)), "dog").startswith("UntrustedError: expected the document")
+        mind.document, mind.endless = made.document.encode(), False
+        page = visitor.visit(mind.url(made.id), patience=0)
+        assert ready(page) == "joined"
+        mind.endless, mind.to_reports = True, (201, {}, b"{")
+        assert send(page, "dog") == "kept"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"__proto__": {"epsilon": "1000"}}, {"constructor": {"prototype": {"total": True}}}, {"epsilon": "1" * 2600}],
+    ids=["__proto__", "constructor", "a long number"],
+)
+def test_a_document_changes_nothing_but_its_own_fields(fields: dict[str, object], visitor: Visitor) -> None:
+    with hostile() as mind:
+        identity, mind.document = document_with(**fields)
+        page = visitor.visit(mind.url(identity))
+        assert send(page, "dog").startswith("DeviceError: ")
+        assert page.evaluate("() => [({}).epsilon, ({}).total, Object.keys(Object.prototype)]") == [None, None, []]
+        assert mind.posted() == []
 
 
 @pytest.mark.slow

@@ -14,10 +14,10 @@ const [tools, output] = process.argv.slice(2, 4).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url));
 const tool = createRequire(join(tools, "package.json"));
 const NAME = "plausibly-client.min.js";
-// Properties that no page sees, and that no object of the browser has under these names.
+// Properties that no page sees. Where an object of the browser has one of these names, the source quotes it.
 const INTERNAL = (
   "ratio publics words bytes signed items hashSeed steps schemes domains normalized known read kind domain sketch base " +
-  "inBytes symbolsOf item randomizer draw weights record"
+  "inBytes symbolsOf item randomizer draw weights record client mine bits answer"
 ).split(" ");
 
 const bundled = async (contents) => {

@@ -66,7 +66,7 @@ const percent = (share) => {
 /** Rounded up: the promise is "at most". @param {number} share */
 const atMost = (share) => (share > 0.999 ? "almost 100\u00a0%" : `${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`);
 
-/** @param {number} share in points of a percentage */
+/** In percentage points. @param {number} share */
 const points = (share) => (100 * share).toFixed(share < 0.00995 ? 2 : share < 0.0995 ? 1 : 0);
 
 // --- what is chosen -------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ def test_characters_that_cannot_be_seen_are_named() -> None:
         "a\ufe0f": "a‹variation selector-16›",
         "\ue000": "‹U+E000›",
         "\ud800": "‹U+D800›",
+        "\ufffe": "‹U+FFFE›",
+        "\U0010ffff\ufdd0": "‹U+10FFFF›‹U+FDD0›",
     }.items():
         assert with_names(text) == shown, ascii(text)
 

@@ -90,6 +90,11 @@ def test_no_text_lies_over_another_or_outside(case: str, pyplot: Any) -> None:
         assert not text.get_text() or (whole.contains(*box.min) and whole.contains(*box.max)), text.get_text()
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case not in LARGE])
+def test_no_text_lies_over_another_without_intervals(case: str, pyplot: Any) -> None:
+    assert overlapping(Picture(CASES[case], 8, intervals=False).draw(None)) == []
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("case", ["forty", "many long steps"])
 def test_it_shrinks_to_fit_axes_that_are_given(case: str, pyplot: Any) -> None:

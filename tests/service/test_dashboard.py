@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import io
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pyarrow.parquet
@@ -80,7 +83,11 @@ def test_the_list_has_every_collection_with_its_progress(made: Filled) -> None:
     for collection in made.kinds.values():
         assert f"/dashboard/collections/{collection.id}" in [link["href"] for link in page.all("a")]
     for told in (
-        *("30,000 of at most 60,000 reports (50 %)", "350 of the 1,000 reports that an answer needs", "No reports yet"),
+        *(
+            "30,000 of at most 60,000 reports (50\N{NO-BREAK SPACE}%)",
+            "350 of the 1,000 reports that an answer needs",
+            "No reports yet",
+        ),
         *("Accepts no more reports", "not open yet", "17 days left", "plants, 1"),
     ):
         assert told in page.text, told
@@ -225,11 +232,63 @@ def test_marks_allow_for_the_whole_list_whatever_part_is_shown() -> None:
         assert rows.marks.tolist() == wanted
 
 
+ODD = [
+    *(
+        "=1+1",
+        "\x01",
+        "\x0b",
+        "\ufffe",
+        "\uffff",
+        "\U0001fffe",
+        "\ufdd0",
+        "a\u202eb",
+        "\u2028",
+        "a\nb",
+        "]]>&amp;<!--",
+        "-->",
+    ),
+    *("</text><script>alert(1)</script>", '" onload="x', "$x^2$", "\U0001f600", "e" + "\u0301" * 40, "x" * 500),
+]
+
+
+def test_labels_of_any_characters_break_no_page_chart_or_file(made: Filled) -> None:
+    scheme = make("OUE", epsilon=3, domain=ODD)
+    named = [Collection(name=name, scheme=scheme) for name in ("<script>alert(1)</script>", "=$x$")]
+    for odd in named:
+        assert made.server.request("POST", "/v1/collections", odd.document.encode(), "admin").status == 201
+        Filled(made.server, {"odd": odd}).send("odd", ODD * 200)
+    analyst, where = made.analyst(), f"/collections/{named[0].id}"
+    both = f"?before={named[0].id}&after={named[1].id}"
+    for path in ("", where, f"{where}?find=%EF%BF%BE", f"/changes{both}"):
+        assert [given["src"] for given in read(analyst, path).all("script")] == [SCRIPT.address]
+    for path in (f"{where}/charts/chart", f"{where}/charts/chart?narrow=1", f"/changes/chart{both}"):
+        assert ElementTree.fromstring(analyst.get(path).body).tag.endswith("svg")
+    rows = list(csv.reader(io.StringIO(analyst.get(f"{where}/estimates.csv").body.decode(), newline="")))
+    assert [row[0] for row in rows[1:]] == [each if each[0] not in "=-" else f"'{each}" for each in ODD], "no formula"
+    for ending in ("csv", "parquet"):
+        name = analyst.get(f"{where}/estimates.{ending}").headers["content-disposition"]
+        assert re.fullmatch(rf'attachment; filename="estimates-[0-9a-f]{{12}}\.{ending}"', name)
+
+
+def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path: Path) -> None:
+    with serving(tmp_path / "collector") as server:
+        loaded = Path(f"/proc/{server.process.pid}/maps")
+        assert server.request("GET", "/healthz").status == 200
+        assert "ft2font" not in loaded.read_text(encoding="utf-8")
+        assert Analyst(server).get("/sign-in").status == 200
+        until = monotonic() + 30
+        while "ft2font" not in loaded.read_text(encoding="utf-8") and monotonic() < until:
+            sleep(0.02)
+        # It may not be done yet; the end waits for it, because its list of fonts is in a folder that goes then.
+        assert "ft2font" in loaded.read_text(encoding="utf-8")
+        assert (server.terminate(), "Traceback" in server.logged()) == (0, False)
+
+
 def test_downloads_are_those_of_the_api(made: Filled) -> None:
     analyst, collection = made.analyst(), made.kinds["oracle"]
-    csv = analyst.get(f"{made.path('oracle')}/estimates.csv")
-    assert "attachment" in csv.headers["content-disposition"]
-    assert csv.body == made.server.request("GET", f"/v1/collections/{collection.id}/estimates.csv", role="read").body
+    file = analyst.get(f"{made.path('oracle')}/estimates.csv")
+    assert "attachment" in file.headers["content-disposition"]
+    assert file.body == made.server.request("GET", f"/v1/collections/{collection.id}/estimates.csv", role="read").body
     table = pyarrow.parquet.read_table(io.BytesIO(analyst.get(f"{made.path('oracle')}/estimates.parquet").body))
     assert table.num_rows == 6
     assert "mean" in analyst.get(f"{made.path('mean')}/estimates.csv").body.decode()
@@ -404,9 +463,22 @@ def test_a_sign_in_leads_nowhere_else(made: Filled) -> None:
         ("/dashboard.elsewhere.example", "/dashboard"),
         ("/dashboard\r\nX: y", "/dashboard"),
         ("/dashboard/sign-out", "/dashboard"),
+        ("/dashboard/../v1/collections", "/dashboard"),
+        ("/dashboard/%2e%2e/v1", "/dashboard"),
+        ("/dashboard//elsewhere.example", "/dashboard"),
+        ("/dashboard/changes/.", "/dashboard"),
         ("javascript:alert(1)", "/dashboard"),
     ):
         assert Analyst(made.server).post("/sign-in", token=token, to=to).headers["location"] == where
+    asked = f"{made.path('sketch')}?items="
+    for items in ("*", "a%0D%0Ab", "x" * 3000):
+        location = Analyst(made.server).get(asked + items).headers["location"]
+        to = parse_qs(urlsplit(location).query)["to"][0]
+        assert (
+            Analyst(made.server).post("/sign-in", token=token, to=to).headers["location"] == f"/dashboard{asked}{items}"
+        )
+    location = Analyst(made.server).get(asked + "x" * 60_000).headers["location"]
+    assert made.server.request("GET", location).status == 200, "not longer than a header may be"
 
 
 def test_sessions_end_with_their_time(tmp_path: Path) -> None:
@@ -426,6 +498,35 @@ def test_sessions_end_with_their_time(tmp_path: Path) -> None:
     assert not (tmp_path / "no.key").exists(), "made by a sign-in alone"
     time[0] = 1060
     assert not sessions.active(cookie)
+
+
+def test_a_sign_out_ends_a_session_for_all_collectors_and_for_good(tmp_path: Path) -> None:
+    time = [1000.0]
+    path, key, ended = (tmp_path / name for name in ("tokens.json", "sessions.key", "sessions.ended"))
+    token = create_token(path, Scope.READ)
+
+    def collector() -> Sessions:
+        return Sessions(Tokens(path), key, seconds=60, clock=lambda: time[0])
+
+    here, there = collector(), collector()
+    stolen, other = here.begin(token), here.begin(token)
+    assert stolen is not None
+    assert other is not None
+    for forged in ("", "x", f"{other}0", "9999999999.0123456789abcdef.00"):
+        here.end(forged)
+    assert not ended.exists(), "only a session can be ended"
+    here.end(stolen)
+    for each in (here, there, collector()):
+        assert not each.active(stolen)
+        assert each.active(other), "the other one goes on"
+    assert stolen.rpartition(".")[2] not in ended.read_text(encoding="ascii"), "the file opens nothing"
+    assert ended.stat().st_mode & 0o777 == 0o600
+    time[0] = 1059
+    last = there.begin(token)
+    assert last is not None
+    time[0] = 1061
+    there.end(last)
+    assert ended.read_text(encoding="ascii").split() == [last.rpartition(".")[0]], "those that are over are dropped"
 
 
 # --- headers and errors ----------------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 // The ledger is the twin of the Python client's: a report is entered, with its random key, before the first byte is sent,
 // and its epsilon is spent whatever happens then. It has no value and no time.
 
-import { DeviceError, fractionOf, parse } from "./core.js";
+import { field, fractionOf, parse } from "./core.js";
+import { refuse } from "./documents.js";
 
 /**
  * @typedef {"counted" | "closed" | "full" | "refused" | "early" | "kept" | "unreachable" | "declined"} Outcome
@@ -35,19 +36,16 @@ import { DeviceError, fractionOf, parse } from "./core.js";
 // Of all requests of a page that outlive it together.
 const MOST_KEPT_ALIVE = 60_000;
 const REQUEST_MILLISECONDS = 20_000;
+// The largest answer in bytes: a document has a scheme of at most half that many characters.
+const MOST_ANSWERED = 2 ** 26;
 /** @type {Record<number, Outcome>} */
 const STATUSES = { 400: "refused", 404: "refused", 409: "early", 410: "closed", 413: "refused", 429: "full" };
 
-/** @param {string} name @param {string} expected @returns {never} */
-const fail = (name, expected) => {
-  throw Object.assign(new DeviceError(`expected ${expected}`), { name });
-};
-
 /** @param {string} expected @returns {never} */
-const distrust = (expected) => fail("UntrustedError", `the ${expected}`);
+const distrust = (expected) => refuse(`expected the ${expected}`, "UntrustedError");
 
 /** @param {ArrayLike<number>} bytes */
-const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hexOf = (bytes) => Array.from(bytes, (byte) => (256 + byte).toString(16).slice(1)).join("");
 
 /** @param {BufferSource} bytes */
 const digestOf = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -55,7 +53,7 @@ const digestOf = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA
 // --- requests -------------------------------------------------------------------------------------------------
 
 /** The status, body and type of an answer; none if there is none. Redirects are not followed: the address is the page's
- * choice. @param {string} address @param {RequestInit} [options] @returns {Promise<[number, ArrayBuffer?, (string | null)?]>} */
+ * choice. @param {string} address @param {RequestInit} [options] @returns {Promise<[number, Blob?, (string | null)?]>} */
 const exchange = async (address, options) => {
   try {
     const response = await fetch(address, {
@@ -65,7 +63,14 @@ const exchange = async (address, options) => {
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
     });
-    return [response.status, await response.arrayBuffer(), response.headers.get("content-type")];
+    // Some browsers have no stream for an empty body.
+    const reader = response.body?.getReader();
+    let body = new Blob();
+    /** @type {Uint8Array<ArrayBuffer> | undefined} */
+    let piece;
+    // Quoted, because the bundle has a shorter name for the `read` of our own documents.
+    while (body.size < MOST_ANSWERED && (piece = (await reader?.["read"]())?.value)) body = new Blob([body, piece]);
+    return [response.status, body, response.headers.get("content-type")];
   } catch {
     return [500];
   }
@@ -82,17 +87,19 @@ const batchOf = (fingerprint, record) => {
     crc ^= byte;
     for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 && 0xedb88320);
   });
-  new DataView(body.buffer).setUint32(body.length - 4, ~crc, true);
+  body.set(field(~crc >>> 0, 2 ** 32), body.length - 4);
   return body;
 };
 
 // --- the ledger -----------------------------------------------------------------------------------------------
 
-/** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
-const done = (request) =>
+/** The result of a request to the database, or the end of a transaction.
+ * @template T @param {IDBRequest<T> | any} pending @returns {Promise<T>} */
+const done = (pending) =>
   new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    pending.onsuccess = pending.oncomplete = () => resolve(pending.result);
+    // An error of a request reaches its transaction before that is aborted, and has no error then.
+    pending.onerror = pending.onabort = (/** @type {any} */ { target }) => reject(target.error);
   });
 
 /** Read the entries of a question and change them, in one transaction that is on the disk when this ends.
@@ -105,10 +112,7 @@ const ledger = async (question, change) => {
   database.close(); // when the transaction has ended
   const store = transaction.objectStore("reports");
   const changed = change(await done(store.getAll(IDBKeyRange.bound([question], [question, []]))), store);
-  await new Promise((resolve, reject) => {
-    transaction.oncomplete = resolve;
-    transaction.onabort = () => reject(transaction.error);
-  });
+  await done(transaction);
   return changed;
 };
 
@@ -122,7 +126,7 @@ const ledger = async (question, change) => {
 export const joiner = (load) => async (url, options) => {
   const { href, hostname } = new URL(url, location.href);
   const [here, base, id] =
-    /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? fail("TypeError", "https://host/v1/collections/ID");
+    /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? refuse("expected https://host/v1/collections/ID", "TypeError");
   /** @type {any} */
   const wishes = navigator;
   const {
@@ -131,7 +135,7 @@ export const joiner = (load) => async (url, options) => {
     patience = 30,
     total,
     question = `host ${hostname}`,
-    allowed = () => !wishes.globalPrivacyControl && wishes.doNotTrack !== "1",
+    allowed = () => !wishes.globalPrivacyControl && !(wishes.doNotTrack > 0),
   } = options;
   const limit = fractionOf(maxEpsilon);
 
@@ -142,89 +146,86 @@ export const joiner = (load) => async (url, options) => {
     const [status, content] = await exchange(here);
     // Busy, or not well: that may pass, and is no reason to distrust.
     if (!content || status > 404) return undefined;
-    if (hexOf(await digestOf(content)) !== id) distrust("document of this id");
-    const { version, scheme, series = null, window } = parse(new TextDecoder().decode(content));
+    if (hexOf(await digestOf(await content.arrayBuffer())) !== id) distrust("document of this id");
+    const { version, scheme, series = null, window } = parse(await content.text());
     if (version !== 1) distrust("version");
     const json = JSON.stringify(scheme);
     const digest = await digestOf(new TextEncoder().encode(json));
-    if (fingerprint && hexOf(digest) !== fingerprint) distrust("scheme of this fingerprint");
+    const mine = hexOf(digest);
+    // Not merely if there is one: an empty text may be a page's template that was not filled.
+    if ((fingerprint ?? mine) !== mine) distrust("scheme of this fingerprint");
     const client = load(json, { maxEpsilon, total });
-    return { client, digest, window, slot: series === null ? id : `series ${series}` };
+    return { client, digest, mine, window, slot: series === null ? id : `series ${series}` };
   };
   /** @type {Awaited<ReturnType<typeof fetched>>} */
   let asked;
 
-  /** The entry of the report. Several tabs may try at once, and one is the first.
-   * @param {any} value @returns {Promise<Entry | Outcome>} */
+  /** The entry of the report, or only the reason why there is none. Several tabs may try at once, and one is the first.
+   * @param {any} value @returns {Promise<Partial<Entry> & { outcome: Outcome }>} */
   const entered = async (value) => {
     const before = await ledger(question, known);
     if (before) return before;
     asked ??= await fetched();
-    if (!asked) return "unreachable";
-    const { client, digest, slot, window } = asked;
-    if (Date.now() < Date.parse(window.opens)) return "early";
-    if (Date.now() >= Date.parse(window.closes)) return "closed";
+    if (!asked) return { outcome: "unreachable" };
+    const { client, digest, mine, slot, window } = asked;
+    if (Date.now() < Date.parse(window.opens)) return { outcome: "early" };
+    if (Date.now() >= Date.parse(window.closes)) return { outcome: "closed" };
     const body = batchOf(digest, client.privatize(value));
     const key = hexOf(crypto.getRandomValues(new Uint8Array(16)));
     return ledger(question, (entries, store) => {
       const first = known(entries);
       if (first) return first;
-      const mine = hexOf(digest);
       if (!fingerprint && entries.length && !entries.some((entry) => entry.fingerprint === mine))
         distrust("scheme seen first for this question");
       let [a, b] = client.epsilon;
-      const epsilon = `${a}/${b}`;
+      const epsilon = client.epsilon.join("/");
       for (const [c, d] of entries.map((entry) => fractionOf(entry.epsilon))) [a, b] = [a * d + c * b, b * d];
-      if (a * limit[1] > limit[0] * b) fail("SpentError", `a total epsilon of at most ${maxEpsilon}`);
+      if (a * limit[1] > limit[0] * b) refuse(`expected a total epsilon of at most ${maxEpsilon}`, "SpentError");
+      const waiting = { address: `${here}/reports/${key}`, body };
       /** @type {Entry} */
-      const entry = { question, slot, collection: id, fingerprint: mine, epsilon, outcome: "kept" };
-      entry.waiting = { address: `${here}/reports/${key}`, body };
+      const entry = { question, slot, collection: id, fingerprint: mine, epsilon, outcome: "kept", waiting };
       store.add(entry);
       return entry;
     });
   };
 
-  /** @param {Entry} entry @param {number} seconds @returns {Promise<Outcome>} */
+  /** @param {Partial<Entry> & { outcome: Outcome }} entry @param {number} seconds @returns {Promise<Outcome>} */
   const deliver = async ({ waiting, ...facts }, seconds) => {
     if (!waiting?.address.startsWith(base)) return facts.outcome;
     const { address, body } = waiting;
-    const until = Date.now() + 1000 * seconds;
+    // Not by the clock, which may be set back meanwhile.
+    const until = performance.now() + 1000 * seconds;
     for (let pause = 200; ; pause *= 2) {
       const [status, content, type] = await exchange(address, { method: "POST", body, keepalive: body.length < MOST_KEPT_ALIVE });
       // A proxy may answer in the collector's place: an acknowledgement has no body, a refusal is a problem document.
-      const counted = status >> 1 === 100 && !content?.byteLength;
+      const counted = status >> 1 === 100 && !content?.size;
       const outcome = counted ? "counted" : ((type === "application/problem+json" && STATUSES[status]) || "kept");
       if (outcome !== "kept") {
         if (outcome !== "early") await ledger(question, (_, store) => store.put({ ...facts, outcome }));
         return outcome;
       }
-      if (Date.now() + pause > until) return outcome;
+      if (performance.now() + pause > until) return outcome;
       // Not all at once: browsers which failed together do not return together.
       await new Promise((go) => setTimeout(go, pause * (1 - Math.random() / 2)));
     }
   };
 
-  // One tab at a time, so that the others find what it has sent.
-  /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
-  const alone = (work) => navigator.locks.request(`plausibly ${question}`, work);
+  // One tab at a time, so that the others find what it has sent; and only if the visitor allows it.
+  /** @template T, U @param {() => Promise<T>} work @param {U} declined @returns {Promise<T | U>} */
+  const alone = async (work, declined) =>
+    (await allowed()) ? navigator.locks.request(`plausibly ${question}`, work) : declined;
 
   const resend = () =>
     alone(async () => {
       for (const entry of await ledger(question, (entries) => entries)) await deliver(entry, 0);
-    });
+    }, undefined);
 
   if (await allowed()) {
     if (await ledger(question, known)) resend().catch(() => {});
     else asked = await fetched();
   }
   return {
-    report: async (value) =>
-      (await allowed())
-        ? alone(async () => {
-            const entry = await entered(value);
-            return typeof entry === "string" ? entry : deliver(entry, patience);
-          })
-        : "declined",
+    report: (value) => alone(async () => deliver(await entered(value), patience), /** @type {const} */ ("declined")),
     resend,
     sent: () => ledger(question, (entries) => entries.map(({ waiting, ...facts }) => facts)),
   };

@@ -39,7 +39,8 @@ import { key64 } from "./hashing.js";
 const MOST_WORDS = 2 ** 21;
 const MOST_BYTES = 2 ** 20;
 const MOST_CHARACTERS = 2 ** 25;
-const MOST_BRACKETS = 2 ** 20;
+// One piece of text before the first bracket, and one after each.
+const MOST_PIECES = 1 + 2 ** 20;
 // The browser refuses to give more than 65,536 random bytes at once.
 const WORDS_AT_ONCE = 8192;
 
@@ -237,7 +238,7 @@ export const parse = (json) => {
   // JSON.parse keeps the last of two fields of one name, and reads 2.0 as 2.
   let count = 0;
   try {
-    if (json.length <= MOST_CHARACTERS && json.split(/[[{]/, MOST_BRACKETS + 2).length < MOST_BRACKETS + 2) {
+    if (json.length <= MOST_CHARACTERS && json.split(/[[{]/, MOST_PIECES + 1).length <= MOST_PIECES) {
       const parsed = JSON.parse(json, (_, it) => {
         if (it && typeof it === "object" && !Array.isArray(it)) count += Object.keys(it).length;
         return it;
@@ -258,7 +259,7 @@ export const fractionOf = (number) => {
   const above = BigInt((whole ?? 0) + digits);
   return above
     ? [above, BigInt(under) * 10n ** BigInt(digits.length)]
-    : refuse("maxEpsilon: expected a number above 0");
+    : refuse("expected maxEpsilon above 0");
 };
 
 /**
@@ -277,8 +278,7 @@ export const loader = (...families) => {
     const document = documentOf(parse(json), known);
     const { kind, epsilon, domain } = document;
     if (epsilon[0] * limit[1] > limit[0] * epsilon[1]) refuse(`expected epsilon at most ${maxEpsilon}`);
-    if (total && !domain.total)
-      refuse("the domain refuses some values, and a refusal reveals them");
+    if (total && !domain.total) refuse("the domain refuses some values, which reveals them");
     const made = madeOf(document);
     if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) reject("size");
     const randomizer = { draw: (/** @type {Source} */ source) => publicDraws(made, source), ...made };

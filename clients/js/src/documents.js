@@ -56,13 +56,11 @@
 export const WORD = 1n << 64n;
 
 /** The scheme or the value cannot be used. The message never contains the value. */
-export class DeviceError extends Error {
-  name = "DeviceError";
-}
+export class DeviceError extends Error {}
 
-/** @param {string} why @returns {never} */
-export const refuse = (why) => {
-  throw new DeviceError(why);
+/** @param {string} why @param {string} [name] @returns {never} */
+export const refuse = (why, name = "DeviceError") => {
+  throw Object.assign(new DeviceError(why), { name });
 };
 
 /** @param {string} name of a field @returns {never} */

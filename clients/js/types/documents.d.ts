@@ -149,10 +149,9 @@ export type Oracle = {
 export declare const WORD: bigint;
 /** The scheme or the value cannot be used. The message never contains the value. */
 export declare class DeviceError extends Error {
-    name: string;
 }
-/** @param {string} why @returns {never} */
-export declare const refuse: (why: string) => never;
+/** @param {string} why @param {string} [name] @returns {never} */
+export declare const refuse: (why: string, name?: string) => never;
 /** @param {string} name of a field @returns {never} */
 export declare const reject: (name: string) => never;
 /** @param {number | bigint} number */

@@ -55,7 +55,14 @@ def _shown(text: str, place: int) -> str:
 
 
 def _unseen(character: str) -> bool:
-    return unicodedata.category(character) in _UNSEEN or character in _FILLERS or _selects(character)
+    kinds = unicodedata.category(character) in _UNSEEN, character in _FILLERS, _selects(character), _is_none(character)
+    return any(kinds)
+
+
+def _is_none(character: str) -> bool:
+    # Unicode will never assign these, and XML, which charts are written in, forbids some. Other unassigned code points
+    # may be new emoji, which a browser knows before Python does.
+    return ord(character) & 0xFFFE == 0xFFFE or "\ufdd0" <= character <= "\ufdef"
 
 
 def _selects(character: str) -> bool:

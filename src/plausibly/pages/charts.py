@@ -121,6 +121,15 @@ def page_tree(answer: Answer) -> tuple[Figure, list[str]]:
     return figure, picture.notes
 
 
+def warm_up() -> None:
+    """Load what the first chart of a process would wait for: matplotlib, and its list of fonts."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    figure.subplots().set_title("0 %")
+    svg_of(figure)
+
+
 def svg_of(figure: Figure) -> str:
     """The chart as SVG text."""
     content = io.BytesIO()

@@ -242,8 +242,8 @@ main > h1:first-child { margin-top: 2.2rem; }
 .box label { font-weight: 400; color: var(--ink); margin-left: 0.5rem; }
 caption { text-align: left; font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-bottom: 0.3rem; }
 th a { color: inherit; }
-th[aria-sort="ascending"] a::after { content: " ↑"; }
-th[aria-sort="descending"] a::after { content: " ↓"; }
+th[aria-sort="ascending"] a::after { content: "\\a0↑"; }
+th[aria-sort="descending"] a::after { content: "\\a0↓"; }
 .paging { display: flex; gap: 1.6rem; margin: 1rem 0; font: 0.95rem/1.5 var(--sans); }
 .downloads { font: 0.95rem/1.6 var(--sans); color: var(--soft); }
 .live span:not(:empty) { margin-right: 0.8rem; }

@@ -46,6 +46,9 @@ class Picture:
         self.notes += [f"hollow: {why}"] * bool(lucky)
         self.notes += [f"every {_ORDINALS.get(apart, f'{apart}th')} step is shown"] * (apart > 1)
         self.note = "     ".join(self.notes) if intervals else ""
+        self.found_head = "found" if self.tips else "nothing found"
+        interval = ["95 % interval"] * (found.variance is not None and intervals)
+        self.number_heads = ["estimated users", f"of {found.n:,}", *interval]
         self._place()
 
     def _place(self) -> None:
@@ -63,10 +66,13 @@ class Picture:
             self.middles.append((left + right) / 2)
             self.halves.append(text / 2 + 0.03)
         self.labels = right + 0.08
-        self.bars = self.labels + max((_width(knot.text) for knot in self.tips), default=0.0) + 0.2
-        numbers = max((_width(self.numbers[knot.place or 0]) for knot in self.tips), default=0.0)
+        # Short strings and small numbers have wider heads than themselves.
+        strings = [self.found_head, *(knot.text for knot in self.tips)]
+        numbers = [*self.number_heads, *(self.numbers[knot.place or 0] for knot in self.tips)]
+        self.bars = self.labels + max(map(_width, strings)) + 0.2
         drawn = _BARS + 0.2 if self.intervals else 0.0
-        self.right = max(self.bars + drawn + numbers if self.tips else self.labels + 0.8, 0.9 * _width(self.note))
+        beside = drawn + max(map(_width, numbers)) if self.tips else 0.0
+        self.right = max(self.bars + beside, 0.9 * _width(self.note))
         self.more = len(self.found) - len(self.tips)
         self.top, self.bottom = -4.2, max((knot.row for _, knot in self.edges), default=0.0) + 2.2 + bool(self.more)
 
@@ -77,10 +83,10 @@ class Picture:
 
     def draw(self, ax: Axes | None) -> Axes:
         """Draw the picture of the tree on the given axes, scaled to fit, or on new axes of the right size."""
-        from matplotlib import pyplot
-
         size, self.scale = self.size, 1.0
         if ax is None:
+            from matplotlib import pyplot
+
             ax = pyplot.subplots(figsize=size, layout="constrained")[1]
         else:
             box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
@@ -99,13 +105,10 @@ class Picture:
         return ax
 
     def _draw_heads(self, ax: Axes) -> None:
-        found = self.found
         columns: list[tuple[float, str, Sequence[str]]] = [(0.0, "left", _HEADS)]
         columns += [(x, "center", head) for x, head in zip(self.middles[1:], self.heads, strict=False)]
-        columns += [(self.labels, "left", ["found" if self.tips else "nothing found"])]
-        if self.tips:
-            interval = ["95 % interval"] * (found.variance is not None and self.intervals)
-            columns += [(self.right, "right", ["estimated users", f"of {found.n:,}", *interval])]
+        columns += [(self.labels, "left", [self.found_head])]
+        columns += [(self.right, "right", self.number_heads)] * bool(self.tips)
         for x, side, lines in columns:
             for i, text in enumerate(lines):
                 self._write(ax, x, self.top + 0.4 + 0.75 * i, text, _FAINT if i or not x else _INK, side)

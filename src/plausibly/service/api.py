@@ -109,6 +109,7 @@ class _Api:
         self._collector.deliver = deliver
         self._collector.roller.start()
         yield
+        await run_in_threadpool(self._dashboard.close)
 
     def route(self, path: str, operations: list[Operation]) -> Route:
         handlers = {each.method: self._guarded(each) for each in operations}

@@ -18,7 +18,7 @@ from ..core.changes import changes
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.tables_only import TablesOnly
 from ..pages.changes import ChangeReport, changes_plate
-from ..pages.charts import svg_of
+from ..pages.charts import svg_of, warm_up
 from ..pages.html import lighter
 from ..pages.listing import SORTS, Listing
 from ..pages.plates import Plate
@@ -73,7 +73,10 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_HERE = re.compile(rf"{DASHBOARD}(?:[/?][\w./?&=%+~-]*)?", re.ASCII)
+_HERE = re.compile(rf"{DASHBOARD}(?:/[\w-][\w.-]*)*(?:\?[\w./?&=%+~*-]*)?", re.ASCII)
+"""An address of the dashboard: no part of the path begins with a dot, so that nothing leads out of it."""
+_LONGEST_WAY_BACK = 4000
+"""The longest address, in characters, that a sign-in returns to; a header has an end, too."""
 _BUILD = hashlib.sha256(f"{__version__} {STYLE.name} {SCRIPT.name}".encode()).hexdigest()[:8]
 """Part of all tags: a new version makes new pages of the same reports."""
 
@@ -91,6 +94,7 @@ class Dashboard:
         self._pictures: _Kept[bytes] = _Kept()
         # Matplotlib's settings belong to the process.
         self._drawing = threading.Lock()
+        self._warming: threading.Thread | None = None
 
     def guarded(self, operation: Operation) -> _Handler:
         """The function that answers an operation, for requests that may have it."""
@@ -98,6 +102,7 @@ class Dashboard:
 
         async def answer(request: Request) -> Response:
             signed_in = False
+            self._warm()
             try:
                 signed_in = self._sessions.active(request.cookies.get(COOKIE))
                 if operation.scope is not Scope.ANYONE and not signed_in:
@@ -112,6 +117,22 @@ class Dashboard:
                 return problem_page(problem, signed_in=signed_in)
 
         return answer
+
+    def _warm(self) -> None:
+        # The first chart of a process takes seconds. What it needs is loaded while the first visitor still signs in or
+        # reads; a collector whose dashboard nobody opens never loads it.
+        def work() -> None:
+            with self._drawing:
+                warm_up()
+
+        if self._warming is None:
+            self._warming = threading.Thread(target=work, name="charts", daemon=True)
+            self._warming.start()
+
+    def close(self) -> None:
+        """Wait for what runs in the background, which needs the files of the process."""
+        if self._warming is not None:
+            self._warming.join()
 
     # --- signing in --------------------------------------------------------------------------------------------
 
@@ -130,7 +151,7 @@ class Dashboard:
         return response
 
     async def page_signed_out(self, request: Request) -> Response:
-        self._sessions.end(request.cookies.get(COOKIE, ""))
+        await run_in_threadpool(self._sessions.end, request.cookies.get(COOKIE, ""))
         response = _see_other(f"{DASHBOARD}/sign-in")
         self._set_cookie(response, "", 0)
         return response
@@ -231,7 +252,9 @@ class Dashboard:
     async def page_changes_chart(self, request: Request) -> Response:
         def written() -> Response:
             report = self._compared(chosen, request)
-            key = (chosen, _items(request), report.same_users, report.changes.before.n, report.changes.after.n)
+            # By state, not by number of reports: a collection may be deleted and made again.
+            states = [self._collector.answers.moment(identity)[1] for identity in chosen]
+            key = (chosen, _items(request), report.same_users, *states)
             return self._picture(key, changes_plate(report), bool(request.query_params.get("narrow")))
 
         chosen = _chosen(request)
@@ -325,7 +348,8 @@ async def _form(request: Request) -> bytes:
 
 
 def _here(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    query = f"?{request.url.query}" if request.url.query else ""
+    return request.url.path + query * (len(query) <= _LONGEST_WAY_BACK)
 
 
 def _expect_here(to: str | None) -> str:

@@ -138,7 +138,7 @@ def _row(progress: Progress, names: Sequence[str]) -> Html:
     about = f"{collection.series}, {collection.slot}" if collection.series is not None else ""
     cells = (
         tag("td", link, *[tag("small", visible(about))] * bool(about)),
-        tag("td", progress.reports(), *_bar(progress), data_name=names[1]),
+        tag("td", _together(progress.reports()), *_bar(progress), data_name=names[1]),
         tag("td", _badge(progress), tag("small", progress.window()), data_name=names[2]),
         tag("td", f"ε = {decimal(collection.scheme.epsilon)}", data_name=names[3]),
     )
@@ -193,7 +193,7 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
     content = [
         tag("p", _badge(progress), " ", progress.window(), class_="eyebrow"),
         tag("h1", tag("bdi", name)),
-        tag("div", tag("p", progress.reports(), class_="lede"), *_bar(progress), class_="progress"),
+        tag("div", tag("p", _together(progress.reports()), class_="lede"), *_bar(progress), class_="progress"),
     ]
     if found is None:
         content += [_too_few(progress), _words(account, None)]
@@ -353,7 +353,7 @@ def _numbers(identity: str, answer: Answer, asked: Asked) -> Html:
             id="numbers",
         )
     rows = listed(answer.estimates, asked.listing)
-    said = [_filter(identity, asked), tag("p", _which(rows, asked.listing), class_="about", id="which")]
+    said = [_filter(identity, asked), tag("p", _together(_which(rows, asked.listing)), class_="about", id="which")]
     if rows.matching:
         said.append(_items(identity, answer, rows, asked))
     said += _paging(identity, rows, asked)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ..client.locking import locked
 from ..core.atomic import replacing
 from ..core.errors import StateError
 from .tokens import Scope, Tokens
@@ -22,15 +22,15 @@ SECONDS = 12 * 3600
 class Sessions:
     """The sessions of all collectors on a folder, which share a key. A sign-out and the end of a token end them.
 
-    A cookie is the time of its end, random digits, and a code of both and of the digest of a token, under the key.
+    A cookie is the time of its end, random digits, and a code of both and of the digest of a token, under the key. The
+    first two are written down at a sign-out, until that time.
     """
 
     def __init__(
         self, tokens: Tokens, path: Path, *, seconds: int = SECONDS, clock: Callable[[], float] = time.time
     ) -> None:
         self._tokens, self._path, self._seconds, self._clock = tokens, path, seconds, clock
-        self._ended: dict[str, int] = {}
-        self._own = threading.Lock()
+        self._ended = path.with_suffix(".ended")
 
     def begin(self, token: str) -> str | None:
         """The cookie of a new session; None if the token may not read."""
@@ -56,16 +56,25 @@ class Sessions:
         for digest, scope in self._tokens.known().items():
             same = hmac.compare_digest(_cookie(key, int(ends), drawn, digest).encode(), cookie.encode())
             good |= same and scope.allows(Scope.READ)
-        return good and cookie not in self._ended
+        return good and f"{ends}.{drawn}" not in self._ended_before_their_time()
 
     def end(self, cookie: str) -> None:
-        """End a session before its time."""
+        """End a session before its time, for all collectors on the folder and for good."""
         if not self.active(cookie):
             return
-        with self._own:
+        with locked(self._ended):
             now = self._clock()
-            self._ended = {each: ends for each, ends in self._ended.items() if ends > now}
-            self._ended[cookie] = int(cookie.partition(".")[0])
+            # Without the code: the file opens nothing.
+            names = [*self._ended_before_their_time(), cookie.rpartition(".")[0]]
+            kept = [name for name in names if int(name.partition(".")[0]) > now]
+            with replacing(self._ended, private=True) as unfinished:
+                unfinished.write_text("\n".join(kept), encoding="ascii")
+
+    def _ended_before_their_time(self) -> list[str]:
+        try:
+            return self._ended.read_text(encoding="ascii").split()
+        except FileNotFoundError:
+            return []
 
     def _key(self) -> bytes:
         key = self._path.read_bytes()
