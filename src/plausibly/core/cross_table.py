@@ -241,6 +241,15 @@ class CrossTable(Celled):
         """The tables of the single attributes of this table."""
         return tuple(self.margin(name) for name in self.names)
 
+    def top(self, k: int = 10) -> Estimates:
+        """The k largest cells of the table, largest first, named by their values with commas between them.
+
+        The largest cells owe something to luck; their intervals allow for that.
+        """
+        names = object_array(", ".join(map(str, item)) for item in self.items.tolist())
+        given = names, self.values, self.variance, self.n, True
+        return Estimates(*given, basis=self.basis.changed, cautions=self.cautions).top(k)
+
     def shares_by(self, name: str) -> SharesBy:
         """Shares of the other attributes' values among the users with each value of one attribute, as a table.
 
