@@ -327,6 +327,9 @@ def values_of(text: str, most: int = 40) -> list[Any]:
         columns = [[value for value in own if not isinstance(value, bytes)] for own in columns]
         columns = [[*own, *[None] * each["missing"]] for own, each in zip(columns, domain["attributes"], strict=True)]
         return [[own[i % len(own)] for own in columns] for i in range(10)]
+    if kind == "choices":
+        items = [*domain["items"], *["unheard of"] * domain["other"]]
+        return [[item for j, item in enumerate(items) if i >> j % 5 & 1] for i in range(32)]
     if kind == "keys":
         return ["", "a", "b", b"a", 5, "5", "x" * 100]
     alphabet: Any = bytes.fromhex(domain["alphabet"]) if kind == "byte strings" else domain["alphabet"]

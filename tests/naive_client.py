@@ -177,7 +177,7 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         sizes = [{"type": "integers", "size": max(2, order // width)} for width in halved]
         fields |= {"oracles": [scheme_of("HM", epsilon, size, coefficients=1) for size in sizes]}
     elif name in TABLES:
-        sizes = [attribute_size(attribute) for attribute in domain["attributes"]]
+        sizes = [attribute_size(attribute) for attribute in attributes_of(domain)]
         sets = own.pop("cliques", 2) if name == "CLIQUE" else 1
         sets = [list(each) for each in combinations(range(len(sizes)), sets)] if isinstance(sets, int) else sets
         if name == "CLIQUE":
@@ -275,7 +275,7 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
         parts = zip(scheme["oracles"], kinds, widths, strict=True)
         return [[{"oracle": {**oracle, "scheme": kind}, "width": width}] for oracle, kind, width in parts]
     if scheme["scheme"] in TABLES:
-        everything = range(len(scheme["domain"]["attributes"]))
+        everything = range(len(attributes_of(scheme["domain"])))
         parts = [_joint(scheme, places) for places in scheme.get("cliques", [[j] for j in everything])]
         return [parts] if scheme["scheme"] == "SPL" else [[part] for part in parts]
     if scheme["scheme"] == "HAAR":
@@ -310,6 +310,15 @@ def groups_of(scheme: Fields) -> list[list[Fields]]:
     return [[part, whole] for part in pieces]
 
 
+def attributes_of(domain: Fields) -> list[Fields]:
+    """The attributes of a table; of a list of items, one for each, and one for all others."""
+    if domain["type"] == "choices":
+        names = [*domain["items"], *["other"] * domain["other"]]
+        return [{"name": name, "domain": {"type": "integers", "size": 2}, "missing": False} for name in names]
+    attributes: list[Fields] = domain["attributes"]
+    return attributes
+
+
 def attribute_size(attribute: Fields) -> int:
     """Number of cells of an attribute of a table, one for missing values included."""
     return size_of(attribute["domain"]) + attribute["missing"]
@@ -317,7 +326,8 @@ def attribute_size(attribute: Fields) -> int:
 
 def _joint(scheme: Fields, places: list[int]) -> Fields:
     # The part that reports these attributes together, through the oracle over as many cells.
-    cells = math.prod(attribute_size(scheme["domain"]["attributes"][j]) for j in places)
+    attributes = attributes_of(scheme["domain"])
+    cells = math.prod(attribute_size(attributes[j]) for j in places)
     [oracle] = [oracle for oracle in scheme["oracles"] if oracle["domain"]["size"] == cells]
     kind = "products" if oracle["scheme"] == "HM" else oracle["scheme"]
     return {"oracle": {**oracle, "scheme": kind}, "attributes": places}
@@ -359,8 +369,8 @@ def size_of(domain: Fields) -> int:
     """Number of items; 0 for keys, which have none."""
     if domain["type"] == "labels":
         return len(domain["labels"]) + domain["other"]
-    if domain["type"] == "table":
-        return math.prod(attribute_size(attribute) for attribute in domain["attributes"])
+    if domain["type"] in ("table", "choices"):
+        return math.prod(attribute_size(attribute) for attribute in attributes_of(domain))
     if domain["type"] in ORDERED:
         return len(starts_of(domain)) + domain.get("other", False)
     return domain.get("size", 0)
@@ -540,6 +550,11 @@ def encode(domain: Fields, value: Value) -> int:
             code = size_of(attribute["domain"]) if absent else encode(attribute["domain"], own)
             number = number * attribute_size(attribute) + code
         return number
+    if domain["type"] == "choices":
+        chosen: Any = value
+        digits = [item in chosen for item in domain["items"]]
+        digits += [any(item not in domain["items"] for item in chosen)] * domain["other"]
+        return int("".join(str(int(digit)) for digit in digits), 2)
     seed = int(domain["hash_seed"])
     if isinstance(value, bytes):
         return key64(value, seed, b"")
@@ -944,7 +959,7 @@ def item_of(scheme: Fields, part: Fields, x: int) -> int:
     if "width" in part:
         return x // part["width"]
     if "attributes" in part:
-        sizes = [attribute_size(attribute) for attribute in scheme["domain"]["attributes"]]
+        sizes = [attribute_size(attribute) for attribute in attributes_of(scheme["domain"])]
         digits = [x // math.prod(sizes[j + 1 :]) % size for j, size in enumerate(sizes)]
         cell = 0
         for j in part["attributes"]:

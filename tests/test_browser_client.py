@@ -23,7 +23,7 @@ import plausibly
 from contract.entries import NAMES as ENTRIES
 from contract.entries import SCHEMES, build
 from contract.test_sampler import assert_follows
-from plausibly import Integers, Keys, Labels, Ordered, Scheme, Strings, Table, device
+from plausibly import Choices, Integers, Keys, Labels, Ordered, Scheme, Strings, Table, device
 from plausibly.core.errors import PlausiblyError
 from relatives import RELATIVES
 from test_hostile_documents import text_of
@@ -192,13 +192,22 @@ def fresh_domain(rng: random.Random) -> Any:
             lambda: Strings(letters, rng.randint(1, 9), other=rng.random() < 0.5, **steps),
             lambda: Ordered(rng.randint(-50, 0), rng.randint(1, 300), other=rng.random() < 0.5),
             lambda: fresh_table(rng),
+            lambda: fresh_choices(rng),
         ]
     )()
 
 
+TRAPS = ["__proto__", "constructor", "0", "Zürich 🦉", "plan", *map(str, range(100, 160))]
+
+
+def fresh_choices(rng: random.Random) -> Choices:
+    """A list of few or many items."""
+    return Choices(rng.sample(TRAPS, rng.choice((2, 3, 5, 20, 62))), other=rng.random() < 0.5)
+
+
 def fresh_table(rng: random.Random) -> Table:
     """Few attributes of all kinds, or many with hardly fewer than 2^64 records."""
-    names = rng.sample(["__proto__", "constructor", "0", "Zürich 🦉", "plan", *map(str, range(100, 160))], 63)
+    names = rng.sample(TRAPS, 63)
     if rng.random() < 0.2:
         return Table(dict.fromkeys(names, 2), missing=False)
     kinds = [
@@ -235,6 +244,8 @@ def fresh_value(domain: Any, rng: random.Random) -> Any:
         return rng.choice([rng.randint(-99, 400), rng.randint(-99, 400) / 8, -(10**30), 1e300, 7.0])
     if isinstance(domain, Labels):
         return rng.choice(list(domain.labels))
+    if isinstance(domain, Choices):
+        return rng.choices([*domain.items, *["Ägypten ", "other"] * domain.other], k=rng.randint(0, 7))
     if isinstance(domain, Table):
         record = {
             one.name: None if rng.random() < 0.1 else fresh_value(one.domain, rng)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .core.combining import combine
     from .core.cross_table import CrossTable
     from .core.derived import Derived, Shares
-    from .core.domain import Integers, Keys, Labels, Ordered, Strings, Table
+    from .core.domain import Choices, Integers, Keys, Labels, Ordered, Strings, Table
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
@@ -35,7 +35,7 @@ _HOME = {
     "core.combining": ("combine",),
     "core.cross_table": ("CrossTable",),
     "core.derived": ("Derived", "Shares"),
-    "core.domain": ("Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
+    "core.domain": ("Choices", "Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
@@ -63,6 +63,7 @@ __all__ = [
     "Accumulator",
     "Certificate",
     "Changes",
+    "Choices",
     "CrossTable",
     "Derived",
     "DomainError",

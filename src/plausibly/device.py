@@ -873,6 +873,37 @@ class Table:
         return values
 
 
+class Choices(Table):
+    """Any number of listed items: the number whose digits say which of them were chosen, the last one the lowest.
+
+    With ``other`` there is one more digit, for any item that is not on the list.
+    """
+
+    def __init__(self, fields: Fields) -> None:
+        chosen = fields.texts("items")
+        self.total = fields.flag("other")
+        self.sizes = [2] * (len(chosen) + self.total)
+        self.items = 1 << len(self.sizes)
+        self.bits = {item: self.items >> place for place, item in enumerate(chosen, 1)}
+        if len(self.bits) != len(chosen) or not 2 <= len(self.sizes) < 64 or {"", *["other"] * self.total} & {*chosen}:
+            raise DeviceError(
+                'items: expected 2 to 63 distinct items ("other" is reserved if other is true), got others'
+            )
+
+    def encode(self, value: object) -> int:
+        if not isinstance(value, list | tuple | set | frozenset):
+            raise DeviceError(f"expected a list or set of items, got {type(value).__name__}")
+        number = 0
+        for item in [*value]:
+            if not isinstance(item, str):
+                raise DeviceError(f"expected items that are texts (str), got {type(item).__name__}")
+            bit = self.bits.get("".join((item,)), int(self.total))  # no subclass; the lowest bit is that of others
+            if not bit:
+                raise DeviceError("the value is not among the items; a scheme with other=True takes any text")
+            number |= bit
+        return number
+
+
 def _attribute(written: object) -> tuple[str, Domain, bool]:
     fields = Fields(written, "attribute")
     name, missing = fields.text("name"), fields.flag("missing")
@@ -931,6 +962,7 @@ DOMAINS: dict[str, Callable[[Fields], Domain]] = {
     "dates": Dates,
     "durations": Durations,
     "table": Table,
+    "choices": Choices,
 }
 """Functions that make a domain of each type from the other fields of its object; ``register_domain`` adds to them."""
 

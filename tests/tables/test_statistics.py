@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from math import e, sqrt
+from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 from plausibly import SeededRandom, make
 from plausibly.core.bound import Workload
 from tables.crowds import MIXED, YES_OR_NO, counted, latent, table
-from tables.hadamard_peer import rms_of_inp_ht
 
 SETTINGS = [*product(((2, 2, 2, 2), (2, 3, 4), (3, 9, 8)), (0.5, 1, 3), (2, 3))]
 """Sizes, epsilon and number of attributes in a set: 18 settings."""
@@ -155,20 +154,3 @@ def test_measured_errors_are_the_predicted_ones(sizes: tuple[int, ...], epsilon:
         law.append(float(found.law.cell_variances(truth, users).mean()))
     # Tables share their components, hence few degrees of freedom: a factor of 2 in the squared error is 4 sigma of 40.
     assert 0.5 < np.mean(squares) / np.mean(law) < 2
-
-
-@pytest.mark.full
-def test_other_ways_have_larger_errors() -> None:
-    # Cormode, Kulkarni and Srivastava (2018): one of 36 coefficients of the Hadamard transform from each user, each
-    # with the variance ((e + 1)/(e - 1))^2 at most; a cell is the mean of four of them, of which one is known.
-    most = 1000 * sqrt(36 * 3 / 16 * ((e + 1) / (e - 1)) ** 2 / 200_000)
-    assert most == pytest.approx(12.57, abs=0.01)
-    # Three runs of 36 coefficients: four standard errors of their mean square.
-    measured = rms_of_inp_ht(latent(YES_OR_NO, 200_000, seed=2), 1.0, runs=3)
-    assert abs((measured / most) ** 2 - 1) < 4 * sqrt(2 / 108) + 0.05
-    assert most > 1.15 * predicted(YES_OR_NO, 1)
-    # Pairs through OLH, each estimated from its own users alone.
-    oracle = make("OLH", epsilon=1, domain_size=4)
-    alone = 1000 * sqrt((oracle.variance(1, 0.25) + 0.25 * 27 / 28) * 28 / 200_000)
-    assert alone == pytest.approx(24.36, abs=0.01)
-    assert alone > 2 * predicted(YES_OR_NO, 1)

@@ -57,6 +57,15 @@ KEYS: list[naive.Value] = [
 ]  # fmt: skip
 
 
+def in_lines(sections: dict[str, list[Fields]]) -> str:
+    """Sections of a file of vectors as JSON in ASCII, one entry per line."""
+    listed = [
+        f" {json.dumps(name)}: [\n" + ",\n".join(f"  {json.dumps(each)}" for each in entries) + "\n ]"
+        for name, entries in sections.items()
+    ]
+    return "{\n" + ",\n".join(listed) + "\n}\n"
+
+
 def words(label: str) -> Iterator[int]:
     """An endless stream of words that belongs to the label."""
     for block in range(10**9):

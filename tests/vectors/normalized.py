@@ -8,14 +8,13 @@ broken    domains that every client and the library must refuse, each within a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import naive_client as naive
 from naive_client import Fields
-from vectors.generate import Crafted, words
+from vectors.generate import Crafted, in_lines, words
 
 PATH = Path(__file__).parent / "normalizing" / "vectors.json"
 ALL = ["nfc", "lower", "strip"]
@@ -163,12 +162,8 @@ def contents() -> dict[str, list[Fields]]:
 
 
 def text_of() -> str:
-    """The file: JSON in ASCII, one entry per line."""
-    sections = [
-        f" {json.dumps(name)}: [\n" + ",\n".join(f"  {json.dumps(each)}" for each in entries) + "\n ]"
-        for name, entries in contents().items()
-    ]
-    return "{\n" + ",\n".join(sections) + "\n}\n"
+    """The text of the file."""
+    return in_lines(contents())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ broken    domains that every client and the library must refuse, each within a s
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields
-from vectors.generate import Crafted, words
+from vectors.generate import Crafted, in_lines, words
 
 PATH = Path(__file__).parent / "ordered" / "vectors.json"
 UP = math.nextafter
@@ -181,12 +180,8 @@ def contents() -> dict[str, list[Fields]]:
 
 
 def text_of() -> str:
-    """The file: JSON in ASCII, one entry per line."""
-    sections = [
-        f" {json.dumps(name)}: [\n" + ",\n".join(f"  {json.dumps(each)}" for each in entries) + "\n ]"
-        for name, entries in contents().items()
-    ]
-    return "{\n" + ",\n".join(sections) + "\n}\n"
+    """The text of the file."""
+    return in_lines(contents())
 
 
 if __name__ == "__main__":

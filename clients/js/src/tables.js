@@ -48,6 +48,26 @@ const table = (fields) => {
   };
 };
 
+// An encoded list of items says of each whether it was chosen; the last one may stand for all others.
+/** @type {(fields: import("./documents.js").Fields) => Table} */
+const choices = (fields) => {
+  const [items, total] = [fields.read("items", list(text)), fields.read("other", flag)];
+  const [places, sizes] = [new Map(items.map((item, i) => [item, i])), Array(items.length + +total).fill(2)];
+  const fits = places.size === items.length && sizes.length > 1 && sizes.length < MOST_ATTRIBUTES;
+  if (!fits || places.has("") || (total && places.has("other"))) reject("items");
+  return {
+    total,
+    sizes,
+    encode(value) {
+      const chosen = Array.isArray(value) || value instanceof Set ? [...value] : outside();
+      const codes = sizes.map(() => 0);
+      for (const item of chosen)
+        codes[typeof item === "string" ? (places.get(item) ?? (total ? items.length : outside())) : outside()] = 1;
+      return codes;
+    },
+  };
+};
+
 /** @param {Document} scheme @returns {number[]} */
 const sizesOf = ({ domain }) => /** @type {Table} */ (domain).sizes ?? reject("domain");
 
@@ -97,6 +117,6 @@ const splitAttributes = (scheme) => grouped([attributesOf(scheme)], [1]);
 
 /** @type {import("./documents.js").Family} */
 export const tables = {
-  domains: { table },
+  domains: { table, choices },
   schemes: { CLIQUE: clique, SMP: sampledAttribute, SPL: splitAttributes },
 };

@@ -16,7 +16,7 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "58940045a6cb5e70abd461ceb63a158df13e50523095cef789314256a9cc1bfd"
+PROVED = "5cb9fdda53daa9e1f3273b0d24a8e39be5d013ccdd00fbfe53df142bd21ef4eb"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""

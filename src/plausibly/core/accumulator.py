@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from .arguments import as_bytes
 from .basis import Basis
-from .cross_table import CrossTable, crossed, one_way
-from .domain import InOrder, object_array
+from .cross_table import CrossTable, chosen, crossed, one_way
+from .domain import Choices, InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
@@ -247,7 +247,7 @@ class Accumulator(ABC):
         return MeanAnswer(*given, centres=value, basis=basis)
 
     @overload
-    def table(self, name: str, /) -> Estimates: ...
+    def table(self, name: str = ..., /) -> Estimates: ...
 
     @overload
     def table(self, row: str, column: str, /, *others: str) -> CrossTable: ...
@@ -255,7 +255,8 @@ class Accumulator(ABC):
     def table(self, *names: str) -> Estimates | CrossTable:
         """The table of some attributes of the accumulated records, by their names.
 
-        One attribute: ordinary estimates. Two or more: a ``CrossTable``, with the first attribute in its rows.
+        One attribute: ordinary estimates. Two or more: a ``CrossTable``, with the first attribute in its rows. No name,
+        of ``Choices``: how many users have chosen each item.
         """
         decoder = self._estimator({})
         if not isinstance(decoder, TablesOnly):
@@ -263,15 +264,19 @@ class Accumulator(ABC):
                 f"table: expected a scheme for records of several attributes, such as CLIQUE, got {self.scheme.name}; "
                 "use tally.estimate"
             )
+        given: dict[str, Any] = {"basis": self._basis(decoder), "cautions": self.cautions}
         if not names:
-            raise ParameterError("table: expected names of attributes, got none")
+            if not isinstance(decoder.records, Choices):
+                raise ParameterError("table: expected names of attributes, got none")
+            singles = range(len(decoder.records.names))
+            tables = [decoder.tabulated(self.evidence, len(self), (place,)) for place in singles]
+            return chosen(decoder.records, tables, len(self), **given)
         places = [decoder.records.place(name) for name in names]
         if len(set(places)) != len(places):
             raise ParameterError("table: expected different attributes, got one of them twice")
         order = tuple(int(axis) for axis in np.argsort(places))
         found = decoder.tabulated(self.evidence, len(self), tuple(sorted(places)))
         attributes = tuple(decoder.records.attributes[place] for place in places)
-        given: dict[str, Any] = {"basis": self._basis(decoder), "cautions": self.cautions}
         if len(places) == 1:
             return one_way(attributes[0], found.counts, found.law, len(self), **given)
         ranks = tuple(order.index(axis) for axis in range(len(order)))

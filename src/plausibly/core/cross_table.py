@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import product
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrangement import Arrangement
-from .domain import MISSING, Attribute, InOrder, object_array
+from .domain import CHOSEN, MISSING, OTHER, Attribute, Choices, InOrder, object_array
 from .errors import ParameterError, StateError
 from .estimates import Estimates
 from .independence import Independence, independence_of
@@ -23,6 +23,7 @@ from .ordered_charts import Caption, Drawn, plotted
 from .ordered_estimates import in_order
 from .table_charts import Grid, HeatMap, Mosaic
 from .table_law import TableLaw
+from .tables_only import Estimated
 from .wording import count_text, label_of, nearest, plural, shown, text_table, visible
 
 if TYPE_CHECKING:
@@ -240,6 +241,15 @@ class CrossTable(Celled):
         """The tables of the single attributes of this table."""
         return tuple(self.margin(name) for name in self.names)
 
+    def top(self, k: int = 10) -> Estimates:
+        """The k largest cells of the table, largest first, named by their values with commas between them.
+
+        The largest cells owe something to luck; their intervals allow for that.
+        """
+        names = object_array(", ".join(map(str, item)) for item in self.items.tolist())
+        given = names, self.values, self.variance, self.n, True
+        return Estimates(*given, basis=self.basis.changed, cautions=self.cautions).top(k)
+
     def shares_by(self, name: str) -> SharesBy:
         """Shares of the other attributes' values among the users with each value of one attribute, as a table.
 
@@ -365,6 +375,22 @@ def one_way(attribute: Attribute, counts: Floats, law: TableLaw, n: int, **given
     if attribute.missing or not isinstance(order, InOrder):
         return found
     return in_order(found, order, OneWay(counts, law, n))
+
+
+def chosen(choices: Choices, tables: Sequence[Estimated], n: int, **given: Any) -> Estimates:
+    """How many users have chosen each item, from the tables of all single items."""
+    counts = np.array([table.counts[CHOSEN] for table in tables])
+    variance = np.array([table.law.cell_variances(table.counts, n)[CHOSEN] for table in tables])
+    # Users have several items or none: the counts do not add up to n.
+    return Estimates(
+        object_array(choices.names),
+        counts,
+        np.maximum(variance, 0.0),
+        n,
+        False,
+        arrangement=Arrangement(other=OTHER if choices.other else None),
+        **given,
+    )
 
 
 def marginal(law: TableLaw, axis: int) -> TableLaw:

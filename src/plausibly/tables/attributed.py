@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..cells import Bitmaps, Products, cell_oracle, contrast_noise
-from ..core.domain import Domain, Integers, Labels, Ordered, Table
+from ..core.domain import Choices, Domain, Integers, Labels, Ordered, Table
 from ..core.errors import ParameterError
 from ..core.grouped import MOST_SCHEMES, Grouped
 from ..core.laws import Estimator
@@ -172,6 +172,7 @@ class Attributed(Grouped):
     def examples(cls, through: OracleMaker | None = None, *, epsilon: EpsilonLike = 1) -> dict[str, Scheme]:
         survey = {"browser": Labels(("a", "b"), other=True), "age": Ordered(0, 3), "plan": Integers(2)}
         tables = {"table": Table(survey), "many": Table({"day": 9, "hour": 8, "ok": ["no", "yes"]}, missing=["ok"])}
+        tables["choices"] = Choices(["a", "b", "c"], other=True)
         return {label: cls.example(epsilon, table, through) for label, table in tables.items()}
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from .attributes import MISSING, Attribute
 from .base import MAX_DOMAIN_SIZE, OTHER, TAKE_OTHERS, Domain, Encoded, Facts, Items, Listable
+from .choices import CHOSEN, Choices
 from .columns import Column, encode_column
 from .in_order import InOrder
 from .integers import Integers
@@ -16,6 +17,7 @@ from .strings import MAX_LENGTH, MAX_SYMBOLS, OTHER_CHARACTER, Strings
 from .table import Table
 
 __all__ = [
+    "CHOSEN",
     "MAX_DOMAIN_SIZE",
     "MAX_LENGTH",
     "MAX_SYMBOLS",
@@ -24,6 +26,7 @@ __all__ = [
     "OTHER_CHARACTER",
     "TAKE_OTHERS",
     "Attribute",
+    "Choices",
     "Column",
     "Domain",
     "Encoded",
