@@ -256,7 +256,10 @@ def test_a_plan_that_normalizes_makes_devices_do_so(values: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--items 9 --normalize lower", "--normalize needs --label, --labels, --keys or --alphabet"),
+        (
+            "--items 9 --normalize lower",
+            "--normalize needs --label, --labels, --attribute, --attributes, --keys or --alphabet",
+        ),
         ("--keys --normalize lowr", "unknown step 'lowr'; did you mean 'lower'"),
         ("--keys --normalize lower,lower", "expected each step once"),
         ("--alphabet A-Z --length 3 --normalize lower", "got 26 characters that lower changes; leave them out"),
