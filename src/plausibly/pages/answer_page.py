@@ -6,6 +6,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from ..core.estimates import MOST_BARS, Estimates
 from ..core.ordered_answers import OrderedAnswer
 from ..core.wording import plural, visible
-from .answers import Answer
+from .answers import Answer, Source
 from .charts import page_tree
 from .html import SIMULATED, Html, document, tag
 from .plates import Plate, Show, embedded, plates
@@ -275,7 +276,18 @@ _CHANGED = (
 )
 
 
-def facts_section(answer: Answer) -> Html:
+class Grounded(Protocol):
+    """An answer with the data behind it."""
+
+    @property
+    def source(self) -> Source:
+        """The reports behind the answer."""
+
+    def about(self) -> dict[str, str]:
+        """Facts about the data behind the answer, as names and phrases."""
+
+
+def facts_section(answer: Grounded) -> Html:
     """The data and the scheme behind an answer."""
     rows = {name: tag("tr", tag("th", name, scope="row"), tag("td", told)) for name, told in answer.about().items()}
     plain = [row for name, row in rows.items() if name not in _SPECIAL]

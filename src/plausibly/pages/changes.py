@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,6 +20,7 @@ from ..core.estimates import MOST_BARS
 from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
 from .answers import Source, scheme_facts
 from .charts import NARROW, save_chart
+from .estimates import write_json
 from .html import SIMULATED, Html, document, tag
 from .plates import Plate, Show, embedded
 from .stylesheet import ANSWERS
@@ -170,12 +170,6 @@ def _write_csv(report: ChangeReport, path: Path) -> None:
             writer.writerow([safe_cell(item), *cells, *constant])
 
 
-def _write_json(report: ChangeReport, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(report.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
-        file.write("\n")
-
-
 def _write_html(report: ChangeReport, path: Path) -> None:
     path.write_text(changes_page(report), encoding="utf-8")
 
@@ -192,7 +186,7 @@ def _write_svg(report: ChangeReport, path: Path) -> None:
 
 _WRITERS: dict[str, Callable[[ChangeReport, Path], None]] = {
     ".csv": _write_csv,
-    ".json": _write_json,
+    ".json": write_json,
     ".html": _write_html,
     ".png": _write_png,
     ".svg": _write_svg,

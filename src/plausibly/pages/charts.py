@@ -12,9 +12,10 @@ from ..core.errors import StateError
 from ..core.estimates import MOST_BARS
 from ..core.history import Kind, without_steps
 from ..core.ordered_answers import OrderedAnswer
+from ..core.ordered_charts import Drawn
 from ..core.wording import decimal
 from ..search.tree_picture import Picture
-from .answers import Answer
+from .answers import Answer, Source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,23 +65,29 @@ def panel_chart(answer: Answer, asked: OrderedAnswer, *, narrow: bool = False) -
 
 
 def _panels(answer: Answer, asked: Sequence[OrderedAnswer], *, narrow: bool) -> Figure:
-    from matplotlib.figure import Figure
-
     titles = [answer.title, *[None] * (len(asked) - 1)]
     charts = [
         each.chart(level=answer.level, title=title, unit=answer.unit) for each, title in zip(asked, titles, strict=True)
     ]
+    steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
+    return figure_of(charts, answer.source, narrow=narrow, steps=tuple(steps))
+
+
+def figure_of(
+    charts: Sequence[Drawn], source: Source, *, narrow: bool = False, width: float = 8.0, steps: Sequence[str] = ()
+) -> Figure:
+    """Charts below each other, with a caption that names the scheme; ``narrow``: for the width of a telephone."""
+    from matplotlib.figure import Figure
+
     heights = [each.height * (1.15 if narrow else 1.0) for each in charts]
-    simulated = _BAND * answer.source.simulated
-    figure = Figure(figsize=(NARROW if narrow else 8.0, sum(heights) + 0.3 + simulated), layout="constrained")
+    simulated = _BAND * source.simulated
+    figure = Figure(figsize=(NARROW if narrow else width, sum(heights) + 0.3 + simulated), layout="constrained")
     axes = figure.subplots(len(charts), squeeze=False, height_ratios=heights)[:, 0]
     for ax, each in zip(axes, charts, strict=True):
         each.draw(ax, narrow=narrow)
-    scheme = answer.source.scheme
-    steps = map(str, without_steps(answer.estimates.history, Kind.SELECTION, Kind.SEARCH))
-    told = "; ".join([f"{scheme.name}, ε = {decimal(scheme.epsilon)}", *steps])
+    told = "; ".join([f"{source.scheme.name}, ε = {decimal(source.scheme.epsilon)}", *steps])
     figure.supxlabel(told, x=0.01, ha="left", fontsize=9, color=_FAINT, parse_math=False)
-    if answer.source.simulated:
+    if source.simulated:
         figure.suptitle(_SIMULATED, color=_ALARM, fontweight="bold", fontsize=9 if narrow else 12)
     return figure
 

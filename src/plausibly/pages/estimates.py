@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -115,9 +115,17 @@ def _write_parquet(answer: Answer, path: Path) -> None:
     parquet.write_table(table, path)
 
 
-def _write_json(answer: Answer, path: Path) -> None:
+class Documented(Protocol):
+    """Results that are JSON-ready."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts and numbers of the results."""
+
+
+def write_json(results: Documented, path: Path) -> None:
+    """Write results as a JSON document, such as estimates."""
     with path.open("w", encoding="utf-8") as file:
-        json.dump(answer.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
+        json.dump(results.to_dict(), file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")
 
 
@@ -141,7 +149,7 @@ def _write_picture(figure: Any, path: Path, kind: str) -> None:
 _WRITERS: dict[str, Callable[[Answer, Path], None]] = {
     ".csv": _write_csv,
     ".parquet": _write_parquet,
-    ".json": _write_json,
+    ".json": write_json,
     ".html": _write_html,
     ".png": _write_png,
     ".svg": _write_svg,

@@ -137,7 +137,11 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
 
 ANSWERS = """
 .picture img.chart { width: 100%; max-width: 46rem; }
-.picture img.tree { width: auto; max-width: none; }
+.picture img.tree, .picture img.grid { width: auto; max-width: none; }
+.crossed { width: auto; }
+.crossed small { display: block; color: var(--soft); }
+.crossed tbody th { font-weight: 400; color: inherit; white-space: nowrap; }
+.crossed .sums th, .crossed .sums td { border-top: 2px solid var(--soft); }
 .legend { font: 0.88rem/1.5 var(--sans); color: var(--soft); padding-left: 1.2rem; margin: 0.4rem 0; }
 .made-up { color: var(--turned); font-weight: 600; }
 .faint { color: var(--soft); }
@@ -156,7 +160,7 @@ td.figure { white-space: pre; }
   .sorts { min-width: 0; width: 100%; }
   .sorts td:first-child { min-width: 0; }
 }
-@media print { .picture img.tree { max-width: 100%; } }
+@media print { .picture img.tree, .picture img.grid { max-width: 100%; } }
 """
 """The styles of pages that show estimates and changes, after the common ones."""
 
