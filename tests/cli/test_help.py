@@ -22,12 +22,19 @@ ONLINE = {"upload"}
 ORDER = (
     *("doctor", "sample", "plan", "show", "audit", "simulate", "privatize", "collect", "merge", "estimate", "search"),
     "changes",
+    "table",
     *("tokens", "collections", "backup"),
     *sorted(LONG | ENDLESS | ONLINE),
 )
-MORE = """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
-plausibly collect more.parquet --out more.tally"""
-"""What the example of merge adds to the files of the others."""
+MORE = {
+    "merge": """plausibly privatize visits.csv --column site --scheme scheme.json --out more.parquet
+plausibly collect more.parquet --out more.tally""",
+    "table": """plausibly sample survey.csv --survey --questions questions.txt
+plausibly plan --attributes questions.txt --users 200000 --epsilon 2 --save survey.json
+plausibly privatize survey.csv --scheme survey.json --out survey.parquet
+plausibly collect survey.parquet --out survey.tally""",
+}
+"""What examples add to the files of the others."""
 
 
 def listed() -> dict[str, Deferred]:
@@ -78,13 +85,13 @@ def test_examples_run_as_they_stand(tmp_path: Path) -> None:
     for command in ORDER:
         if command in LONG | ENDLESS | ONLINE:
             continue
-        lines = [*(MORE.splitlines() if command == "merge" else ()), example(command)]
+        lines = [*MORE.get(command, "").splitlines(), example(command)]
         for line in lines:
             printed = run(line, tmp_path)
             assert "[exit code" not in printed, printed
     made = {path.name for path in tmp_path.iterdir()}
     assert {"scheme.json", "visits.csv", "reports.parquet", "visits.tally", "all.tally"} <= made
-    assert {"chart.png", "found.html", "changes.html"} <= made
+    assert {"chart.png", "found.html", "changes.html", "table.html"} <= made
 
 
 @pytest.mark.slow

@@ -143,7 +143,44 @@ plan --items 10 --users 5 --epsilon 1 --report-bytes 0                | --report
 plan --items 1000 --users 99 --epsilon 1 --report-bytes 1             | --report-bytes
 plan --items 10 --users 5 --epsilon 1 --save scheme.json              | replace it with --overwrite
 plan --items 10 --users 5 --epsilon 1 --save reports.parquet          | choose another name
-plan --items 10 --users 5 --epsilon 1 --other                         | --other needs --label, --labels, --alphabet,
+plan --items 10 --users 5 --epsilon 1 --other                         | --other needs --label, --labels, --attribute,
+plan --attribute theme --users 5 --epsilon 1                          | such as theme=dark,light or age=bins:0,18
+plan --attribute a=1,2 --users 5 --epsilon 1                          | expected at least two attributes, got one; plan
+plan --attribute a=1,2 --attribute b=1,,2 --users 5 --epsilon 1       | expected labels separated by single commas
+plan --attribute a=1,2 --attribute b=bins:x --users 5 --epsilon 1     | bins: expected edges such as 0,10,20.5,50
+plan --attribute a=1,2 --attribute a=1,2 --users 5 --epsilon 1        | expected distinct names, got 'a' more than once
+plan --attributes a.txt --users 5 --epsilon 1                         | a.txt, line 1: expected a name and its values
+plan --items 9 --no-missing --users 5 --epsilon 1                     | --no-missing needs --attribute or --attributes
+plan --attributes q.txt --items 9 --users 5 --epsilon 1               | got --items and --attributes
+privatize survey.csv --column age --scheme survey.json --out new.parquet | name their columns with --columns
+privatize survey.csv --glue age,theme --scheme survey.json --out new.parquet | name their columns with --columns
+privatize survey.csv --columns theme --scheme survey.json --out new.parquet | expected a column for the attribute 'age'
+privatize survey.csv --columns theme,agee --scheme survey.json --out new.parquet | did you mean 'age'?
+privatize survey.csv --columns theme,, --scheme survey.json --out new.parquet | such as browser,theme
+privatize survey.csv --columns theme=age,age --scheme survey.json --out new.parquet | got one of them twice
+privatize survey.csv --columns theme,age=Age --scheme survey.json --out new.parquet | one column named 'Age', got 0
+privatize survey.csv --columns site,day --scheme scheme.json --out new.parquet | pass --column NAME
+privatize survey.csv --scheme survey.json --out new.parquet           | line 3: 'theme': expected one of the 2 labels
+privatize a.txt --scheme survey.json --out new.parquet                | pass --format csv if there are some
+table survey.tally                                                    | the attributes are theme, age
+table survey.tally --rows Theme                                       | --rows: unknown attribute 'Theme'; did you mean
+table survey.tally --rows age --columns x                             | --columns: unknown attribute 'x'; valid: age,
+table survey.tally --rows age --columns age                           | expected another attribute than --rows
+table survey.tally --rows age --columns theme --quantiles .5          | leave out --columns
+table survey.tally --rows theme --quantiles .5                        | --quantiles needs values that have an order
+table survey.tally --rows age --columns theme --level 2               | --level: expected a number strictly between
+table survey.tally --rows age --columns theme --out x.xlsx            | unknown suffix '.xlsx'; valid:
+table no-records.tally --rows age                                     | add some with plausibly collect
+table a.tally --rows age                                              | use plausibly estimate a.tally
+table smp.tally --rows age --columns theme                            | Collect with CLIQUE, each user reporting
+estimate survey.tally                                                 | plausibly table survey.tally --rows NAME
+estimate survey.tally --quantiles .5                                  | plausibly table survey.tally --rows NAME
+search survey.tally                                                   | plausibly table survey.tally --rows NAME
+changes survey.tally no-records.tally                                 | plausibly table survey.tally --rows NAME
+simulate survey.json                                                  | rehearse a table with plausibly privatize
+compare CLIQUE --out new                                              | got a scheme for records of several attributes
+sample new.csv --questions new.txt                                    | --questions needs --survey
+sample new.csv --survey --sites new.txt                               | expected --sites or --survey
 plan --range 120 --users 5 --epsilon 1                                | --range: expected two ends such as 0..120, got
 plan --range 0.. --users 5 --epsilon 1                                | --range: expected two ends such as 0..120
 plan --range a..b --users 5 --epsilon 1                               | --range: expected whole numbers as ends
@@ -385,7 +422,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     trellis = plausibly.TRELLIS(2, domain=strings, users=1000)
     sketch = make("CM", oracle=make("DE", epsilon=2, domain_size=8), rows=2, domain=plausibly.Keys())
     key = Key(b"0123456789abcdef")
-    documents = {"scheme": scheme, "other": other, "search": search}
+    records = plausibly.Table({"theme": ["dark", "light"], "age": Ordered(0, 9)})
+    survey = make("CLIQUE", epsilon=1, domain=records)
+    documents = {"scheme": scheme, "other": other, "search": search, "survey": survey}
     for name, each in documents.items():
         Path(f"{name}.json").write_text(each.to_json(), encoding="utf-8")
     written = json.loads(scheme.to_json())
@@ -415,6 +454,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("labels", make("DE", epsilon=1, domain=["a", "c"]), ["a", "c"]),
         ("ages", make("OUE", epsilon=1, domain=Ordered(0, 9)), [5, 6]),
         ("days", make("OUE", epsilon=1, domain=Ordered.dates("2026-01-01", "2026-01-09")), ["2026-01-02"]),
+        ("survey", survey, [("dark", 5), (None, 9)]),
+        ("no-records", survey, []),
+        ("smp", make("SMP", epsilon=1, domain=records), [("dark", 5)]),
         ("short", plausibly.TRELLIS(2, domain=Strings("ab", 3), users=1000), ["ab", "ba"]),
     ):
         tally = each.accumulator()
@@ -431,6 +473,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "tabs.csv": "site\tday\na\t1\n",
         "counts.csv": "item,Count\na,3\nb,4\n",
         "a.txt": "a\nb\n",
+        "q.txt": "theme=dark,light\nage=range:0..9\n",
+        "survey.csv": "age,theme\n5,dark\n7,blue\n",
         "ages.json": make("DE", epsilon=1, domain=Ordered(0, 9)).to_json(),
         "ages.csv": "age\n5\nx\n",
         "infinite.csv": "age\n5\ninf\n",

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 import plausibly
-from plausibly import SeededRandom, Strings, make
+from plausibly import SeededRandom, Strings, Table, make
 from plausibly.cli.inputs import inputs_of, options_that_name
 from plausibly.cli.options.common import Names
 from plausibly.cli.options.simulate import SimulateOptions
@@ -27,12 +27,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "demo": {},
     "estimate": {"inputs": ["a.tally"], "items_file": "items.txt", "key_file": "key"},
     "merge": {"tallies": ["a.tally", "b.tally"], "out": "new.tally", "key_file": "key", "overwrite": True},
-    "plan": {"labels": "items.txt", "users": 1000, "epsilon": "1", "overwrite": True},
+    "plan": {"labels": "items.txt", "attributes": "a.txt", "users": 1000, "epsilon": "1", "overwrite": True},
     "privatize": {"sources": ["values.csv"], "scheme": "s.json", "key_file": "key", "seed": 1},
     "reproduce": {"names": ["own.py"], "aol": "values.csv", "folder": "own.py", "quick": True},
     "sample": {},
     "search": {"tally": "strings.tally", "dictionary": "items.txt", "key_file": "key"},
     "simulate": {"scheme": "s.json", "counts": "counts.csv", "values": "values.csv", "key_file": "key", "repeats": 1},
+    "table": {"tally": "records.tally", "rows": "pet", "key_file": "key"},
 }
 """A request for each command that writes, with every option that names an input."""
 SUFFIXES = {"collect": ".tally", "merge": ".tally", "privatize": ".parquet", "tree": ".svg", "rows": ".jsonl"}
@@ -62,10 +63,11 @@ def fitting(command: str, option: str, paths: list[Path]) -> Any:
 
 
 def typed(command: str, folder: Path, *, chosen: str) -> dict[str, Any]:
-    """The request for a command with paths in a folder; of counts and values, which exclude each other, the chosen."""
+    """The request for a command with paths in a folder; of two options that exclude each other, the chosen."""
     given = dict(REQUESTS[command])
-    if {"counts", "values"} <= given.keys():
-        del given["counts" if chosen == "values" else "values"]
+    for usual, other in (("counts", "values"), ("labels", "attributes")):
+        if {usual, other} <= given.keys():
+            del given[usual if chosen == other else other]
     for name in options_that_name(Names.INPUT, options_of(command)):
         if name in given:
             each = given[name] if isinstance(given[name], list) else [given[name]]
@@ -84,6 +86,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_tally(tmp_path / name, scheme.simulate([50, 30 + seed], SeededRandom(seed)), key=key)
     strings = plausibly.TRELLIS(4, domain=Strings("acdgot", 3), users=500)
     write_tally(tmp_path / "strings.tally", strings.simulate({"cat": 300, "dog": 200}, SeededRandom(1)), key=key)
+    records = make("CLIQUE", epsilon=1, domain=Table({"pet": ["cat", "dog"], "old": 2}))
+    write_tally(tmp_path / "records.tally", records.simulate({("cat", 1): 50}, SeededRandom(1)), key=key)
+    (tmp_path / "a.txt").write_text("pet=cat,dog\nold=no,yes\n")
     reports = scheme.privatize(["cat", "dog"] * 20, SeededRandom(1))
     write_reports(tmp_path / "r.parquet", scheme, reports, key=key, simulated=True)
     (tmp_path / "items.txt").write_text("cat\ndog\n")

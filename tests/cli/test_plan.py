@@ -98,13 +98,13 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
 @in_turn(
     ("arguments", "message"),
     [
-        ("--users 10 --epsilon 1", "--labels, --keys, --alphabet, --range, --bins, --dates, --durations, got none"),
+        ("--users 10 --epsilon 1", "--range, --bins, --dates, --durations, --attribute, --attributes, got none"),
         ("--items 5 --keys --users 10 --epsilon 1", "got --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, got both"),
         (
             "--items 5 --other --users 10 --epsilon 1",
-            "--other needs --label, --labels, --alphabet, --range, --bins, --dates or",
+            "--other needs --label, --labels, --attribute, --attributes, --alphabet, --range,",
         ),
         ("--alphabet z-a --length 3 --users 10 --epsilon 1", "--alphabet: the range z-a ends before it begins"),
         ("--alphabet aa --length 3 --users 10 --epsilon 1", "--alphabet: expected distinct characters"),
@@ -259,7 +259,10 @@ def test_a_plan_that_normalizes_makes_devices_do_so(values: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--items 9 --normalize lower", "--normalize needs --label, --labels, --keys or --alphabet"),
+        (
+            "--items 9 --normalize lower",
+            "--normalize needs --label, --labels, --attribute, --attributes, --keys or --alphabet",
+        ),
         ("--keys --normalize lowr", "unknown step 'lowr'; did you mean 'lower'"),
         ("--keys --normalize lower,lower", "expected each step once"),
         ("--alphabet A-Z --length 3 --normalize lower", "got 26 characters that lower changes; leave them out"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -19,12 +20,19 @@ from .common import print_table
 
 def write_answer(console: Console, answer: Answer, paths: Sequence[Path], trees: Sequence[Path] = ()) -> None:
     """Write an answer to the requested files, and print any warnings on the terminal."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings_printed(console):
         for path in paths:
             write_estimates(path, answer)
         for path in trees:
             write_tree(path, answer)
+
+
+@contextmanager
+def warnings_printed(console: Console) -> Iterator[None]:
+    """Print the warnings of writing an answer on the terminal, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
     for words in dict.fromkeys(str(each.message) for each in caught):
         console.print(escape(words), style="yellow", soft_wrap=True, highlight=False)
 

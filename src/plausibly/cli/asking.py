@@ -11,6 +11,8 @@ from rich.markup import escape
 
 from ..core.domain import Domain
 from ..core.errors import DomainError, ParameterError
+from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 from ..core.wording import label_of, plural
 from ..core.words import Words
 from ..files.items import read_items
@@ -24,6 +26,15 @@ def typed_items(items: list[str] | None, single: list[str] | None) -> list[str]:
             '--items: expected items separated by single commas, got an empty one; --item "" is the empty text'
         )
     return [*texts, *(single or ())]
+
+
+def expect_items(tally: str, scheme: Scheme) -> None:
+    """Refuse to ask for counts of items where a tally has only tables of some attributes."""
+    if isinstance(scheme.estimator(), TablesOnly):
+        raise ParameterError(
+            f"{tally}: {scheme.name} counts no whole records, it has tables of one or two attributes; ask for one with "
+            f"plausibly table {tally} --rows NAME --columns NAME"
+        )
 
 
 def asked_items(console: Console, domain: Domain, tally: str, typed: list[str], file: Path | None) -> list[Any] | None:

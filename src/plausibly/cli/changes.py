@@ -18,7 +18,7 @@ from ..files.overwriting import refuse_replacing
 from ..files.places import same_place
 from ..files.tallies import Collected
 from ..pages.changes import ChangeReport, check_changes_name, write_changes
-from .asking import asked_items, typed_items
+from .asking import asked_items, expect_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, print_table, progress, results
 from .inputs import inputs_of
 from .options.changes import ChangesOptions
@@ -35,6 +35,7 @@ def changes(request: ChangesOptions) -> None:
         key = key_of(console, request.key_file)
         before, after = (Collected.read(path, key=key) for path in (request.before, request.after))
         for name, held in ((request.before, before), (request.after, after)):
+            expect_items(name, held.scheme)
             if not len(held):
                 raise StateError(f"{name}: the tally has no reports; add some with plausibly collect")
         if before.overlaps(after) or same_place(request.before, request.after):

@@ -22,7 +22,7 @@ from ..pages.answers import Answer
 from ..pages.estimates import check_name
 from ..sketches.rows import RowSketch
 from .answers import show_answer, write_answer
-from .asking import asked_items, typed_items
+from .asking import asked_items, expect_items, typed_items
 from .common import echo_json, exit_on_error, key_of, messages, progress, results, tell_skipped
 from .engines import engine_of
 from .inputs import inputs_of
@@ -80,6 +80,7 @@ def _from_tally(console: Console, request: EstimateOptions) -> tuple[Collected, 
         if given:
             raise ParameterError(f"--{option} is for files of reports, and {tally} is not one; leave it out")
     source = Collected.read(tally, key=key_of(console, request.key_file))
+    expect_items(tally, source.scheme)
     asked = _asked(console, request, source.scheme)
     if not len(source):
         raise StateError(f"{tally}: the tally has no reports; add some with plausibly collect")

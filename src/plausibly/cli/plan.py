@@ -17,6 +17,7 @@ from ..planner import Above, Limits, Plan, QuantileWithin, Within
 from ..planner import plan as planned
 from ..planner.recommendation import short_text
 from ..planner.targets import Target
+from .attributes import table_of
 from .common import echo_json, exit_on_error, messages, results
 from .domains import ORDERED, WITH_INFINITE, WITH_UNIT
 from .inputs import inputs_of
@@ -58,7 +59,10 @@ def plan(request: PlanOptions) -> None:
 
 def _expect_sense(request: PlanOptions) -> None:
     # Refuse options without those that they belong to.
-    named, lists = request.label or request.labels, "--label, --labels"
+    named, lists = (
+        request.label or request.labels or _attributes(request),
+        "--label, --labels, --attribute, --attributes",
+    )
     targets = {"--within": request.within, "--find": request.find, "--quantile-within": request.quantile_within}
     given = [name for name, value in targets.items() if value is not None]
     if len(given) > 1:
@@ -78,6 +82,12 @@ def _expect_sense(request: PlanOptions) -> None:
         raise ParameterError("--unit needs --range or --bins; write that of durations after the number: 0..500ms")
     if request.normalize is not None and not (named or request.keys or request.alphabet):
         raise ParameterError(f"--normalize needs {lists}, --keys or --alphabet")
+    if request.no_missing and not _attributes(request):
+        raise ParameterError("--no-missing needs --attribute or --attributes")
+
+
+def _attributes(request: PlanOptions) -> bool:
+    return bool(request.attribute) or request.attributes is not None
 
 
 def _target(request: PlanOptions) -> Target | None:
@@ -96,11 +106,19 @@ def _domain(request: PlanOptions) -> Domain | int:
         "--keys": Keys(normalize=steps) if request.keys else None,
         "--alphabet": _texts(request.alphabet, request.length, request.other, steps),
         **{f"--{name}": _ordered(name, request) for name in ORDERED},
+        "--attribute" if request.attribute else "--attributes": table_of(
+            request.attribute or (),
+            request.attributes,
+            other=request.other,
+            steps=steps,
+            missing=not request.no_missing,
+        ),
     }
     chosen = {name: domain for name, domain in given.items() if domain is not None}
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none"
-        kinds = ", ".join(f"--{name}" for name in ("items", "label", "labels", "keys", "alphabet", *ORDERED))
+        names = "items", "label", "labels", "keys", "alphabet", *ORDERED, "attribute", "attributes"
+        kinds = ", ".join(f"--{name}" for name in names)
         raise ParameterError(f"expected one of {kinds}, got {got}")
     [domain] = chosen.values()
     return domain

@@ -17,7 +17,7 @@ from rich.markup import escape
 from ..core.domain import Domain, Ordered, steps_of
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
-from ..core.wording import decimal, plural, size_text, visible
+from ..core.wording import decimal, plural, shown, size_text, visible
 from ..files.batches import Glue
 from ..files.checking import Checked, check_values
 from ..files.faults import Faults
@@ -47,6 +47,7 @@ def privatize(request: PrivatizeOptions) -> None:
             _opened(request.sources, console),
             domain=domain,
             column=request.column,
+            columns=_columns(request.columns),
             glue=_glue(request),
             format=request.format,
             missing=request.missing,  # type: ignore[arg-type]
@@ -83,6 +84,22 @@ def _normalizing(domain: Domain, given: str | None) -> Domain:
     if own and steps != own:
         raise ParameterError(f"--normalize: the scheme normalizes by {','.join(own)}; leave the option out")
     return domain.normalizing(steps)
+
+
+def _columns(given: str | None) -> dict[str, str] | None:
+    # The column of each attribute of a table: browser,theme or browser=Browser,theme=Theme.
+    if given is None:
+        return None
+    chosen: dict[str, str] = {}
+    for part in given.split(","):
+        name, equals, column = part.partition("=")
+        if not name or (equals and not column) or name in chosen:
+            raise ParameterError(
+                "--columns: expected different attributes separated by single commas, such as browser,theme, or with "
+                f"their columns: browser=q1,theme=q2; got {shown(given)}"
+            )
+        chosen[name] = column or name
+    return chosen
 
 
 def _glue(request: PrivatizeOptions) -> Glue | None:

@@ -16,7 +16,7 @@ from ..pages.estimates import check_name
 from ..planner.description import Description
 from ..search.base import SearchTally
 from .answers import show_answer, write_answer
-from .asking import strings_to_explain
+from .asking import expect_items, strings_to_explain
 from .common import echo_json, exit_on_error, key_of, messages, progress, results
 from .inputs import inputs_of
 from .options.search import SearchOptions
@@ -33,6 +33,7 @@ def search(request: SearchOptions) -> None:
         for path in request.tree or ():
             refuse_replacing(check_name(path, pictures=True), inputs_of(request))
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
+        expect_items(request.tally, source.scheme)
         options = _options(source, request.tally, request.top, request.level, request.no_level, request.dictionary)
         strings = strings_to_explain(source.scheme.domain, request.explain or ())
         if not len(source):

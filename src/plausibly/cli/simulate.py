@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ..core.errors import ParameterError
 from ..core.scheme import Scheme
+from ..core.tables_only import TablesOnly
 from ..core.wording import label_of
 from ..experiments import csv_files
 from ..files.overwriting import refuse_replacing
@@ -39,6 +40,12 @@ def simulate(request: SimulateOptions) -> None:
             if request.out.suffix in chart.SUFFIXES:
                 need_module("matplotlib", "pictures", "matplotlib")
         made, _ = scheme_or_file(console, request.scheme, request.key_file)
+        if isinstance(made.estimator(), TablesOnly):
+            raise ParameterError(
+                f"{made.name} has tables of several attributes, and this command rehearses counts of single items; "
+                "rehearse a table with plausibly privatize … --seed 1, plausibly collect … --simulated and plausibly "
+                "table"
+            )
         truth = _truth(
             made, request.counts, request.values, request.column, request.data or _DATA, request.users, request.seed
         )

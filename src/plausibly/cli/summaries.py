@@ -45,6 +45,9 @@ SUMMARIES = {
     },
     "Learn": {
         "estimate": "Estimate how many users have each item, with confidence intervals.",
+        "table": (
+            "Show how the answers to two questions go together: a table with intervals, shares by row and a test."
+        ),
         "changes": ("Show what changed between two tallies: the shares of all items, and which of them really differ."),
         "search": "Find the most common strings, with their counts and the certainty that users have them.",
     },

@@ -43,7 +43,7 @@ class TablesOnly(Protocol):
 
 def no_histogram() -> StateError:
     """The refusal to count whole records where only tables of some attributes are known."""
-    table = Setting("table", of="estimate", python='tally.table("NAME", "NAME")')
+    table = Setting("rows", "NAME", of="table", python='tally.table("NAME", "NAME")')
     words = "this scheme has no counts of whole records, only tables of one or two attributes; ask for them with "
     return StateError(Words(words, table))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..catalog import CATALOG
-from ..core.domain import Strings
+from ..core.domain import Strings, Table
 from ..core.errors import ParameterError, StateError
 from ..core.laws import choose_estimator
 from ..core.scheme import required
@@ -110,9 +110,11 @@ def write_comparison(
 
 def _told_apart(name: str, given: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     # Parameters of the scheme, and options of its estimates; a dotted name belongs to the oracle.
-    known = {name: kind for name, kind in CATALOG.items() if Strings not in kind.accepts}
+    others = {Strings: "a search for strings", Table: "a scheme for records of several attributes"}
+    known = {name: kind for name, kind in CATALOG.items() if not others.keys() & set(kind.accepts)}
     if name in CATALOG and name not in known:
-        raise ParameterError(f"{name}: expected an oracle or a sketch, got a search for strings")
+        got = next(told for kind, told in others.items() if kind in CATALOG[name].accepts)
+        raise ParameterError(f"{name}: expected an oracle or a sketch, got {got}")
     if name not in known:
         raise ParameterError(f"unknown scheme {shown(name)}; {nearest(name, known)}")
     kind = known[name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..core.domain import Column
 from ..core.domain.columns import arrow_column
 from ..core.parallel import in_order
-from .batches import Batch, Glue, SeparatorError, arrow_is_installed
+from .batches import Batch, Joined, SeparatorError, arrow_is_installed
 from .csv_rows import BlockLines, CsvRows
 from .text import LONGEST_VALUE, MARK, MOST_AT_ONCE, has_short_lines
 
@@ -41,10 +41,10 @@ class Part(NamedTuple):
 
 
 class CsvColumn:
-    """The values of a column of a CSV file, or of several that are glued, in batches; None for an empty field."""
+    """The values of a column of a CSV file, or of several that are joined, in batches; None for an empty field."""
 
-    def __init__(self, rows: CsvRows, glue: Glue | None = None) -> None:
-        self._rows, self._glue = rows, glue
+    def __init__(self, rows: CsvRows, joined: Joined | None = None) -> None:
+        self._rows, self._joined = rows, joined
 
     def __iter__(self) -> Iterator[Batch]:
         rows = self._rows
@@ -60,7 +60,7 @@ class CsvColumn:
 
     def _tasks(self) -> Iterator[partial[Iterable[Part]]]:
         # Every task is a block that begins and ends with a row, so that tasks do not depend on each other.
-        by_arrow = _Arrow(self._rows, self._glue)
+        by_arrow = _Arrow(self._rows, self._joined)
         for first, content in self._rows.blocks:
             marks = quotation_marks(content, self._rows.delimiter) if b'"' in content else np.empty(0, dtype=np.intp)
             if marks is not None:
@@ -77,7 +77,7 @@ class CsvColumn:
 
     def _by_rows(self, first: int, lines: BlockLines, *, to_block_end: bool = False) -> Iterator[Part]:
         places: list[int] = []
-        found: list[str | None] = []
+        found: list[Any] = []
         empty = 0
         for line, row in self._rows.rows(first, lines):
             if row:
@@ -100,25 +100,25 @@ class CsvColumn:
                 return
         yield Part(Batch(places, Column(found)), empty)
 
-    def _values(self, line: int, row: list[str]) -> list[str | None]:
+    def _values(self, line: int, row: list[str]) -> list[Any]:
         # The value of the row, or no value if it was refused.
-        if self._glue is None:
+        if self._joined is None:
             return [row[self._rows.places[0]] or None]
         try:
-            return [self._glue.value([row[place] for place in self._rows.places])]
-        except SeparatorError:
-            self._rows.text.refuse(self._glue.refusal, line)
+            return [self._joined.value([row[place] for place in self._rows.places])]
+        except SeparatorError as error:
+            self._rows.text.refuse(error.why, line)
         return []
 
 
 class _Arrow:
     """Arrow's CSV reader, for ordinary blocks of one file."""
 
-    def __init__(self, rows: CsvRows, glue: Glue | None) -> None:
+    def __init__(self, rows: CsvRows, joined: Joined | None) -> None:
         import pyarrow
         from pyarrow import csv
 
-        self._arrow, self._csv, self._glue = pyarrow, csv, glue
+        self._arrow, self._csv, self._joined = pyarrow, csv, joined
         self._width, self._delimiter = rows.width or 0, rows.delimiter
         names, self._columns = [str(place) for place in range(self._width)], [str(place) for place in rows.places]
         self._read = csv.ReadOptions(use_threads=False, block_size=_LARGEST, column_names=names)
@@ -146,7 +146,7 @@ class _Arrow:
         places = row_places(first, content, marks)
         try:
             columns = self._columns_of(content)
-            column = columns[0] if self._glue is None else self._glue.column(columns)
+            column = columns[0] if self._joined is None else self._joined.column(columns)
         except (self._arrow.ArrowInvalid, SeparatorError):
             return None
         # Fewer rows than expected: there are empty lines.

@@ -21,7 +21,7 @@ from ..core.domain.columns import arrow_column
 from ..core.parallel import in_order
 from ..core.wording import shown
 from ..core.words import Words
-from .batches import Batch, Glue, SeparatorError, arrow_is_installed
+from .batches import Batch, Joined, SeparatorError, arrow_is_installed, is_absent
 from .sources import CHOOSE_ONE, ValuesError, almost_named
 from .text import Text, has_short_lines
 
@@ -45,16 +45,16 @@ class _Repeating(dict[str, Any]):
 
 
 class JsonColumn:
-    """The values of a field in JSON lines, or of several fields that are glued, in batches; None if null or absent.
+    """The values of a field in JSON lines, or of several fields that are joined, in batches; None if null or absent.
 
     Without a name, all lines are texts or numbers, or objects with the only field of the first object. ``fractions``
     allows numbers that are not whole.
     """
 
     def __init__(
-        self, text: Text, fields: Sequence[str] | None, glue: Glue | None = None, *, fractions: bool = False
+        self, text: Text, fields: Sequence[str] | None, joined: Joined | None = None, *, fractions: bool = False
     ) -> None:
-        self._text, self._glue, self._fractions = text, glue, fractions
+        self._text, self._joined, self._fractions = text, joined, fractions
         self._fields: list[str] = [] if fields is None else list(fields)
         """The fields to read; none if every line is a text or a number."""
         self._decided = fields is not None
@@ -74,7 +74,7 @@ class JsonColumn:
             if not self._fields:
                 yield partial(_unchanged, self._by_lines(first, content))
                 continue
-            by_arrow = by_arrow or _Arrow(self._fields, self._glue)
+            by_arrow = by_arrow or _Arrow(self._fields, self._joined)
             yield partial(self._batch, by_arrow, first, content)
 
     def _batch(self, by_arrow: _Arrow, first: int, content: bytes) -> Batch:
@@ -82,10 +82,11 @@ class JsonColumn:
         if found is None:
             return self._by_lines(first, content)
         batch = Batch(range(first, first + len(found)), found)
-        if None in found.distinct:
+        absent = [is_absent(value) for value in found.distinct]
+        if any(absent):
             # Python tells null from a field that is absent because its name is misspelt.
             lines = content.split(b"\n")
-            missing = found.rows_with([value is None for value in found.distinct])
+            missing = found.rows_with(absent)
             for row in np.flatnonzero(missing).tolist():
                 try:
                     self._value(lines[row].decode().strip(" \t\r"), first + row)
@@ -95,7 +96,7 @@ class JsonColumn:
 
     def _by_lines(self, first: int, content: bytes) -> Batch:
         places: list[int] = []
-        found: list[str | int | float | None] = []
+        found: list[Any] = []
         for line, written in enumerate(content.decode().removesuffix("\n").split("\n"), first):
             written = written.strip(" \t\r")
             if not written:
@@ -136,17 +137,17 @@ class JsonColumn:
             raise self._text.refused("not JSON; expected one complete object per line", line) from None
         return value
 
-    def _value(self, written: str, line: int) -> str | int | float | None:
+    def _value(self, written: str, line: int) -> Any:
         value = self._parsed(written, line)
         if not self._fields:
             return self._text_or_number(value, line)
         found = [self._text_or_number(_field(self._text, value, name, line), line) for name in self._fields]
-        if self._glue is None:
+        if self._joined is None:
             return found[0]
         try:
-            return self._glue.value(found)  # type: ignore[arg-type]
-        except SeparatorError:
-            raise self._text.refused(self._glue.refusal, line) from None
+            return self._joined.value(found)
+        except SeparatorError as error:
+            raise self._text.refused(error.why, line) from None
 
     def _text_or_number(self, value: object, line: int) -> str | int | float | None:
         if value is None or isinstance(value, str):
@@ -165,11 +166,11 @@ class JsonColumn:
 class _Arrow:
     """Arrow's JSON reader, for ordinary blocks of one file."""
 
-    def __init__(self, fields: Sequence[str], glue: Glue | None) -> None:
+    def __init__(self, fields: Sequence[str], joined: Joined | None) -> None:
         import pyarrow
         from pyarrow import json as arrow_json
 
-        self._arrow, self._json, self._glue = pyarrow, arrow_json, glue
+        self._arrow, self._json, self._joined = pyarrow, arrow_json, joined
         self._read = arrow_json.ReadOptions(use_threads=False, block_size=_LARGEST)
         self._kinds = [
             arrow_json.ParseOptions(
@@ -192,7 +193,7 @@ class _Arrow:
                 continue
             columns = [arrow_column(column.chunks, str(column.type)) for column in table.columns]
             try:
-                found = columns[0] if self._glue is None else self._glue.column(columns)
+                found = columns[0] if self._joined is None else self._joined.column(columns)
             except SeparatorError:
                 return None
             return found if len(found) == lines else None

@@ -19,7 +19,7 @@ from ..core.domain.columns import arrow_column
 from ..core.errors import ParameterError
 from ..core.wording import shown
 from ..core.words import Words
-from .batches import Batch, Glue, SeparatorError
+from .batches import Batch, Joined, SeparatorError
 from .parquet_footer import FooterError, check_footer
 from .parquet_pages import DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY, Page, PageError, pages_of
 from .sources import CHOOSE_ONE, Source, ValuesError, almost_named
@@ -213,12 +213,15 @@ class ParquetColumn:
         return self._source.refused(why)
 
 
-class GluedColumns:
+class JoinedColumns:
     """Several columns of a Parquet file as one, in batches with row numbers from 1."""
 
-    def __init__(self, source: Source, glue: Glue, *, binary: bool) -> None:
-        self._source, self._glue = source, glue
-        self._columns = [ParquetColumn(source, name, binary=binary) for name in glue.columns]
+    def __init__(self, source: Source, joined: Joined) -> None:
+        self._source, self._joined = source, joined
+        self._columns = [
+            ParquetColumn(source, name, numbers=numbers)
+            for name, numbers in zip(joined.columns, joined.numbers, strict=True)
+        ]
         self.rows = self._columns[0].rows
 
     def __iter__(self) -> Iterator[Batch]:
@@ -228,21 +231,21 @@ class GluedColumns:
             places, parts = range(done + 1, done + rows + 1), [column.following(rows) for column in columns]
             done += rows
             try:
-                glued = Batch(places, self._glue.column(parts))
+                joined = Batch(places, self._joined.column(parts))
             except SeparatorError:
-                glued = self._one_by_one(parts, places)
-            yield glued
+                joined = self._one_by_one(parts, places)
+            yield joined
         if any(left):
             raise self._source.refused("cut off or damaged", f"after row {done}")
 
     def _one_by_one(self, parts: Sequence[Column], places: Sequence[int]) -> Batch:
         good: list[int] = []
-        found: list[str | None] = []
+        found: list[Any] = []
         for place, row in zip(places, zip(*(part.listed() for part in parts), strict=True), strict=True):
             try:
-                found.append(self._glue.value(row))
-            except SeparatorError:
-                self._source.refuse(self._glue.refusal, "row", place)
+                found.append(self._joined.value(row))
+            except SeparatorError as error:
+                self._source.refuse(error.why, "row", place)
             else:
                 good.append(place)
         return Batch(good, Column(found))
@@ -270,12 +273,12 @@ class _Rows:
 
 
 def parquet_values(
-    source: Source, columns: Sequence[str] | None, glue: Glue | None, *, binary: bool, numbers: bool = False
-) -> ParquetColumn | GluedColumns:
-    """The values of a column of a Parquet file, or of several that are glued, in batches."""
-    if glue is None:
+    source: Source, columns: Sequence[str] | None, joined: Joined | None, *, binary: bool, numbers: bool = False
+) -> ParquetColumn | JoinedColumns:
+    """The values of a column of a Parquet file, or of several that are joined, in batches."""
+    if joined is None:
         return ParquetColumn(source, None if columns is None else columns[0], binary=binary, numbers=numbers)
-    return GluedColumns(source, glue, binary=False)
+    return JoinedColumns(source, joined)
 
 
 def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool, numbers: bool) -> Iterator[Batch]:

@@ -6,7 +6,7 @@ Errors name the line, or the row of a Parquet file. No message shows a value or 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,11 +16,11 @@ from typing import Any, BinaryIO, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Column, Domain, Keys
+from ..core.domain import Column, Domain, Keys, Table
 from ..core.errors import DomainError, ParameterError
-from ..core.wording import nearest, shown
+from ..core.wording import nearest, plural, shown
 from ..core.words import Setting, Words
-from .batches import Batch, Glue
+from .batches import Batch, Glue, Joined, Records, is_absent
 from .csv_column import CsvColumn
 from .csv_rows import CsvRows
 from .faults import Faults
@@ -175,11 +175,12 @@ class Values:
             raise reading.source.refused(why, f"{reading.unit} {last + (not skipped)}")
 
     def _present(self, chunk: Chunk) -> Chunk:
-        if not any(value is None for value in chunk.column.distinct):
+        absent = [is_absent(value) for value in chunk.column.distinct]
+        if not any(absent):
             return chunk
-        if self._domain.takes_missing and not self._skip:
+        # The attributes of a table refuse the missing values that they do not take.
+        if (self._domain.takes_missing or isinstance(self._domain, Table)) and not self._skip:
             return chunk
-        absent = [value is None for value in chunk.column.distinct]
         if not self._skip:
             why = Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip"))
             return chunk.without(absent, why)
@@ -201,10 +202,13 @@ class Values:
         return chunk if kind is int else self._not_long(chunk)
 
     def _not_long(self, chunk: Chunk) -> Chunk:
-        long = [isinstance(value, str | bytes) and len(value) > LONGEST_VALUE for value in chunk.column.distinct]
+        long = [_longest(value) > LONGEST_VALUE for value in chunk.column.distinct]
         return chunk.without(long, f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one")
 
     def _converted(self, chunk: Chunk) -> Chunk:
+        if isinstance(self._domain, Table):
+            chunk, records = self._accepted(chunk, self._domain.read)
+            return replace(chunk, column=Column(records, chunk.column.index))
         if self._kind is not str and self._kind is self._domain.item_type:
             return chunk
         if self._domain.takes_arrays:
@@ -246,6 +250,13 @@ class Values:
         return chunk, take(chunk.column.distinct)
 
 
+def _longest(value: object) -> int:
+    # Number of characters or bytes of the longest text in a value.
+    if isinstance(value, tuple):
+        return max(map(_longest, value))
+    return len(value) if isinstance(value, str | bytes) else 0
+
+
 def _reason(take: Callable[[list[Any]], object], value: object) -> str:
     # The reason why a domain refuses a value; empty if it takes the value.
     try:
@@ -260,6 +271,7 @@ def values(
     *,
     domain: Domain | None = None,
     column: str | None = None,
+    columns: Mapping[str, str] | None = None,
     glue: Glue | None = None,
     format: str | None = None,
     missing: Literal["refuse", "skip"] = "refuse",
@@ -275,6 +287,9 @@ def values(
     an absent field are missing values, refused or skipped; an empty text in NDJSON or Parquet is a value. Values are
     neither stripped nor changed; the domain may normalize them when it encodes them. With ``faults``, bad rows are
     counted there and left out; without, the first one is refused.
+
+    Records of a `Table` come from the columns that are named like its attributes, or as ``columns`` says: attribute to
+    column. A missing value, also an empty text, is reported as missing; ``missing="skip"`` leaves out users with any.
     """
     skip = skips_missing(missing)
     if glue is not None and column is not None:
@@ -284,11 +299,35 @@ def values(
     if not sources:
         raise ParameterError("expected at least one file of values, got none")
     taken = Keys() if domain is None else domain  # any text
-    columns = (None if column is None else [column]) if glue is None else list(glue.columns)
-    layout = _Layout(columns, glue, format, delimiter, header)
+    joined = _joined(taken, column, columns, glue)
+    chosen = (None if column is None else [column]) if joined is None else list(joined.columns)
+    layout = _Layout(chosen, joined, format, delimiter, header)
     opened = partial(_reading, layout=layout, domain=taken, faults=faults)
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
     return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=skip)
+
+
+def _joined(domain: Domain, column: str | None, columns: Mapping[str, str] | None, glue: Glue | None) -> Joined | None:
+    if not isinstance(domain, Table):
+        if columns is not None:
+            expected = f": expected a scheme for records of several attributes, got one for {domain.describe()}; pass "
+            raise ParameterError(Words(Setting("columns"), expected, Setting("column", "NAME")))
+        return glue
+    if column is not None or glue is not None:
+        given = Setting("glue" if column is None else "column")
+        words = ": the values are records of several attributes; leave it out, or name their columns with "
+        raise ParameterError(Words(given, words, Setting("columns")))
+    chosen = {name: name for name in domain.names} if columns is None else dict(columns)
+    for name in chosen:
+        domain.place(name)
+    for name in domain.names:
+        if name not in chosen:
+            raise ParameterError(
+                Words(Setting("columns"), f": expected a column for the attribute {shown(name)}, got none")
+            )
+    if len(set(chosen.values())) < len(chosen):
+        raise ParameterError(Words(Setting("columns"), ": expected different columns, got one of them twice"))
+    return Records(tuple(chosen[name] for name in domain.names), domain)
 
 
 def values_of_arrays(arrays: Iterable[Any], name: str, *, domain: Domain, missing: Literal["refuse", "skip"]) -> Values:
@@ -313,23 +352,26 @@ class _Layout:
     """Where the values are in a file."""
 
     columns: list[str] | None
-    glue: Glue | None
+    joined: Joined | None
     format: str | None
     delimiter: str | None
     header: bool
 
 
 def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Faults | None) -> _Reading:
-    given, columns, glue = Source(source, faults), layout.columns, layout.glue
+    given, columns, joined = Source(source, faults), layout.columns, layout.joined
     delimiter, header = layout.delimiter, layout.header
     kind = _format(given, layout.format)
     if kind not in ("csv", "tsv") and (delimiter is not None or not header):
         given_too = Setting("delimiter") if delimiter is not None else Setting("header", False)
         raise ParameterError(Words(given_too, f": expected the format csv or tsv, got {kind}; leave it out"))
+    if kind == "lines" and isinstance(joined, Records):
+        expected = f"{given.name}: expected a column for each of {plural(len(joined.columns), 'attribute')}, got lines"
+        raise ParameterError(Words(expected, " without columns; pass ", Setting("format", "csv"), " if there are some"))
     if kind == "lines" and columns is not None:
         raise ParameterError(
             Words(
-                Setting("column" if glue is None else "glue"),
+                Setting("column" if joined is None else "glue"),
                 ": a file with one value per line has no columns; leave it out, or pass ",
                 Setting("format", "csv"),
                 " if it has",
@@ -337,17 +379,16 @@ def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Fault
         )
     if kind == "parquet":
         numbers = domain.takes_arrays
-        batches = parquet_values(given, columns, glue, binary=domain.item_type is bytes, numbers=numbers)
+        batches = parquet_values(given, columns, joined, binary=domain.item_type is bytes, numbers=numbers)
         return _Reading(given, batches, "row", 0)
     if kind == "ndjson":
-        return _Reading(
-            given, JsonColumn(Text(given), columns, glue, fractions=domain.takes_arrays and glue is None), "line", 0
-        )
+        fractions = domain.takes_arrays if joined is None else any(joined.numbers)
+        return _Reading(given, JsonColumn(Text(given), columns, joined, fractions=fractions), "line", 0)
     if kind == "lines":
         return _Reading(given, plain_lines(Text(given)), "line", 0)
     usual = "\t" if kind == "tsv" else ","
     rows = CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header)
-    return _Reading(given, CsvColumn(rows, glue), "line", int(header))
+    return _Reading(given, CsvColumn(rows, joined), "line", int(header))
 
 
 def _format(source: Source, given: str | None) -> str:

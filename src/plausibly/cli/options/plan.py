@@ -33,6 +33,9 @@ class PlanOptions:
 
     Numbers in order: plausibly plan --bins 0..1000/256 --unit € --users 100000 --epsilon 1
 
+    Several questions, for tables of two: plausibly plan --attribute theme=dark,light --attribute
+    'age=bins:0,18,65,120 years' --users 100000 --epsilon 1
+
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
 
@@ -46,7 +49,7 @@ class PlanOptions:
         typer.Option(
             "--other",
             help="Add one item for all texts that are not listed, or for missing numbers and dates, or one symbol for "
-            "all characters outside the alphabet. Devices refuse schemes without it.",
+            "all characters outside the alphabet. Devices refuse schemes without it. With --attribute: to all labels.",
         ),
     ] = False
     normalize: Annotated[
@@ -80,6 +83,21 @@ class PlanOptions:
     durations: Annotated[
         str | None, typer.Option(help="Durations in whole units (ms, s, min, h or d), such as 0..500ms.")
     ] = None
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="One of several attributes of every user: its name and possible values, such as theme=dark,light, "
+            "age=range:0..120, 'age=bins:0,18,65,120 years', day=dates:2026-01-01..2026-12-31 or "
+            "wait=durations:0..500ms; repeat for every attribute. Labels with commas go in quotation marks."
+        ),
+    ] = None
+    attributes: Annotated[
+        Path | None, typer.Option(help="A file of attributes, one per line, written as for --attribute.")
+    ] = None
+    no_missing: Annotated[
+        bool,
+        typer.Option("--no-missing", help="With --attribute: no cells for missing values, which are then refused."),
+    ] = False
     infinite: Annotated[
         str | None, typer.Option(help="With --range, --bins or --durations: clamp, to clamp infinite numbers, too.")
     ] = None

@@ -24,6 +24,9 @@ class PrivatizeOptions:
 
     "plausibly sample visits.csv" writes made-up visits; the example in "plausibly plan --help" makes a scheme for them.
 
+    A scheme of several attributes reports a record of several columns: plausibly privatize survey.csv --columns
+    browser,theme,age --scheme survey.json --out reports.parquet
+
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """
 
@@ -50,6 +53,13 @@ class PrivatizeOptions:
     ] = None
     column: Annotated[
         str | None, typer.Option(help="The column of values; needed if the file has several columns.")
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="For a scheme of several attributes: their columns, such as browser,theme,age, or "
+            "browser=q1,theme=q2 if they have other names. Default: the columns with the names of the attributes."
+        ),
     ] = None
     glue: Annotated[
         str | None,
@@ -78,7 +88,13 @@ class PrivatizeOptions:
             "(plan --normalize): devices do what their scheme says."
         ),
     ] = None
-    missing: Annotated[str, typer.Option(help="What to do with missing values: refuse or skip.")] = "refuse"
+    missing: Annotated[
+        str,
+        typer.Option(
+            help="What to do with missing values: refuse or skip. A scheme that has an item for them reports it, "
+            "unless they are skipped."
+        ),
+    ] = "refuse"
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; count the bad rows of all files by reason.")
     ] = False

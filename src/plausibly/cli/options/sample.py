@@ -17,6 +17,8 @@ class SampleOptions:
 
     There are 1,000 fictitious sites, some of them popular (Zipf's law). Every run writes the same visits.
 
+    A survey of eight questions instead, for tables: plausibly sample survey.csv --survey --questions questions.txt
+
     Example: plausibly sample visits.csv
     """
 
@@ -24,5 +26,13 @@ class SampleOptions:
     users: Annotated[int, typer.Option(help="Number of users.")] = 200_000
     list_sites: Annotated[
         Path | None, typer.Option("--sites", help="Also write all sites to this file, one per line."), Names.OUTPUT
+    ] = None
+    survey: Annotated[
+        bool, typer.Option("--survey", help="Write a made-up survey instead: eight questions, one line per user.")
+    ] = False
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="With --survey: also write the questions and all possible answers, for plan --attributes."),
+        Names.OUTPUT,
     ] = None
     as_json: Json = False

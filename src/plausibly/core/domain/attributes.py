@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,14 +61,36 @@ class Attribute:
                 return encode_with_missing(self.domain, column, self.domain.size)
             return encode_column(self.domain, column)
         except DomainError as error:
-            if error.position is None:
-                raise DomainError(Words(f"{shown(self.name)}: ", error.words)) from None
-            more = f" and {error.more} more" if error.more else ""
-            reason = Words(f"{shown(self.name)}: ", error.reason)
-            named = DomainError(Words(f"item {error.position}{more}: ", reason))
-            named.position, named.more, named.reason = error.position, error.more, reason
+            refused = self._refused(error)
         # Outside the handler: the first error would travel along.
-        raise named
+        raise refused
+
+    def _refused(self, error: DomainError, places: Sequence[int] | None = None) -> DomainError:
+        # The error of the domain, with the name of the attribute, about the value at one of these places.
+        if error.position is None:
+            return DomainError(Words(f"{shown(self.name)}: ", error.words))
+        position = error.position if places is None else places[error.position]
+        more = f" and {error.more} more" if error.more else ""
+        reason = Words(f"{shown(self.name)}: ", error.reason)
+        named = DomainError(Words(f"item {position}{more}: ", reason))
+        named.position, named.more, named.reason = position, error.more, reason
+        return named
+
+    def read(self, values: Sequence[Any]) -> list[Any]:
+        """The values of the attribute in a column of a file: texts are parsed, and numbers are texts to labels."""
+        if self.domain.item_type is str and not self.domain.takes_arrays:
+            values = [str(value) if type(value) is int else value for value in values]
+        places = [place for place, value in enumerate(values) if isinstance(value, str)]
+        found = list(values)
+        try:
+            parsed = self.domain.parse([values[place] for place in places])
+        except DomainError as error:
+            refused = self._refused(error, places)
+        else:
+            for place, value in zip(places, parsed, strict=True):
+                found[place] = value
+            return found
+        raise refused
 
     def decode(self, codes: Encoded) -> Items:
         """The values of these codes in the table; None stands for a missing one."""

@@ -79,7 +79,7 @@ class Column:
 
 def encode_column(domain: Domain, items: object) -> Encoded:
     """The domain's code of each item of a column or any other sequence. Invalid items are reported by position."""
-    if domain.takes_columns:
+    if domain.takes_columns and not isinstance(items, Column):
         return domain.encode(items)
     column = _column_of(items, numbers=domain.item_type is int, all_numbers=domain.takes_arrays)
     if not isinstance(column, Column):

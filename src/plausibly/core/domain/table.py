@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -123,6 +123,13 @@ class Table(Domain):
             raise DomainError("values: expected records that the domain has encoded, got other numbers")
         return codes
 
+    def changes(self, codes: Encoded, item_at: Callable[[int], Any]) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        for place, (attribute, own) in enumerate(zip(self.attributes, self.digits(codes), strict=True)):
+            changed = attribute.domain.changes(own, partial(_value_at, item_at, place))
+            found |= {Words(f"of {shown(attribute.name)} ", words): count for words, count in changed.items()}
+        return found
+
     def decode(self, codes: Encoded) -> Items:
         columns = [
             attribute.decode(each).tolist() for attribute, each in zip(self.attributes, self.digits(codes), strict=True)
@@ -204,14 +211,14 @@ class Table(Domain):
         rows = [next(csv.reader([text]), []) for text in texts]
         width = len(self.names)
         refuse(np.array([len(row) != width for row in rows]), f"expected {width} values with commas between them", rows)
-        columns = [self._parsed(place, [row[place] for row in rows]) for place in range(width)]
-        return list(zip(*columns, strict=True))
+        return self.read([tuple(value or None for value in row) for row in rows])
 
-    def _parsed(self, place: int, texts: list[str]) -> list[Any]:
-        domain = self.attributes[place].domain
-        present = [text for text in texts if text]
-        values = iter(domain.parse(present))
-        return [next(values) if text else None for text in texts]
+    def read(self, records: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The records as the table's attributes have them, from texts and numbers of a file; None is missing."""
+        if not records:
+            return []
+        columns = zip(self.attributes, zip(*records, strict=True), strict=True)
+        return list(zip(*(attribute.read(column) for attribute, column in columns), strict=True))
 
     # --- words ------------------------------------------------------------------------------------------------
 
@@ -259,6 +266,10 @@ class Table(Domain):
 
     def client_fields(self) -> dict[str, Any]:
         return {"type": "table", "attributes": [attribute.client_fields() for attribute in self.attributes]}
+
+
+def _value_at(item_at: Callable[[int], Any], place: int, position: int) -> Any:
+    return item_at(position)[place]
 
 
 def _pairs(given: object) -> list[tuple[Any, Any]]:
