@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import plausibly
 from plausibly import ParameterError, Scheme, Strings, local_epsilon, shuffled
 from plausibly.core.blanket import Atom, Blanket, support_blanket
 from plausibly.shuffling import clones, stronger_clones
+from plausibly.shuffling.answer import rounded_up
 from plausibly.shuffling.crowd import Crowd
 from plausibly.shuffling.rounds import Rounds
 
@@ -36,6 +39,12 @@ From a prototype with a grid of 2^17 values, whose own error grows with the user
 ROWS = [line.split() for line in TABLE.split("\n") if line]
 
 
+def tabulated(epsilon: int) -> list[Scheme]:
+    """The schemes of the columns. OUE supports items with the best probability."""
+    columns = [("DE", 4), ("DE", 64), ("DE", 1024), ("SS", 64), ("HM", 1024), ("OUE", 1024)]
+    return [plausibly.make(name, epsilon=epsilon, domain_size=items) for name, items in columns]
+
+
 def unit(digits: str) -> float:
     """One unit of the last digit of a printed number."""
     return 10.0 ** -len(digits.partition(".")[2])
@@ -45,14 +54,22 @@ def unit(digits: str) -> float:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} users, {row[1]}")
 def test_central_epsilons_are_those_of_the_prototype(row: list[str]) -> None:
     users, epsilon = int(float(row[0])), int(row[1])
-    schemes = [plausibly.make("DE", epsilon=epsilon, domain_size=d) for d in (4, 64, 1024)]
-    schemes.append(plausibly.make("SS", epsilon=epsilon, domain_size=64))
-    schemes.append(plausibly.make("HM", epsilon=epsilon, domain_size=1024))
-    schemes.append(plausibly.make("OUE", epsilon=epsilon, domain_size=1024))  # the best share of supported items
     grid = 0.01 if users == 10**6 else 0.001
-    for digits, scheme in zip(row[4:], schemes, strict=True):
+    for digits, scheme in zip(row[4:], tabulated(epsilon), strict=True):
         found, given = shuffled(scheme, users).epsilon, float(digits)
         assert given * (1 - grid) - unit(digits) / 2 <= found <= given + unit(digits) / 2 + 1e-12, scheme
+
+
+@pytest.mark.full
+def test_the_table_of_the_guide_is_computed() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "shuffling.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.split("\n") if re.match(r"\| 1[0,]+ \|", line)]
+    assert len(rows) == 12
+    for users_text, epsilon_text, *printed in rows:
+        users, epsilon = int(users_text.replace(",", "")), int(epsilon_text)
+        general = [form(epsilon, users, 1e-6) for form in (clones, stronger_clones)]
+        found = [*general, *(shuffled(scheme, users).epsilon for scheme in tabulated(epsilon))]
+        assert printed == ["–" if central is None else rounded_up(central) for central in found]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} users, {row[1]}")

@@ -144,7 +144,7 @@ def local_epsilon(
 
     >>> import plausibly
     >>> float(plausibly.local_epsilon(1, 100_000))
-    8.71
+    8.67
     """
     central = float(exact_epsilon(epsilon))
     users, chance, rounds = _checked(users, delta, rounds)
