@@ -47,7 +47,7 @@ def test_a_shuffler_stands_for_epsilon() -> None:
 
 
 def test_impossible_shufflers_are_refused() -> None:
-    with pytest.raises(ParameterError, match="epsilon: expected at least 0.05"):
+    with pytest.raises(ParameterError, match=r"epsilon: expected at least 0\.05"):
         Shuffler(epsilon="0.01", smallest_batch=10)
     with pytest.raises(ParameterError, match="smallest_batch: expected 1 to"):
         Shuffler(epsilon=1, smallest_batch=0)
