@@ -39,6 +39,7 @@ ABOUT = {
     "presets": "published systems",
     "diagnose": "plausibly doctor",
     "certify": "audits",
+    "shuffling": "central ε",
     "catalog": "name ↔ scheme ↔ JSON",
     "oracles": "layer 1",
     "sketches": "layer 2",

@@ -44,6 +44,7 @@ SLOW = {
     "extending.md",
     "layers.md",
     "statistician.md",
+    "shuffling.md",
 }
 EXECUTED = [
     pytest.param(page, id=page.relative_to(ROOT).as_posix(), marks=[pytest.mark.full] * (page.name in SLOW))

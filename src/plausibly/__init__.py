@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
     from .making import make
-    from .planner import Above, Limits, Plan, QuantileWithin, Within, plan
+    from .planner import Above, Limits, Plan, QuantileWithin, Shuffler, Within, plan
     from .postprocess import POSTPROCESS, Estimates, OrderedEstimates
     from .presets import CMS, FOLDED, HCMS, RAPPOR, ROUNDS, TRELLIS
     from .search.heavy_hitters import HeavyHitters
+    from .shuffling import Shuffled, local_epsilon, shuffled
     from .version import __version__ as __version__
 
 _HOME = {
@@ -40,10 +41,11 @@ _HOME = {
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
     "making": ("make",),
-    "planner": ("Above", "Limits", "Plan", "QuantileWithin", "Within", "plan"),
+    "planner": ("Above", "Limits", "Plan", "QuantileWithin", "Shuffler", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates", "OrderedEstimates"),
     "presets": ("CMS", "HCMS", "RAPPOR", "FOLDED", "ROUNDS", "TRELLIS"),
     "search.heavy_hitters": ("HeavyHitters",),
+    "shuffling": ("Shuffled", "local_epsilon", "shuffled"),
     "version": ("__version__",),
 }
 _FORMER = {"Folded": "FOLDED", "rounds": "ROUNDS", "trellis": "TRELLIS"}
@@ -84,6 +86,8 @@ __all__ = [
     "SecureRandom",
     "SeededRandom",
     "Shares",
+    "Shuffled",
+    "Shuffler",
     "StateError",
     "Strings",
     "Table",
@@ -95,8 +99,10 @@ __all__ = [
     "decode_reports",
     "encode_reports",
     "from_json",
+    "local_epsilon",
     "make",
     "plan",
+    "shuffled",
 ]
 
 

@@ -311,3 +311,20 @@ def test_the_interval_of_a_quantile_is_never_promised_shorter_than_a_bin() -> No
 def test_too_many_items_for_ranges_are_said() -> None:
     _, shown, _ = run("--range", "0..1048576", "--users", 1000, "--epsilon", 1)
     assert "SLIDE, which is made for ranges, works on at most 1,048,576 items." in " ".join(shown.split())
+
+
+def test_a_shuffler_needs_its_smallest_batch() -> None:
+    code, _, said = run("--items", 10, "--users", 50_000, "--central-epsilon", 1)
+    assert code == 2
+    assert "--central-epsilon and --smallest-batch together" in said
+    code, _, said = run("--items", 10, "--users", 50_000, "--epsilon", 1, "--delta", "1e-9")
+    assert code == 2
+    assert "--delta needs --central-epsilon" in said
+
+
+@pytest.mark.full
+def test_a_shuffler_raises_the_local_epsilon() -> None:
+    code, shown, _ = run("--items", 10, "--users", 50_000, "--central-epsilon", 1, "--smallest-batch", 10_000, "--json")
+    found = json.loads(shown)
+    assert code == 0
+    assert found["central"]["epsilon"] <= 1 < 5 < found["central"]["local_epsilon"]

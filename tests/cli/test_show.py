@@ -136,3 +136,18 @@ def test_normalizing_is_told_in_words(tmp_path: Path) -> None:
     assert "accents and letters put together (Unicode NFC), lower case, no spaces at the ends" in " ".join(
         shown.split()
     )
+
+
+def test_a_shuffler_adds_a_section_with_its_terms() -> None:
+    code, shown, _ = run("HM:epsilon=3,domain_size=1000", "--shuffled", 10_000)
+    words = " ".join(shown.split())
+    assert code == 0
+    assert "central ε = 0.166 at δ = 1e-6, in batches of at least 10,000 reports from a trusted shuffler" in words
+    found = json.loads(run("HM:epsilon=3,domain_size=1000", "--shuffled", 10_000, "--rounds", 7, "--json")[1])
+    assert round(found["shuffled"]["epsilon"], 2) == 0.47
+    assert "shuffled" not in json.loads(run(WORDS, "--json")[1])
+
+
+def test_options_of_a_shuffler_need_one() -> None:
+    code, _, said = run(WORDS, "--delta", "1e-9")
+    assert (code, said.strip()) == (2, "--delta and --rounds need --shuffled")

@@ -13,7 +13,7 @@ from ..core.atomic import expect_suffix, folder_of, replacing
 from ..core.domain import Domain, Keys, Labels, Ordered, Strings, steps_of
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_changing, refuse_replacing
-from ..planner import Above, Limits, Plan, QuantileWithin, Within
+from ..planner import Above, Limits, Plan, QuantileWithin, Shuffler, Within
 from ..planner import plan as planned
 from ..planner.recommendation import short_text
 from ..planner.targets import Target
@@ -46,6 +46,7 @@ def plan(request: PlanOptions) -> None:
             ),
             skew=_skew(request.skew),  # type: ignore[arg-type]
             hash_seed=request.hash_seed,
+            shuffler=_shuffler(request),
         )
         if request.save is not None:
             text = found.scheme.to_json()
@@ -73,6 +74,10 @@ def _expect_sense(request: PlanOptions) -> None:
         raise ParameterError("--confidence needs --within, --find or --quantile-within")
     if request.quantile_within is None and request.quantile != "0.5":
         raise ParameterError("--quantile needs --quantile-within")
+    if (request.central_epsilon is None) != (request.smallest_batch is None):
+        raise ParameterError("expected --central-epsilon and --smallest-batch together, got only one of them")
+    if request.central_epsilon is None and request.delta != "1e-6":
+        raise ParameterError("--delta needs --central-epsilon")
     ordered = [name for name in ORDERED if getattr(request, name) is not None]
     if request.other and not (named or request.alphabet or ordered):
         raise ParameterError(f"--other needs {lists}, --alphabet, --range, --bins, --dates or --durations")
@@ -88,6 +93,13 @@ def _expect_sense(request: PlanOptions) -> None:
 
 def _attributes(request: PlanOptions) -> bool:
     return bool(request.attribute) or request.attributes is not None
+
+
+def _shuffler(request: PlanOptions) -> Shuffler | None:
+    if request.central_epsilon is None:
+        return None
+    assert request.smallest_batch is not None  # checked before
+    return Shuffler(epsilon=request.central_epsilon, smallest_batch=request.smallest_batch, delta=request.delta)
 
 
 def _target(request: PlanOptions) -> Target | None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
+from ..core.errors import ParameterError
+from ..core.scheme import Scheme
 from ..planner.description import USERS, Description
+from ..shuffling import Shuffled
+from ..shuffling import shuffled as shuffled_in_batches
 from .common import echo_json, exit_on_error, messages, results
 from .naming import scheme_or_file
 from .options.show import ShowOptions
@@ -19,12 +23,17 @@ def show(request: ShowOptions) -> None:
         made, held = scheme_or_file(console, request.scheme, request.key_file)
         number = request.users or (held.reports if held is not None else 0)
         described = Description(made, (number,) if number else USERS)
+        crowd = _shuffled(made, request)
         if request.as_json:
-            echo_json(described.to_dict() | ({} if held is None else {"file": held.to_dict()}))
+            more = ({} if held is None else {"file": held.to_dict()}) | (
+                {} if crowd is None else {"shuffled": crowd.to_dict()}
+            )
+            echo_json(described.to_dict() | more)
             return
         sections = described.sections()
     console = results()
     sections = [*([] if held is None else [("The file", held.facts())]), *sections]
+    sections += [] if crowd is None else [("With a shuffler", crowd.facts())]
     width = 2 + max(len(name) for _, facts in sections for name, _ in facts)
     for heading, facts in sections:
         table = Table.grid(padding=(0, 2))
@@ -33,3 +42,11 @@ def show(request: ShowOptions) -> None:
         for name, value in facts:
             table.add_row(f"  {escape(name)}", escape(spelled(value, request)))
         console.print(f"[bold]{heading}[/]", table, "", sep="\n", highlight=False)
+
+
+def _shuffled(scheme: Scheme, request: ShowOptions) -> Shuffled | None:
+    if request.shuffled is not None:
+        return shuffled_in_batches(scheme, request.shuffled, request.delta, rounds=request.rounds)
+    if request.delta != "1e-6" or request.rounds != 1:
+        raise ParameterError("--delta and --rounds need --shuffled")
+    return None

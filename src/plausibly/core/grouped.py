@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .. import kernels
 from .accumulator import Accumulator
 from .arguments import whole_number
+from .blanket import Blanket, mixed, together
 from .enumeration import Probe
 from .errors import ParameterError
 from .grouped_accumulator import GroupedAccumulator
@@ -98,6 +99,16 @@ class Grouped(Scheme):
         """Share of the users of the grouped scheme who report through this part."""
         weights = zip(self.groups, self.group_weights, strict=True)
         return Fraction(sum(weight for group, weight in weights if part in group), sum(self.group_weights))
+
+    def blanket(self) -> Blanket:
+        # The worst of all pairs of values differs in every part of every group. Many groups report through one oracle.
+        shares: dict[tuple[Scheme, ...], int] = {}
+        for group, weight in zip(self.groups, self.group_weights, strict=True):
+            schemes = tuple(self.parts[i].scheme for i in group)
+            shares[schemes] = shares.get(schemes, 0) + weight
+        known = {scheme: scheme.blanket() for schemes in shares for scheme in schemes}
+        blankets = [together([known[scheme] for scheme in schemes]) for schemes in shares]
+        return mixed(blankets, [Fraction(weight, sum(self.group_weights)) for weight in shares.values()])
 
     @property
     def derived(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .. import device
 from . import accumulator as accumulators
 from .accumulator import Accumulator, CellAccumulator, ChannelAccumulator, LogAccumulator
 from .arguments import from_decimal, whole_number
+from .blanket import Blanket
 from .costs import BYTE, CANDIDATE, PLACE, REPORT, Cost, transform_seconds
 from .differences import difference
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, encode_column, expect_domain
@@ -98,6 +99,8 @@ class Scheme(ABC):
     """Optional extra of the package needed to estimate, if any; its packages are listed in pyproject.toml."""
     advice: ClassVar[str] = ""
     """Advice that a plan adds when it recommends this scheme, if any."""
+    linkable: ClassVar[str] = ""
+    """Reason, as a clause, why a shuffler does not hide whose report of the scheme is whose; empty if it does."""
 
     def __post_init__(self) -> None:
         self.validate()
@@ -383,6 +386,13 @@ class Scheme(ABC):
     def components(self) -> tuple[Component, ...]:
         """The schemes that this scheme reports through, each with its share of the users; empty for an oracle."""
         return ()
+
+    def blanket(self) -> Blanket:
+        """The part of the law of a report that all values of the scheme share, for the values that differ most.
+
+        Raises if it is not known.
+        """
+        raise ParameterError(f"scheme: expected one whose reports have a known blanket, got {self.name} without one")
 
     @property
     def spends_less(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Literal
 
+from .blanket import Blanket
 from .laws import Cells, Estimator
 from .scheme import Reports
 
@@ -27,3 +28,7 @@ class TakesSigns(ABC):
     @abstractmethod
     def net_estimator(self, decoder: Literal["full", "paper"] = "full") -> Estimator:
         """Estimator of net counts. In its law, holders of an item are all users with the item or its negative."""
+
+    @abstractmethod
+    def signed_blanket(self) -> Blanket:
+        """The blanket for the two items with signs that differ most."""

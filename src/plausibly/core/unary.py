@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from .bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
+from .blanket import Blanket, support_blanket
 from .laws import Cells, Codes, Estimator, Scores, pure
 from .probability import WORD
 from .randomness import Draws, Layout
@@ -83,6 +84,11 @@ class Unary(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)
+
+    def blanket(self) -> Blanket:
+        # Every bit is that of another item: bits are independent.
+        q = Fraction(self.flip, WORD)
+        return support_blanket(Fraction(self.keep, WORD), q, q * q, three=q**3 if self.size > 2 else None)
 
     def support(self) -> Support:
         return AnySet()

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
@@ -203,6 +204,12 @@ class AGR(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + n * self.w * REPORT + transform_seconds(self.cell_shape)
+
+    def blanket(self) -> Blanket:
+        # Like subset selection on all points of the geometry.
+        points, support = self.g**self.m, self.w * self.g ** (self.m - 1)
+        both = Fraction(support * (support - 1), points * (points - 1))
+        return support_blanket(Fraction(self.keep, WORD), Fraction(support, points), both)
 
     def support(self) -> Support:
         most, whole = self.w << self.t * (self.m - 1), self.size == self.g**self.m

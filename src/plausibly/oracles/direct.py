@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import REPORT
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.probability import WORD, keep_threshold
@@ -87,6 +88,10 @@ class DE(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT
+
+    def blanket(self) -> Blanket:
+        three = Fraction(0) if self.size > 2 else None
+        return support_blanket(Fraction(self.keep, WORD), Fraction(1, self.size), Fraction(0), three=three)
 
     def support(self) -> Support:
         return Subsets(1, self.size)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import json_integer, whole_number
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import REPORT, TABULATED
 from ..core.domain import Domain
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field, public_seeds
@@ -123,6 +124,10 @@ class FLH(HashedScheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + self.hashes * asked * TABULATED
+
+    def blanket(self) -> Blanket:
+        # The worst of all pairs of items has no function in which both have the same hash.
+        return support_blanket(self.p, Fraction(1, self.g), Fraction(0))
 
     def support(self) -> Support:
         return _Functions(self)

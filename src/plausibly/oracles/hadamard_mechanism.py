@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import PLACE, REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
@@ -206,6 +207,16 @@ class HM(Scheme, TakesSigns):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
+
+    def blanket(self) -> Blanket:
+        # Signs of different items in a random row are independent, also those of three items.
+        share = Fraction(1, self.g)
+        three = share**3 if self.size > 2 else None
+        return support_blanket(Fraction(self.keep, WORD), share, share**2, three=three)
+
+    def signed_blanket(self) -> Blanket:
+        # An item and its negative have no sign in common.
+        return support_blanket(Fraction(self.keep, WORD), Fraction(1, self.g), Fraction(0))
 
     def support(self) -> Support:
         return Everything()  # rows of zeros

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain, Integers
 from ..core.errors import ParameterError
@@ -195,6 +196,12 @@ class HR(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + transform_seconds(self.cell_shape)
+
+    def blanket(self) -> Blanket:
+        # Two codes of a block agree in half of the rows that support one of them; different blocks share no rows.
+        share = Fraction(1, 2 * self.blocks)
+        both = share / 2 if self.blocks == 1 else Fraction(0)
+        return support_blanket(Fraction(self.keep, WORD), share, both)
 
     def support(self) -> Support:
         return Blocks(self.blocks, self.size)  # at the first position of a block all codes are +1

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import HASHED, REPORT, TEST
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field
 from ..core.laws import Cells, Codes, Estimator, Scores, pure
@@ -64,6 +65,10 @@ class LocalHashing(HashedScheme):
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
         yield from ()  # TLH is as accurate, and its server does not test each cell against each report
+
+    def blanket(self) -> Blanket:
+        share = Fraction(1, self.g)
+        return support_blanket(self.p, share, share**2, given=self.unbiased_given)
 
     def seconds(self, n: int, asked: int) -> float:
         if self.cell_shape is None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.arguments import whole_number
 from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
+from ..core.blanket import Blanket, support_blanket
 from ..core.domain import Domain, Integers
 from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
 from ..core.probability import WORD, keep_threshold, within_exp
@@ -132,6 +133,12 @@ class SS(Scheme):
 
     def seconds(self, n: int, asked: int) -> float:
         return bitmap_seconds(n, self.report_dtype.itemsize)
+
+    def blanket(self) -> Blanket:
+        w, d = self.w, self.size
+        both = Fraction(w * (w - 1), d * (d - 1))
+        three = both * Fraction(w - 2, d - 2) if d > 2 else None
+        return support_blanket(Fraction(self.keep, WORD), Fraction(w, d), both, three=three)
 
     def support(self) -> Support:
         return Subsets(self.w, self.size)

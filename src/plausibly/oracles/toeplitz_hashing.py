@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..core.arguments import whole_number
+from ..core.blanket import Blanket, support_blanket
 from ..core.costs import CANDIDATE, PLACE, REPORT, transform_seconds
 from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
@@ -186,6 +187,11 @@ class TLH(Scheme):
         if self.cell_shape is None:
             return n * REPORT + n * asked * CANDIDATE
         return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
+
+    def blanket(self) -> Blanket:
+        # The difference of the hashes of two items is uniform.
+        share = Fraction(self.w, self.g)
+        return support_blanket(Fraction(self.keep, WORD), share, share**2)
 
     def support(self) -> Support:
         return Everything()  # a matrix of zeros

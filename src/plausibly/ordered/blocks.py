@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .. import device
 from ..cells import Bitmaps, Products
 from ..core.accumulator import Accumulator, ChannelAccumulator
+from ..core.blanket import Blanket
 from ..core.laws import Cells, Decoder, Estimator, Floats
 from ..core.parts import PartEvidence
 from ..core.randomness import Draws, Layout
@@ -139,6 +140,10 @@ class Blocks(Scheme):
     @property
     def components(self) -> tuple[Component, ...]:
         return (Component(self.oracle, Fraction(1)),)
+
+    def blanket(self) -> Blanket:
+        # The offset is public, and far items are in different blocks at all offsets.
+        return self.oracle.blanket()
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         offsets = np.array([report["offset"]], dtype=np.uint64)

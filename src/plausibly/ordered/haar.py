@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.blanket import Blanket, mixed
 from ..core.domain import Integers
 from ..core.history import History
 from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
@@ -66,6 +67,12 @@ class HAAR(Levels):
     @property
     def parameters(self) -> dict[str, Any]:
         return {"weights": list(self.group_weights)}
+
+    def blanket(self) -> Blanket:
+        # Two values have opposite signs at one level only. Above it they are in the same half, and below it in
+        # different blocks, whose signs are independent. All levels have the same probabilities.
+        one, share = self.parts[0].scheme, Fraction(max(self.group_weights), sum(self.group_weights))
+        return mixed([one.blanket(), one.oracle.blanket()], [share, 1 - share])
 
     @property
     def derived(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..core.blanket import Atom, Blanket
 from ..core.domain import InOrder, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells
@@ -130,6 +131,11 @@ class MEAN(Scheme):
 
     def shrunk(self, size: int) -> MEAN:
         return replace(self, domain=Integers(size))
+
+    def blanket(self) -> Blanket:
+        # The ratio of two items is a convex function of their places, so that the first and the last differ most.
+        first, last = (Fraction(self.first + self.step * self.places[end], WORD) for end in (0, -1))
+        return Blanket((Atom(first, last / first, Fraction(1)), Atom(1 - last, Fraction(1), (1 - first) / (1 - last))))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.first + self.step * self.places[item], WORD)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
+from ..core.blanket import Blanket
 from ..core.laws import Cells, Codes, Decoder, Estimator, Scores
 from ..core.linear_hashing import refuse_beyond_total, supports
 from ..core.randomness import Draws, Layout
@@ -93,6 +94,9 @@ class Signed(Scheme):
     @property
     def components(self) -> tuple[Component, ...]:
         return (Component(self.oracle, Fraction(1)),)
+
+    def blanket(self) -> Blanket:
+        return self.oracle.signed_blanket()
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         return self.oracle.likelihood(report, item)

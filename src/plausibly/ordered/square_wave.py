@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.arguments import whole_number
+from ..core.blanket import Blanket, support_blanket
 from ..core.domain import InOrder, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Decoder
@@ -120,6 +121,11 @@ class SW(Scheme):
 
     def shrunk(self, size: int) -> SW:
         return replace(self, domain=Integers(size), reach=None)
+
+    def blanket(self) -> Blanket:
+        # The first and the last item share the fewest places.
+        both = Fraction(max(0, self.width - self.size + 1), self.places)
+        return support_blanket(Fraction(self.keep, WORD), Fraction(self.width, self.places), both)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

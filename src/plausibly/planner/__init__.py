@@ -4,6 +4,18 @@ from .description import Description
 from .fakes import fakes_of
 from .planning import plan
 from .recommendation import Choice, Plan
+from .shuffler import Shuffler
 from .targets import Above, Limits, QuantileWithin, Within
 
-__all__ = ["Above", "Choice", "Description", "Limits", "Plan", "QuantileWithin", "Within", "fakes_of", "plan"]
+__all__ = [
+    "Above",
+    "Choice",
+    "Description",
+    "Limits",
+    "Plan",
+    "QuantileWithin",
+    "Shuffler",
+    "Within",
+    "fakes_of",
+    "plan",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
+from typing import Any
 
 from ..core.arguments import whole_number
 from ..core.domain import Domain, InOrder, Integers, Keys, Strings, Table, as_domain
@@ -21,6 +22,7 @@ from .prediction import smallest_found
 from .reasons import notes, why_first, why_not
 from .recommendation import Choice, Plan
 from .search_plan import planned_search
+from .shuffler import Shuffler
 from .skew import Skew, checked_skew
 from .solving import MOST_USERS, fewest_users, least_epsilon
 from .table_plan import TableAim, planned_tables
@@ -44,6 +46,7 @@ def plan(
     limits: Limits | None = None,
     skew: Skew = 1.1,
     hash_seed: int | None = None,
+    shuffler: Shuffler | None = None,
 ) -> Plan:
     """Plan a collection: recommend a scheme; two of ``users``, ``epsilon`` and ``target`` determine the third.
 
@@ -53,13 +56,17 @@ def plan(
     for the share of a range, and ``QuantileWithin(0.5, 2)`` for the median, in the units of the values. For a
     ``Table(...)`` of several attributes it is for the cells of tables of two attributes. ``skew``: how
     unevenly users are spread over items, as the exponent of a power law or "worst"; it matters if items share cells.
-    ``hash_seed``: that of public hash functions, by default a fresh one.
+    ``hash_seed``: that of public hash functions, by default a fresh one. ``shuffler``, instead of ``epsilon``: the
+    plan has the largest epsilon whose reports keep the central promise of the ``Shuffler`` once they are shuffled.
 
     >>> import plausibly
     >>> plausibly.plan(1000, 1_000_000, epsilon=1)
     <plan for a list of 1,000 items, 1,000,000 users, ε = 1: TLH, ±1,922 users>
     >>> plausibly.plan(1000, 1_000_000, target=plausibly.Within("0.5 %")).epsilon
     Fraction(31, 40)
+    >>> crowd = plausibly.Shuffler(epsilon=1, smallest_batch=100_000)
+    >>> plausibly.plan(1000, 1_000_000, shuffler=crowd)
+    <plan for a list of 1,000 items, 1,000,000 users, ε = 8.05: DE, ±27 users>
     """
     real = as_domain(domain)
     limits = Limits() if limits is None else limits
@@ -67,6 +74,10 @@ def plan(
         raise ParameterError(Words("limits: expected plausibly.Limits, got ", kind_of(limits)))
     if target is not None and not isinstance(target, Target):
         raise ParameterError(Words(f"target: expected {_TARGETS}, got ", kind_of(target)))
+    if shuffler is not None:
+        _expect_shuffler(shuffler, epsilon)
+        options: Any = {"target": target, "limits": limits, "skew": skew, "hash_seed": hash_seed}
+        return shuffler.plan(lambda local: plan(real, users, epsilon=local, **options), limits.most_epsilon)
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
         got = [word for name in given for word in (" and ", Setting(name))][1:] or ["none of them"]
@@ -112,6 +123,13 @@ def plan(
         finds=smallest_found(first.prediction, n, aim.asked, confidence),
         notes=(*notes(first, options, aim), *device_notes(best.scheme)),
     )
+
+
+def _expect_shuffler(shuffler: object, epsilon: object) -> None:
+    if not isinstance(shuffler, Shuffler):
+        raise ParameterError(Words("shuffler: expected a plausibly.Shuffler, got ", kind_of(shuffler)))
+    if epsilon is not None:
+        raise ParameterError(Words("expected a central epsilon or ", Setting("epsilon"), ", got both"))
 
 
 def _planned(domain: Domain) -> Domain:

@@ -14,6 +14,7 @@ from ..core.domain import Domain
 from ..core.scheme import Scheme
 from ..core.wording import at_most, decimal, percent, plural, size_text
 from ..search.base import Search
+from ..shuffling import Shuffled
 from .prediction import Prediction
 from .skew import Skew, skew_in_words
 from .targets import Limits, Target, share_of, two_sided
@@ -97,6 +98,8 @@ class Plan:
     finds: float
     notes: tuple[str, ...]
     shorter: tuple[int, float] | None = None
+    central: Shuffled | None = None
+    """Central privacy of the recommended scheme, if the plan has a shuffler."""
 
     @property
     def scheme(self) -> Scheme:
@@ -134,6 +137,7 @@ class Plan:
             "runners_up": [choice.to_dict() for choice in self.runners_up],
             "notes": list(self.notes),
             "scheme": self.scheme.to_dict(),
+            **({} if self.central is None else {"central": self.central.to_dict()}),
         }
 
     @property
@@ -215,7 +219,8 @@ class Plan:
 
     def _targeted(self) -> list[tuple[str, str]]:
         needed = {"epsilon": f"ε = {decimal(self.epsilon)}", "users": f"{self.users:,} users"}
-        found = [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
+        found = [] if self.central is None else [("with a shuffler", self.central.verdict)]
+        found += [] if self.solved is None or self.target is None else [("needed", needed[self.solved])]
         return found if self.target is None else [*found, ("target", self._target_text)]
 
     def _paid(self, counted: str) -> list[tuple[str, str]]:

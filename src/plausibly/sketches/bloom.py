@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
 from ..core.bitmaps import bitmap_dtype, bitmap_seconds, fold_bitmaps, refuse_spare_bits
+from ..core.blanket import Blanket, support_blanket, together
 from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_HASH_RANGE, public_seeds, split_for
@@ -231,6 +232,13 @@ class BLOOM(Scheme):
     @classmethod
     def variants(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
         yield from ()  # a regression has no variance law
+
+    def blanket(self) -> Blanket:
+        if self.oracle is not None:
+            return replace(self.oracle.blanket(), third=())
+        # The worst of all pairs of items has no bit in common, in no cohort: k bits of each item, all independent.
+        p = Fraction(self.keep, WORD)
+        return together([support_blanket(p, 1 - p, (1 - p) ** 2)] * self.hashes)
 
     def seconds(self, n: int, asked: int) -> float:
         if self.oracle is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from ..core.blanket import Blanket
 from ..core.domain import Integers
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS
@@ -106,6 +107,10 @@ class CS(RowSketch):
             return self._carrier.net_estimator().contribution
         ends = self.oracle.contribution()
         return ends and (ends[0] - ends[1], ends[1] - ends[0])  # the difference of two cells
+
+    def blanket(self) -> Blanket:
+        # The worst of all pairs of items has the same cell and opposite signs in every row.
+        return super().blanket() if self._carrier is None else self._carrier.signed_blanket()
 
     def row_law(self, law: VarianceLaw, together: Fraction) -> VarianceLaw:
         c = self.width

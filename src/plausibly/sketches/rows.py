@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from .. import device, kernels
 from ..core.arguments import json_integer, whole_number
+from ..core.blanket import Blanket
 from ..core.costs import LOOKUP
 from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
@@ -204,6 +205,10 @@ class RowSketch(Scheme):
     def example(cls, epsilon: EpsilonLike, domain: Domain, through: OracleMaker | None = None) -> Scheme:
         oracle = expect_maker(through, cls.name)(epsilon, Integers(6))
         return cls(oracle=oracle, rows=5, hash_seed=EXAMPLE_SEED, domain=domain)
+
+    def blanket(self) -> Blanket:
+        # The worst of all pairs of items has different hashes in every row, whichever the oracle tells apart best.
+        return replace(self.oracle.blanket(), third=())
 
     def support(self) -> Support:
         return Everything() if self.oracle.support().everything and not self.signed else _Rows(self.rows)

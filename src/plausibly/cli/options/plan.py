@@ -31,6 +31,8 @@ class PlanOptions:
 
     With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
 
+    With a shuffler: plausibly plan --items 1000 --users 1000000 --central-epsilon 1 --smallest-batch 100000
+
     Numbers in order: plausibly plan --bins 0..1000/256 --unit € --users 100000 --epsilon 1
 
     Several questions, for tables of two: plausibly plan --attribute theme=dark,light --attribute
@@ -106,6 +108,20 @@ class PlanOptions:
     ] = None
     users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None
     epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None
+    central_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --epsilon, with a trusted shuffler: the ε of shuffled batches. The plan has the largest ε "
+            "of a single report that keeps it."
+        ),
+    ] = None
+    smallest_batch: Annotated[
+        int | None,
+        typer.Option(help="With --central-epsilon: smallest number of honest users' reports ever released together."),
+    ] = None
+    delta: Annotated[
+        str, typer.Option(help="With --central-epsilon: the chance with which its promise may fail, from 1e-12.")
+    ] = "1e-6"
     within: Annotated[
         str | None,
         typer.Option(
