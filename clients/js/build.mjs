@@ -17,7 +17,7 @@ const NAME = "plausibly-client.min.js";
 // Properties that no page sees, and that no object of the browser has under these names.
 const INTERNAL = (
   "ratio publics words bytes signed items hashSeed steps schemes domains normalized known read kind domain sketch base " +
-  "inBytes symbolsOf item randomizer draw weights record"
+  "inBytes symbolsOf item randomizer draw weights record remember"
 ).split(" ");
 
 const bundled = async (contents) => {

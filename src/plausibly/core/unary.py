@@ -1,4 +1,4 @@
-"""Unary encoding with any two thresholds: one independently perturbed bit per item."""
+"""Unary encoding with any two probabilities: one independently perturbed bit per item."""
 
 from __future__ import annotations
 
@@ -21,26 +21,13 @@ from .support import AnySet, Support
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Unary(Scheme):
-    """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other bit with ``flip``/2^64."""
+class UnaryBits(Scheme):
+    """A bitmap of independent bits: the true item's bit is set with probability p, every other bit with q."""
 
     @property
     @abstractmethod
-    def keep(self) -> int:
-        """p * 2^64: threshold of the true item's bit in unary encoding."""
-
-    @property
-    @abstractmethod
-    def flip(self) -> int:
-        """q * 2^64: threshold of every other bit, in unary encoding with any two thresholds."""
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def derived(self) -> dict[str, Any]:
-        return {"keep": str(self.keep), "flip": str(self.flip)}
+    def pair(self) -> tuple[Fraction, Fraction]:
+        """Probabilities p and q of unary bits: that of the user's item, and every other one."""
 
     @property
     def report_dtype(self) -> np.dtype[np.void]:
@@ -51,19 +38,8 @@ class Unary(Scheme):
         return self.size
 
     @property
-    def layout(self) -> Layout:
-        return Layout(dense=0, split=self.size)
-
-    @property
     def cell_shape(self) -> tuple[int, ...]:
         return (self.size,)
-
-    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
-        reports, bits = kernels.unary_response(values, draws.heads, self.keep, self.flip, out["bits"])
-        # One bit in 256 is not decided by the top byte of its word: look up the other 56 bits.
-        tails = draws.tails(reports, bits)
-        kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
-        return np.zeros(0, dtype=np.int64)
 
     def check(self, reports: Reports) -> None:
         refuse_spare_bits(reports, self.size)
@@ -72,7 +48,7 @@ class Unary(Scheme):
         fold_bitmaps(cells, reports)
 
     def estimator(self) -> Estimator:
-        return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores, joint=True)
+        return pure(*self.pair, self._scores, joint=True)
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         return cells if codes is None else cells[codes]
@@ -90,7 +66,45 @@ class Unary(Scheme):
     def likelihood(self, report: np.void, item: int) -> Fraction:
         bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")
         ones = int(bits.sum())
-        p, q = Fraction(self.keep, WORD), Fraction(self.flip, WORD)
+        p, q = self.pair
         mine = int(bits[item])
         own = p if mine else 1 - p
         return own * q ** (ones - mine) * (1 - q) ** (self.size - 1 - ones + mine)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Unary(UnaryBits):
+    """Unary bits with two thresholds: the true item's bit has ``keep``/2^64, every other bit ``flip``/2^64."""
+
+    @property
+    @abstractmethod
+    def keep(self) -> int:
+        """p * 2^64: threshold of the true item's bit in unary encoding."""
+
+    @property
+    @abstractmethod
+    def flip(self) -> int:
+        """q * 2^64: threshold of every other bit, in unary encoding with any two thresholds."""
+
+    @property
+    def pair(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.keep, WORD), Fraction(self.flip, WORD)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        return {"keep": str(self.keep), "flip": str(self.flip)}
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(dense=0, split=self.size)
+
+    def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
+        reports, bits = kernels.unary_response(values, draws.heads, self.keep, self.flip, out["bits"])
+        # One bit in 256 is not decided by the top byte of its word: look up the other 56 bits.
+        tails = draws.tails(reports, bits)
+        kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
+        return np.zeros(0, dtype=np.int64)
