@@ -32,9 +32,9 @@ _USERS_AT_ONCE = 1 << 15
 
 CAUTION = (
     "The memo bounds what is learned about values, not whether and when a value changed: with 4 cells, a memo of ε = 2 "
-    "and reports of ε = 1, one change is detected with probability 0.62 in 30 days and 0.66 in 100, at 5 % false "
-    "alarms. All reports of one user can be linked. The ε of the memo holds for an ideal pseudo-random function. "
-    "A lost key starts a new memo and costs the ε of the memo again."
+    "and reports of ε = 1, one change is detected with probability 0.65 within 30 days, at 5 % false alarms. "
+    "The reports of one user can be linked. The ε of the memo holds for an ideal pseudo-random function. A lost key "
+    "starts a new memo and costs the ε of the memo again."
 )
 """What a memo does not promise; it is shown wherever the ε of a memoised scheme is shown."""
 
