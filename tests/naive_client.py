@@ -66,6 +66,8 @@ KEYED_SEARCHES = ("PEM", "TH", "SFP", "BITSTOGRAM")
 """Those whose oracles may be over keys."""
 SEARCHES = (*KEYED_SEARCHES, "TRELLIS", "ROUND")
 TABLES = ("CLIQUE", "SMP", "SPL")
+MEMO_BITS = ("LOSUE", "LSUE")
+MEMOISED = ("LOLOHA", *MEMO_BITS)
 GROUPED = (*SEARCHES, "SLIDE", "HH", "HAAR", *TABLES)
 PARTS = ("oracle", "word_oracle", "letters", "pairs", "first", "folded", "deep")
 """The fields in which searches have their oracles."""
@@ -185,6 +187,15 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         each_epsilon = str(eps / len(sizes)) if name == "SPL" else epsilon
         counts = {math.prod(sizes[j] for j in places) for places in sets}
         fields |= {"oracles": [_block_oracle(each_epsilon, cells) for cells in sorted(counts)]}
+    elif name in MEMOISED:
+        lasting = Fraction(own.pop("memo_epsilon", 2 * eps))
+        fields |= {"memo_epsilon": str(lasting)}
+        if name == "LOLOHA":
+            t = own.pop("hash_bits", None) or _fewest_hash_bits(eps, lasting)
+            memo_keep, keep = _twice_answered(eps, lasting, 2**t)
+            fields |= {"hash_bits": t, "memo_keep": str(memo_keep), "keep": str(keep)}
+        else:
+            fields |= {key: str(value) for key, value in _twice_flipped(name, eps, lasting).items()}
     elif name == "SW":
         reach = own.pop("reach", None)
         reach = _best_reach(eps, d) if reach is None else reach
@@ -195,6 +206,44 @@ def scheme_of(name: str, epsilon: str, domain: Fields, **own: Any) -> Fields:
         fields |= {} if places == list(range(d)) else {"places": places}
     assert not own, f"{name} has no {own}"
     return fields
+
+
+def _decimal(fraction: Fraction) -> Decimal:
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def _twice_answered(eps: Fraction, lasting: Fraction, g: int) -> tuple[int, int]:
+    # P = r + p2(p1 - r), r = (1 - p1)/(g - 1), and P may be as large as e/(e + g - 1).
+    memo_keep = _keep(lasting, g - 1)
+    p1 = Fraction(memo_keep, N)
+    r = (1 - p1) / (g - 1)
+    return memo_keep, _floor(eps, lambda e: N * (e / (e + g - 1) - _decimal(r)) / _decimal(p1 - r))
+
+
+def _twice_flipped(name: str, eps: Fraction, lasting: Fraction) -> Fields:
+    # With u = 2*p2 - 1, a bit that is on in the memo with probability p is sent with probability 1/2 + u(p - 1/2).
+    half = Decimal("0.5")
+    if name == "LSUE":
+        # The own bit is sent with at most e^(eps/2)/(e^(eps/2) + 1), every other one with the rest.
+        memo_keep = _keep(lasting / 2, 1)
+        apart = Fraction(memo_keep, N) - Fraction(1, 2)
+        keep = _floor(eps / 2, lambda e: N * (1 + (e / (e + 1) - half) / _decimal(apart)) / 2)
+        return {"memo_keep": memo_keep, "memo_flip": N - memo_keep, "keep": keep}
+    # The own bit is sent with 1/2, every other one with at least 1/(e + 1).
+    memo_flip = -_floor(lasting, lambda e: -N / (e + 1))
+    apart = Fraction(1, 2) - Fraction(memo_flip, N)
+    keep = _floor(eps, lambda e: N * (1 + (half - 1 / (e + 1)) / _decimal(apart)) / 2)
+    return {"memo_keep": N // 2, "memo_flip": memo_flip, "keep": keep}
+
+
+def _fewest_hash_bits(eps: Fraction, lasting: Fraction) -> int:
+    def variance(t: int) -> Fraction:
+        p1, p2 = (Fraction(threshold, N) for threshold in _twice_answered(eps, lasting, 2**t))
+        q = Fraction(1, 2**t)
+        return q * (1 - q) / (p1 * p2 + (1 - p1) * (1 - p2) / (2**t - 1) - q) ** 2
+
+    best = min(variance(t) for t in range(1, 9))
+    return next(t for t in range(1, 9) if variance(t) <= Fraction("1.05") * best)
 
 
 def _best_reach(eps: Fraction, d: int) -> int:
@@ -665,6 +714,59 @@ def _answer(x: int, size: int, keep: int, tape: Tape) -> int:
     return u if u < x else u + 1
 
 
+def _memoised_hash(scheme: Fields, x: int, tape: Tape) -> bytes:
+    return _fresh_hash(scheme, *_lasting_hash(scheme, x, tape, lambda _: tape), tape)
+
+
+def _lasting_hash(scheme: Fields, x: int, tape: Tape, memo: Callable[[int], Tape]) -> tuple[list[int], int]:
+    # The rows of a user, and the entry of the cell of x; the memo has the words of every cell.
+    t, order = scheme["hash_bits"], hadamard_order(size_of(scheme["domain"]))
+    rows = [tape.below(order) for _ in range(t)]
+    h = sum(sign(row, x) << j for j, row in enumerate(rows))
+    return rows, _answer(h, 2**t, int(scheme["memo_keep"]), memo(h))
+
+
+def _fresh_hash(scheme: Fields, rows: list[int], entry: int, tape: Tape) -> bytes:
+    order, g = hadamard_order(size_of(scheme["domain"])), 2 ** scheme["hash_bits"]
+    return b"".join(_packed(row, order) for row in rows) + _packed(_answer(entry, g, int(scheme["keep"]), tape), g)
+
+
+def _memoised_bits(scheme: Fields, x: int, tape: Tape) -> bytes:
+    return _fresh_bits(scheme, _lasting_bits(scheme, x, tape), tape)
+
+
+def _lasting_bits(scheme: Fields, x: int, tape: Tape) -> list[bool]:
+    d = size_of(scheme["domain"])
+    return [tape.bernoulli(int(scheme["memo_keep" if i == x else "memo_flip"])) for i in range(d)]
+
+
+def _fresh_bits(scheme: Fields, entry: list[bool], tape: Tape) -> bytes:
+    keep = int(scheme["keep"])
+    bits = sum(tape.bernoulli(keep if on else N - keep) << i for i, on in enumerate(entry))
+    return bits.to_bytes((len(entry) + 7) // 8, "little")
+
+
+def remembered_record(scheme: Fields, key: bytes, series: str, value: Value, tape: Tape) -> bytes:
+    """The record of a user with this key: only the answer is from the tape."""
+    d, x = size_of(scheme["domain"]), encode(scheme["domain"], value)
+    thresholds = [scheme[name] for name in ("hash_bits", "memo_keep", "memo_flip") if name in scheme]
+    kind = "LOLOHA" if scheme["scheme"] == "LOLOHA" else "unary"
+    subject = " ".join(map(str, [kind, d, *thresholds]))
+    own = blake2s(subject.encode() + b"\n" + series.encode(), key=key, salt=b"series").digest()
+
+    def lasting(purpose: bytes, number: int) -> Tape:
+        # Four words from each block; nobody needs more than these.
+        blocks = [
+            blake2s(struct.pack("<QQ", number, block), key=own, salt=purpose).digest() for block in range(d // 4 + 9)
+        ]
+        return Tape([word for block in blocks for word in struct.unpack("<4Q", block)])
+
+    if scheme["scheme"] == "LOLOHA":
+        rows, entry = _lasting_hash(scheme, x, lasting(b"hash", 0), lambda cell: lasting(b"memo", cell))
+        return _fresh_hash(scheme, rows, entry, tape)
+    return _fresh_bits(scheme, _lasting_bits(scheme, x, lasting(b"memo", x)), tape)
+
+
 def _direct(scheme: Fields, x: int, tape: Tape) -> bytes:
     d = size_of(scheme["domain"])
     return _packed(_answer(x, d, int(scheme["keep"]), tape), d)
@@ -1045,6 +1147,8 @@ _RECORDS: dict[str, Callable[[Fields, int, Tape], bytes]] = {
     "BLOOM": _bloom,
     "SW": _square_wave,
     "MEAN": _one_bit,
+    "LOLOHA": _memoised_hash,
+    **dict.fromkeys(MEMO_BITS, _memoised_bits),
     "blocks": _blocks_of_width,
     "products": _hadamard_mechanism,
     "halves": _half,

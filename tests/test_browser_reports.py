@@ -458,7 +458,7 @@ def test_a_raised_epsilon_is_refused(visitor: Visitor) -> None:
 def test_thresholds_that_break_epsilon_are_refused(visitor: Visitor) -> None:
     with hostile() as mind:
         identity, mind.document = document_with(keep=str(2**64 - 2**40))
-        assert "exceeds its own epsilon" in send(visitor.visit(mind.url(identity)), "dog")
+        assert "threshold is refused" in send(visitor.visit(mind.url(identity)), "dog")
         assert (mind.posted(), len(mind.seen)) == ([], 1)
 
 

@@ -454,10 +454,17 @@ def test_a_client_follows_the_law_of_its_scheme(name: str, own: dict[str, int]) 
     # In every scheme, "keep" is the probability that the report supports the item its user holds.
     keep = int(private(written)[threshold_of(name)]) / 2**64
     keep += 2 * int(written["step"]) / 2**64 if name == "MEAN" else 0
-    held = support_of_block(written, 2) if "oracles" in written else keep
+    held = support_of_block(written, 2) if "oracles" in written else memoised_keep(written) or keep
     for item, probability in ((2, held), (5, support_of_others(written, keep))):
         share = sum(supports(written, record, item) for record in records) / RUNS
         assert abs(share - probability) < 5 * sqrt(probability * (1 - probability) / RUNS)
+
+
+def memoised_keep(written: dict[str, Any], threshold: str = "memo_keep") -> float:
+    """The probability that a first report shows what the memo has with this threshold; 0 without a memo."""
+    memo, keep = (int(written.get(name, 0)) / 2**64 for name in (threshold, "keep"))
+    others = 2 ** written.get("hash_bits", 1) - 1
+    return memo * keep + (1 - memo) * (1 - keep) / others if threshold in written else 0.0
 
 
 def support_of_block(written: dict[str, Any], item: int) -> float:
@@ -497,6 +504,8 @@ def support_of_others(written: dict[str, Any], keep: float) -> float:
         cohorts = range(written["cohorts"])
         shared = [naive.filter_of(written, c, 5)[0] in naive.filter_of(written, c, 2) for c in cohorts]
         return sum(keep if one else 1 - keep for one in shared) / len(cohorts)
+    if name in naive.MEMOISED:
+        return memoised_keep(written, "memo_flip") or 1 / 2 ** written["hash_bits"]
     if name == "DE":
         return (1 - keep) / 5
     if name == "MEAN":
@@ -554,7 +563,7 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
         return (number == 1) == (item == 2)
     if name == "SW":
         return item <= number <= item + 2 * written["reach"]
-    if "flip" in written or name == "SS":
+    if "flip" in written or name in ("SS", *naive.MEMO_BITS):
         return bool(number >> item & 1)
     if name == "TLH":
         hashed = naive.toeplitz_hash(record[0], item, written["hash_bits"], written["item_bits"])
@@ -566,7 +575,7 @@ def supports(written: dict[str, Any], record: bytes, item: int) -> bool:
     if name == "HR":
         block, row = divmod(number, written["order"])
         return block == item % written["blocks"] and not naive.sign(row, 1 + item // written["blocks"])
-    if name == "HM":
+    if name in ("HM", "LOLOHA"):
         return record[-1] == sum(naive.sign(row, item) << j for j, row in enumerate(record[:-1]))
     seed = int.from_bytes(record[:8], "little")
     if name == "FLH":

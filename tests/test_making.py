@@ -32,7 +32,7 @@ def signatures() -> dict[str, inspect.Signature]:
 
 
 def annotation(field: Field[Any]) -> str:
-    own = "EpsilonLike" if field.name == "epsilon" else str(field.type)
+    own = "EpsilonLike" if field.name in ("epsilon", "memo_epsilon") else str(field.type)
     return f"{own} | None" if field.default is None and "None" not in own else own
 
 

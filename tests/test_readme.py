@@ -167,7 +167,7 @@ def test_shown_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-@pytest.mark.parametrize("pages", ["catalogue", "oracles sketches searches ordered tables"])
+@pytest.mark.parametrize("pages", ["catalogue", "oracles sketches searches ordered tables longitudinal"])
 def test_every_scheme_has_its_row(pages: str) -> None:
     text = "\n".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in pages.split())
     rows = re.findall(r"^\| `([A-Z]+)`[\w -]* \|", text, flags=re.MULTILINE)

@@ -18,6 +18,7 @@ import plausibly
 import trusting
 from cases import in_turn
 from plausibly import Keys, Labels, SeededRandom, experiments, extend
+from plausibly.core.scheme import required
 from plausibly.kernels.sources import source_files
 
 PACKAGE = Path(plausibly.__file__).parent
@@ -235,6 +236,8 @@ def test_no_variable_on_the_way_from_a_value_to_its_record_is_a_float(
     own = {"epsilon": 1}
     if name in ("CM", "CS"):
         own = {"oracle": plausibly.make("OUE", epsilon=1, domain_size=20), "rows": 3}
+    if "memo_epsilon" in required(kind):
+        own |= {"memo_epsilon": 2}
     schemes = [kind(domain=domain, **own) for domain in domains if isinstance(domain, kind.accepts)]
     found: set[str] = set()
 

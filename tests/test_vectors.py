@@ -92,7 +92,8 @@ def test_a_file_has_a_hundred_vectors_with_refused_words_where_there_can_be_any(
     assert len(vectors) >= 100
     repeats = [v for v in vectors if len(v["tape"]) > client(name, v["scheme"]).randomizer.words]
     # Unary schemes and single bits draw no number below m, and BLH only below 2^64 and below 1: nothing to refuse.
-    draws_none = isinstance(client(name, 0).randomizer, device.Unary | device.OneBit) or name == "BLH"
+    bits = device.Unary | device.OneBit | device.MemoisedUnary
+    draws_none = isinstance(client(name, 0).randomizer, bits) or name == "BLH"
     assert bool(repeats) != draws_none
 
 
@@ -225,6 +226,36 @@ def test_the_tape_source_of_the_library_makes_the_records(name: str) -> None:
         source = TapeSource(tape)
         made = client(name, vector["scheme"]).privatize(naive.native(vector["value"]), source)
         assert (made.hex(), source.used) == (vector["record"], len(tape))
+
+
+# --- users with a memo ------------------------------------------------------------------------------------------
+
+MEMOISED = [name for name in NAMES if "memos" in file(name)]
+
+
+def test_the_schemes_with_a_memo_have_users_with_keys() -> None:
+    assert sorted(generate.MEMOISED) == MEMOISED
+    assert all(len(file(name)["memos"]) >= 20 for name in MEMOISED)
+
+
+@pytest.mark.parametrize("name", MEMOISED)
+def test_the_device_makes_the_records_of_a_user_with_a_key(name: str) -> None:
+    for vector in file(name)["memos"]:
+        memo = device.Memo(bytes.fromhex(vector["memo"]["key"]), vector["memo"]["series"])
+        text = json.dumps(file(name)["schemes"][vector["scheme"]]["fields"])
+        chosen, tape = device.load(text, memo=memo, max_epsilon=1000, total=False), tape_of(vector)
+        source = TapeSource(tape)
+        made = chosen.privatize(naive.native(vector["value"]), source)
+        assert (made.hex(), source.used) == (vector["record"], len(tape))
+
+
+@pytest.mark.parametrize("name", MEMOISED)
+def test_the_javascript_client_makes_the_records_of_a_user_with_a_key(name: str) -> None:
+    asked = [
+        {**vector, "scheme": json.dumps(file(name)["schemes"][vector["scheme"]]["fields"])}
+        for vector in file(name)["memos"]
+    ]
+    assert answers(asked) == [vector["record"] for vector in file(name)["memos"]]
 
 
 # --- JavaScript -------------------------------------------------------------------------------------------------

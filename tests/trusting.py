@@ -1,4 +1,4 @@
-"""A device that takes every scheme that keeps its own promise: any epsilon, and domains that refuse values."""
+"""A device that takes every scheme that keeps its own promise: any epsilon, domains that refuse values, no memo."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from plausibly import device
 
-POLICY: dict[str, Any] = {"max_epsilon": 1000, "total": False}
+POLICY: dict[str, Any] = {"max_epsilon": 1000, "total": False, "memo": "once"}
 
 
 def load(scheme_json: str) -> device.Client:

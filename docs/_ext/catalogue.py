@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import plausibly
-from plausibly import oracles, ordered, presets, search, sketches, tables
+from plausibly import longitudinal, oracles, ordered, presets, search, sketches, tables
 
 DOCS = Path(__file__).parent.parent
 MARKER = "<!-- the catalogue -->"
@@ -26,6 +26,7 @@ LAYERS = {
     "Searches": search,
     "Ordered values": ordered,
     "Tables of several attributes": tables,
+    "The same users again": longitudinal,
 }
 LABELS = ("Privacy", "Variance of the mean", "Variance", "Default", "Cost", "Derivation")
 SIGNS = [
@@ -62,6 +63,9 @@ def example(kind: type[plausibly.Scheme], epsilon: int) -> tuple[plausibly.Schem
     if hasattr(tables, kind.name):
         records = plausibly.Table(dict.fromkeys("abcdefgh", 2), missing=False)
         return kind(epsilon=epsilon, domain=records), "eight yes/no attributes"
+    if hasattr(longitudinal, kind.name):
+        scheme = kind(epsilon=epsilon, memo_epsilon=2 * epsilon, domain=plausibly.Integers(ITEMS))
+        return scheme, f"a memo of twice the ε, domain_size={ITEMS}"
     if needs <= {"epsilon"}:
         return kind(epsilon=epsilon, domain=plausibly.Integers(ITEMS)), f"domain_size={ITEMS}"
     if hasattr(sketches, kind.name):
@@ -125,7 +129,7 @@ def table_rows() -> dict[str, dict[str, str]]:
     Every scheme has one: tests/test_readme.py.
     """
     rows: dict[str, dict[str, str]] = {}
-    for page in ("oracles", "sketches", "searches", "ordered", "tables"):
+    for page in ("oracles", "sketches", "searches", "ordered", "tables", "longitudinal"):
         head: list[str] = []
         for line in (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines():
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -9,7 +9,7 @@ from inspect import isabstract
 from types import ModuleType
 from typing import Any, TypeGuard, TypeVar
 
-from . import oracles, ordered, plugins, search, sketches, tables
+from . import longitudinal, oracles, ordered, plugins, search, sketches, tables
 from . import postprocess as postprocess  # so that the steps are available wherever schemes are
 from .core.arguments import expect_few_brackets
 from .core.domain import Domain, is_domain_kind
@@ -74,7 +74,7 @@ def _is_scheme(kind: Any) -> TypeGuard[type[Scheme]]:
     return isinstance(kind, type) and issubclass(kind, Scheme) and isinstance(getattr(kind, "name", None), str)
 
 
-_CATALOG = _Catalog((oracles, sketches, search, ordered, tables))
+_CATALOG = _Catalog((oracles, sketches, search, ordered, tables, longitudinal))
 CATALOG: Mapping[str, type[Scheme]] = _CATALOG
 """Every scheme by name, including those of other packages."""
 

@@ -38,6 +38,8 @@ __all__ = [
     "Domain",
     "Fields",
     "Grouped",
+    "Memo",
+    "Memoised",
     "Oracle",
     "Part",
     "Randomizer",
@@ -399,6 +401,8 @@ class Document(Fields):
         if self._take("version", int) != 1 or self.name not in RANDOMIZERS:
             raise DeviceError("the scheme is of a version or kind this file does not know; update the file")
         self.epsilon = self.fraction("epsilon", 1000)
+        self.memo_epsilon: Fraction | None = None
+        """Privacy of one entry of a memo, hence of all reports from it together; read by schemes with a memo."""
         self.domain = _domain(self.inner("domain"))
 
     @property
@@ -466,7 +470,9 @@ class Oracle:
         made = _made(self.document)
         if isinstance(made, Grouped):
             raise DeviceError(f"{self.name}: expected an oracle, got a scheme whose users are in groups")
-        _expect_epsilon(made, self.document.epsilon)
+        if isinstance(made, Memoised):
+            raise DeviceError(f"{self.name}: expected an oracle, got a scheme with a memo")
+        _expect_within(made.worst_ratio(), self.document.epsilon)
         return made
 
 
@@ -1041,6 +1047,11 @@ def _respond_ratio(size: int, keep: int, inside: int = 1) -> Fraction:
     return _both_ways(Fraction(keep * (size - inside), (_WORD - keep) * inside))
 
 
+def _odds_ratio(keep: int, flip: int, whole: int) -> Fraction:
+    # Unary encodings of two values differ in two bits, and each contributes its odds ratio once.
+    return _both_ways(Fraction(keep * (whole - flip), flip * (whole - keep)))
+
+
 class Direct:
     """DE: the value itself, or a uniform other one."""
 
@@ -1085,8 +1096,7 @@ class Unary:
         return bytes(bitmap)
 
     def worst_ratio(self) -> Fraction:
-        # Two values differ in two bits, and each contributes its odds ratio once.
-        return _both_ways(Fraction(self.keep * (_WORD - self.flip), self.flip * (_WORD - self.keep)))
+        return _odds_ratio(self.keep, self.flip, _WORD)
 
 
 def _thresholded(scheme: Document) -> Randomizer:
@@ -1781,6 +1791,180 @@ def split_attributes(scheme: Document) -> Randomizer:
     return Grouped(table.items, _joints(scheme, [(i,) for i in everything]), [everything], [1])
 
 
+# --- the same people again: a memo that follows from one key ----------------------------------------------------
+
+
+class Memo:
+    """The lasting choices of one user about one question. They follow from a key, so there is no table to store.
+
+    ``key``: 32 bytes from ``secrets.token_bytes(32)``, drawn once and kept on the device, one for all questions. A lost
+    key means new choices, which reveal as much again. ``series``: the application's name of the question, the same in
+    all its collections. The collector must not choose it: a new name means new choices, too.
+    """
+
+    def __init__(self, key: bytes, series: str) -> None:
+        if not isinstance(key, bytes) or len(key) != 32:
+            raise DeviceError("key: expected 32 bytes, such as secrets.token_bytes(32), got something else")
+        if not isinstance(series, str) or not series or not _has_bytes(series):
+            raise DeviceError("series: expected a text that has a UTF-8 form and is not empty, got something else")
+        self._key, self.series = key, series
+
+    def __repr__(self) -> str:
+        return f"<memo of the series {self.series!r}>"
+
+    def choices(self, subject: str) -> Callable[[bytes, int, int], WordSource]:
+        """Sources of the words for the choices about a subject: ``(purpose, number, words)``.
+
+        The words are the bytes of BLAKE2s under a key of the subject, of (number, 0), (number, 1), …
+        """
+        key = blake2s(f"{subject}\n{self.series}".encode(), key=self._key, salt=b"series").digest()
+        return lambda purpose, number, words: WordSource(words, _Keystream(key, purpose, number))
+
+
+class _Keystream:
+    """``read`` of a ``WordSource``: the bytes of a pseudo-random function, one after the other."""
+
+    def __init__(self, key: bytes, purpose: bytes, number: int) -> None:
+        self._key, self._purpose, self._number = key, purpose, number.to_bytes(8, "little")
+        self._block, self._left = 0, b""
+
+    def __call__(self, count: int) -> bytes:
+        blocks = range(self._block, self._block - (len(self._left) - count) // 32)
+        self._block = blocks.stop
+        made = b"".join([self._left, *map(self._digest, blocks)])
+        self._left = made[count:]
+        return made[:count]
+
+    def _digest(self, block: int) -> bytes:
+        return blake2s(self._number + block.to_bytes(8, "little"), key=self._key, salt=self._purpose).digest()
+
+
+class Memoised:
+    """A randomizer of users who report again and again: lasting public choices, a memo, and a fresh answer from it.
+
+    The memo has one entry for each cell, drawn once and for ever; the value determines the cell. A report is drawn from
+    the entry. The reports of a user reveal at most the entries of the cells that the user has been in.
+    """
+
+    words: int
+    public_words: int
+    memo_words: int
+    """Number of words of one entry of the memo."""
+    record_bytes: int
+    subject: str
+    """Everything that the memo depends on. If that changes, the entries must be independent of the old ones."""
+
+    def __init__(self, scheme: Document) -> None:
+        scheme.memo_epsilon = scheme.fraction("memo_epsilon", 1000)
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        """The user's public choices: none, unless there is a hash function."""
+        return ()
+
+    def cell(self, value: int, public: tuple[int, ...]) -> int:
+        """The cell of a value."""
+        raise NotImplementedError
+
+    def memoise(self, cell: int, source: Source) -> bytes:
+        """The entry of a cell."""
+        raise NotImplementedError
+
+    def answer(self, entry: bytes, public: tuple[int, ...], source: Source) -> bytes:
+        """The record of a fresh report from an entry."""
+        raise NotImplementedError
+
+    def perturb(self, value: int, public: tuple[int, ...], source: Source) -> bytes:
+        """The first report of a user: an entry, and an answer from it."""
+        return self.answer(self.memoise(self.cell(value, public), source), public, source)
+
+    def worst_ratio(self) -> Fraction:
+        """The largest ratio of the likelihoods of a first report under two values."""
+        raise NotImplementedError
+
+    def memo_ratio(self) -> Fraction:
+        """The largest ratio of the likelihoods of one entry under two cells."""
+        raise NotImplementedError
+
+
+class MemoisedHashing(Memoised):
+    """LOLOHA: a lasting hash function, direct encoding of the hash in the memo, and of the entry in every report."""
+
+    def __init__(self, scheme: Document) -> None:
+        super().__init__(scheme)
+        self.items = scheme.size
+        self.order = 1 << (self.items - 1).bit_length()
+        self.hash_bits = self.public_words = scheme.whole("hash_bits", 1, 8)
+        self.size = 1 << self.hash_bits
+        self.memo_keep, self.keep = scheme.threshold("memo_keep"), scheme.threshold("keep")
+        self.memo_words = 2
+        self.words = self.hash_bits + 4
+        self.record_bytes = self.hash_bits * field_bytes(self.order) + field_bytes(self.size)
+        self.subject = f"LOLOHA {self.items} {self.hash_bits} {self.memo_keep}"
+
+    def public(self, source: Source) -> tuple[int, ...]:
+        return tuple(source.below(self.order) for _ in range(self.hash_bits))
+
+    def cell(self, value: int, public: tuple[int, ...]) -> int:
+        _expect_inside(value, self.items)
+        return sum(_parity(row & value) << j for j, row in enumerate(public))
+
+    def memoise(self, cell: int, source: Source) -> bytes:
+        return _field(_respond(cell, self.size, self.memo_keep, source), self.size)
+
+    def answer(self, entry: bytes, public: tuple[int, ...], source: Source) -> bytes:
+        (cell,) = entry
+        answer = _respond(cell, self.size, self.keep, source)
+        return b"".join(_field(row, self.order) for row in public) + _field(answer, self.size)
+
+    def worst_ratio(self) -> Fraction:
+        # Of the cell itself and of each other one, over both responses.
+        others = self.size - 1
+        lies = (_WORD - self.memo_keep) * (_WORD - self.keep)
+        own = self.memo_keep * self.keep * others + lies
+        return _both_ways(Fraction(own * others, _WORD * _WORD * others - own))
+
+    def memo_ratio(self) -> Fraction:
+        return _respond_ratio(self.size, self.memo_keep)
+
+
+class MemoisedUnary(Memoised):
+    """LOSUE, LSUE: a memo of one bit per item for every value, and each bit of it flipped anew in every report."""
+
+    public_words = 0
+
+    def __init__(self, scheme: Document) -> None:
+        super().__init__(scheme)
+        self.size = self.memo_words = scheme.size
+        self.memo_keep, self.memo_flip = scheme.threshold("memo_keep"), scheme.threshold("memo_flip")
+        self.keep = scheme.threshold("keep")
+        self.words = 2 * self.size
+        self.record_bytes = (self.size + 7) // 8
+        self.subject = f"unary {self.size} {self.memo_keep} {self.memo_flip}"
+
+    def cell(self, value: int, public: tuple[int, ...]) -> int:
+        _expect_inside(value, self.size)
+        return value
+
+    def memoise(self, cell: int, source: Source) -> bytes:
+        return self._bits(lambda i: source.bernoulli(self.memo_keep if i == cell else self.memo_flip))
+
+    def answer(self, entry: bytes, public: tuple[int, ...], source: Source) -> bytes:
+        return self._bits(lambda i: source.bernoulli(self.keep if entry[i >> 3] >> (i & 7) & 1 else _WORD - self.keep))
+
+    def _bits(self, is_set: Callable[[int], bool]) -> bytes:
+        bitmap = bytearray(self.record_bytes)
+        for i in range(self.size):
+            bitmap[i >> 3] |= is_set(i) << (i & 7)
+        return bytes(bitmap)
+
+    def worst_ratio(self) -> Fraction:
+        keep, flip = (on * self.keep + (_WORD - on) * (_WORD - self.keep) for on in (self.memo_keep, self.memo_flip))
+        return _odds_ratio(keep, flip, _WORD * _WORD)
+
+    def memo_ratio(self) -> Fraction:
+        return _odds_ratio(self.memo_keep, self.memo_flip, _WORD)
+
+
 # --- searches: a string is the number whose digits are its symbols, the first one the highest -------------------
 
 
@@ -1976,6 +2160,9 @@ RANDOMIZERS: dict[str, Callable[[Document], Randomizer]] = {
     "CLIQUE": clique,
     "SMP": sampled_attribute,
     "SPL": split_attributes,
+    "LOLOHA": MemoisedHashing,
+    "LOSUE": MemoisedUnary,
+    "LSUE": MemoisedUnary,
     "TRELLIS": trellis,
     "ROUND": search_round,
     "PEM": prefix_extending,
@@ -2024,8 +2211,13 @@ def _made(document: Document) -> Randomizer:
     return made
 
 
-def _expect_epsilon(made: Randomizer, epsilon: Fraction) -> None:
-    if made.worst_ratio() > _exp_lower_bound(epsilon):
+def _expect_at_most(limit: Fraction | None, epsilon: Fraction) -> None:
+    if limit is not None and epsilon > limit:
+        raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
+
+
+def _expect_within(ratio: Fraction, epsilon: Fraction) -> None:
+    if ratio > _exp_lower_bound(epsilon):
         raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
 
 
@@ -2034,8 +2226,9 @@ class Client:
 
     A device does not trust the sender of a scheme. ``max_epsilon`` is the largest epsilon that the application allows
     (a number, or text such as "1/3"), ``fingerprint`` that of the only scheme it accepts. None means: not checked; if
-    both are None, epsilon is at most ``MAX_EPSILON``.
+    both are None, epsilon is at most ``MAX_EPSILON``. For a scheme with a memo, this limits the epsilon of an entry.
     ``total=False`` accepts a domain that refuses some values: a user who sends nothing is known to have one of them.
+    ``memo``: the user's memo, which a scheme with a memo needs; "once" for a user who never reports again.
     """
 
     def __init__(
@@ -2045,6 +2238,7 @@ class Client:
         max_epsilon: object = None,
         fingerprint: str | None = None,
         total: bool = True,
+        memo: Memo | str | None = None,
     ) -> None:
         limit = _limit(max_epsilon, fingerprint)
         if fingerprint is not None and not (isinstance(fingerprint, str) and _is_fingerprint(fingerprint)):
@@ -2059,8 +2253,7 @@ class Client:
         document = Document(scheme)
         self.name, self.epsilon = document.name, document.epsilon
         """Privacy of one report: no record is more than e^epsilon times as likely under one value as under another."""
-        if limit is not None and self.epsilon > limit:
-            raise DeviceError(f"expected epsilon at most {limit}, got a larger one (load(..., max_epsilon=…))")
+        _expect_at_most(limit, self.epsilon)
         if total and not document.domain.total:
             raise DeviceError(
                 "the domain refuses some values, and a user who sends nothing is known to have one of them; make the "
@@ -2072,24 +2265,69 @@ class Client:
             raise DeviceError(
                 f"expected reports of at most {_MOST_WORDS} random words and {_MOST_BYTES} bytes, got more"
             )
-        _expect_epsilon(self.randomizer, self.epsilon)
+        _expect_within(self.randomizer.worst_ratio(), self.epsilon)
+        self.memo_epsilon = document.memo_epsilon
+        """Privacy of all reports of one value together, for a scheme with a memo; else None."""
+        self._remembered: Remembered | None = None
+        if isinstance(self.randomizer, Memoised) and self.memo_epsilon is not None:
+            _expect_at_most(limit, self.memo_epsilon)
+            _expect_within(self.randomizer.memo_ratio(), self.memo_epsilon)
+            self._remembered = _remembered(self.randomizer, memo)
+        elif memo not in (None, "once"):
+            raise DeviceError(f"memo: expected none, since {self.name} has no memo, got one")
 
     def __repr__(self) -> str:
         return f"<client of {self.name}, epsilon = {self.epsilon}, {self.fingerprint[:12]}>"
 
     def privatize(self, value: object, source: Source | None = None) -> bytes:
         """The record of one randomized report."""
-        encoded = self.encode(value)
-        source = source or WordSource(self.randomizer.words)
-        return self.randomizer.perturb(encoded, self.randomizer.public(source), source)
+        encoded, made = self.encode(value), self.randomizer
+        if self._remembered:
+            return self._remembered.record(encoded, source)
+        source = source or WordSource(made.words)
+        return made.perturb(encoded, made.public(source), source)
 
 
-def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | None = None, total: bool = True) -> Client:
+def _remembered(made: Memoised, memo: Memo | str | None) -> Remembered | None:
+    if memo == "once":
+        return None
+    if not isinstance(memo, Memo):
+        raise DeviceError(
+            "memo: expected load(..., memo=Memo(key, series)), got none; without it, the average of a user's reports "
+            'reveals the value. A user who never reports again needs none: memo="once"'
+        )
+    return Remembered(made, memo)
+
+
+class Remembered:
+    """A scheme with the memo of one user: only the answers are drawn anew."""
+
+    def __init__(self, made: Memoised, memo: Memo) -> None:
+        self._made, self._choices = made, memo.choices(made.subject)
+        self._public = made.public(self._choices(b"hash", 0, made.public_words))
+
+    def record(self, value: int, source: Source | None) -> bytes:
+        """The record of one report; ``source`` has the words of the answer."""
+        made = self._made
+        cell = made.cell(value, self._public)
+        entry = made.memoise(cell, self._choices(b"memo", cell, made.memo_words))
+        words = made.words - made.public_words - made.memo_words
+        return made.answer(entry, self._public, source or WordSource(words))
+
+
+def load(
+    scheme_json: str,
+    *,
+    max_epsilon: object = None,
+    fingerprint: str | None = None,
+    total: bool = True,
+    memo: Memo | str | None = None,
+) -> Client:
     """The client of a scheme given as JSON text.
 
     ``max_epsilon``: the largest epsilon to accept, a number or text such as "1/3". ``fingerprint``: that of the only
     scheme to accept. None means: not checked; if both are None, epsilon is at most 8. ``total=False`` accepts a domain
-    that refuses some values.
+    that refuses some values. ``memo``: the user's memo for a scheme with one, or "once" (see ``Client``).
     """
     if not isinstance(scheme_json, str):
         raise DeviceError(f"expected the JSON text of a scheme (str), got {type(scheme_json).__name__}")
@@ -2103,7 +2341,7 @@ def load(scheme_json: str, *, max_epsilon: object = None, fingerprint: str | Non
     except (ValueError, RecursionError):
         hint = " (load takes the text of a file, not its name)" if scheme_json.endswith(".json") else ""
         raise DeviceError(f"the scheme is not valid JSON{hint}") from None
-    return Client(scheme, max_epsilon=max_epsilon, fingerprint=fingerprint, total=total)
+    return Client(scheme, max_epsilon=max_epsilon, fingerprint=fingerprint, total=total, memo=memo)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

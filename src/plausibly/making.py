@@ -18,6 +18,7 @@ from .core.scheme import Scheme, required
 from .core.wording import nearest, shown
 
 if TYPE_CHECKING:
+    from .longitudinal import LOLOHA, LOSUE, LSUE
     from .oracles import AGR, BLH, DE, FLH, HM, HR, OLH, OUE, SS, SUE, THE, TLH
     from .ordered import HAAR, HH, MEAN, SLIDE, SW
     from .search import BITSTOGRAM, PEM, ROUND, SFP, TH, TRELLIS
@@ -412,6 +413,46 @@ def make(
     other: bool | None = None,
     normalize: Sequence[str] | None = None,
 ) -> MEAN: ...
+
+
+@overload
+def make(
+    name: Literal["LOLOHA"],
+    *,
+    epsilon: EpsilonLike,
+    memo_epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+    hash_bits: int | None = None,
+) -> LOLOHA: ...
+
+
+@overload
+def make(
+    name: Literal["LOSUE"],
+    *,
+    epsilon: EpsilonLike,
+    memo_epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+) -> LOSUE: ...
+
+
+@overload
+def make(
+    name: Literal["LSUE"],
+    *,
+    epsilon: EpsilonLike,
+    memo_epsilon: EpsilonLike,
+    domain_size: int | None = None,
+    domain: Domain | Iterable[str] | None = None,
+    other: bool | None = None,
+    normalize: Sequence[str] | None = None,
+) -> LSUE: ...
 
 
 @overload

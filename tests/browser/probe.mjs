@@ -6,11 +6,12 @@
 // ratio of the client's exact law over these values. {"hash": [seed, value, split, size]}: a hash. {"steps": [...],
 // "texts": [...]}: the texts, normalized. {"scheme": text, "policy": {...}}: the epsilon of a scheme that the client
 // loads with this policy. {"scheme": text, "values": [...], "each": count}: so many records of each value, in hex, with the
-// coins of the browser.
+// coins of the browser. With "memo": {"key": hex, "series": text}, the record of a user with this key; the tape is that of
+// the answer.
 
 const WORD = 1n << 64n;
 // What the tests ask of a device: every scheme that keeps its own promise.
-const POLICY = { maxEpsilon: "1000", total: false };
+const POLICY = { maxEpsilon: "1000", total: false, memo: "once" };
 
 class Exhausted extends Error {}
 
@@ -39,6 +40,9 @@ const clientOf = ({ load }, text) => {
   return clients.get(text);
 };
 
+// The client of a user with a key, which is written in hex.
+const rememberedBy = ({ load }, text, { key, series }) => load(text, { ...POLICY, memo: { key: fromHex(key), series } });
+
 // The two primitives over the words of a tape.
 class Tape {
   constructor(words) {
@@ -62,9 +66,9 @@ class Tape {
   }
 }
 
-const record = (client, text, value, words) => {
+const record = (client, text, value, words, memo) => {
   const tape = new Tape(words);
-  const made = clientOf(client, text).privatize(native(value), tape);
+  const made = (memo ? rememberedBy(client, text, memo) : clientOf(client, text)).privatize(native(value), tape);
   return tape.used === words.length ? toHex(made) : refuse("the tape has words left");
 };
 
@@ -167,7 +171,7 @@ const judged = (client, values, limits) => {
 const asciiOf = (value) =>
   JSON.stringify(value).replace(/[^ -~]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
 
-const answer = (client, { scheme, value, tape, values, limits, hash, policy, steps, texts, each }) => {
+const answer = (client, { scheme, value, tape, values, limits, hash, policy, steps, texts, each, memo }) => {
   if (texts) return asciiOf(texts.map((text) => client.normalized(text, steps)));
   if (policy) return client.load(scheme, policy).epsilon.join("/");
   // A value from 2^32 on is a key, which is split in halves.
@@ -180,7 +184,7 @@ const answer = (client, { scheme, value, tape, values, limits, hash, policy, ste
     return values.map((one) => Array.from({ length: each }, () => toHex(made.privatize(native(one)))).join(" ")).join(" ");
   }
   if (values) return JSON.stringify(judged(client.load(scheme, POLICY), values.map(native), limits));
-  return record(client, scheme, value, tape);
+  return record(client, scheme, value, tape, memo);
 };
 
 // The answers of a client, which is the namespace of its module, to lines of questions.

@@ -17,6 +17,7 @@ from plausibly import Integers, Scheme, SeededRandom, Strings, Table
 from plausibly.core.domain import InOrder
 from plausibly.core.grouped import Grouped
 from plausibly.core.mean_only import MeanOnly
+from plausibly.core.memoised import Memoised
 from plausibly.core.scheme import EXAMPLE_DOMAINS, OracleMaker
 from plausibly.core.tables_only import counts_items
 from plausibly.search.base import Search
@@ -45,7 +46,11 @@ ORDERED = [name for name in NAMES if all(issubclass(kind, InOrder) for kind in p
 """Schemes for values in order only: neighbours count, so hashes cannot be reported through them."""
 TABLED = [name for name in NAMES if all(issubclass(kind, Table) for kind in plausibly.CATALOG[name].accepts)]
 """Schemes for records of several attributes."""
-ORACLES = [name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED, *TABLED)]
+MEMOISED = [name for name in NAMES if issubclass(plausibly.CATALOG[name], Memoised)]
+"""Schemes whose users keep a memo of their own, through which nothing else can be reported."""
+ORACLES = [
+    name for name in NAMES if "oracle" not in settable(name) and name not in (*SEARCHES, *ORDERED, *TABLED, *MEMOISED)
+]
 KEYED_SEARCHES = [name for name in SEARCHES if required(name) <= {"oracle", "word_oracle"}]
 """Those that are given oracles for whatever they ask, over keys if need be."""
 SKETCHES = [name for name in NAMES if "oracle" in settable(name) and name not in SEARCHES]
@@ -71,9 +76,11 @@ def with_epsilon(scheme: Scheme, epsilon: Any) -> Scheme:
     """The same scheme with another privacy: its own, or that of the schemes it has its privacy from."""
     parts = {field.name: getattr(scheme, field.name) for field in fields(scheme)}
     parts = {name: part for name, part in parts.items() if isinstance(part, Scheme)}
+    more = plausibly.core.probability.exact_epsilon(epsilon) / scheme.epsilon
+    if isinstance(scheme, Memoised):
+        return replace(scheme, epsilon=epsilon, memo_epsilon=more * scheme.memo_epsilon)
     if not parts:
         return replace(scheme, epsilon=epsilon)
-    more = plausibly.core.probability.exact_epsilon(epsilon) / scheme.epsilon
     return replace(scheme, **{name: with_epsilon(part, part.epsilon * more) for name, part in parts.items()})
 
 

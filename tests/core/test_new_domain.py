@@ -28,6 +28,7 @@ from plausibly.core.domain import (
     register_domain,
     registry,
 )
+from plausibly.core.memoised import Memoised
 from plausibly.experiments.csv_files import Labelled
 from plausibly.files import values
 from plausibly.files.sources import ValuesError
@@ -98,7 +99,8 @@ def scheme_of(name: str = "OLH", domain: Domain = DOMAIN) -> plausibly.Scheme:
 @pytest.mark.parametrize("name", [name for name, kind in CATALOG.items() if issubclass(Hours, kind.accepts)])
 def test_every_oracle_and_sketch_works_on_it(name: str) -> None:
     sketch = {"oracle": make("HM", epsilon=2, domain_size=16), "rows": 8} if name in ("CM", "CS") else {"epsilon": 2}
-    scheme = make(name, domain=DOMAIN, **sketch)
+    memo = {"memo_epsilon": 4} if issubclass(CATALOG[name], Memoised) else {}
+    scheme = make(name, domain=DOMAIN, **sketch, **memo)
     assert from_json(scheme.to_json()) == scheme
     minutes = DOMAIN.parse(TIMES)
     tally = scheme.accumulator()

@@ -22,6 +22,9 @@ ENUMERATED: dict[str, dict[str, Any]] = {
     "THE": {},
     "SS": {},
     "HM": {"coefficients": 2},
+    "LOLOHA": {"memo_epsilon": 2},
+    "LOSUE": {"memo_epsilon": 2},
+    "LSUE": {"memo_epsilon": 2},
 }
 HASHED = ("BLH", "OLH")
 """Exact given three-wise uniform hash functions (docs/adr/0006-hash-family.md), which cannot be enumerated."""

@@ -224,6 +224,13 @@ def test_searches_with_many_groups_are_one_crowd() -> None:
     assert len({part.scheme for part in trellis.components}) > 1
 
 
+@pytest.mark.parametrize("name", ["LOLOHA", "LOSUE", "LSUE"])
+def test_reports_from_a_memo_are_refused(name: str) -> None:
+    scheme = plausibly.make(name, epsilon=1, memo_epsilon=2, domain_size=8)
+    with pytest.raises(ParameterError, match=f"got {name}: all reports of one user come from one memo"):
+        shuffled(scheme, 1000)
+
+
 def test_linkable_reports_are_refused() -> None:
     class Memoised(plausibly.CATALOG["DE"]):  # type: ignore[misc]
         linkable = "every user has one memo for life"

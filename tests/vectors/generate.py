@@ -7,6 +7,7 @@ files. One file per scheme, and one for each way to split the users of a search:
     vectors   scheme, value, tape (words as decimal text) -> record
     states    scheme, records -> wire batch, cells of the accumulator (or the records it keeps), its bytes; for schemes
               that share their users out also the numbers of users
+    memos     for schemes with a memo: scheme, key and series of a user, value, tape of the answer -> record
     broken    what must be refused: values, tapes, schemes, batches, records, states
 
 Tapes are crafted: words at and around every threshold, the ends of the range, words that below(m) refuses (the next
@@ -26,7 +27,7 @@ from typing import Any
 
 import naive_client as naive
 from naive_client import Fields, N, Tape
-from vectors import searches, slides, tables, trees, waves
+from vectors import memos, searches, slides, tables, trees, waves
 
 FIRST = ("DE", "SUE", "OUE", "BLH", "OLH", "FLH", "HM", "HR", "SS", "TLH", "AGR")
 """The oracles that the files of the sketches have, in this order: vectors are never changed."""
@@ -38,11 +39,12 @@ TREES = ("HH", "HAAR")
 PLACES = ("SW", "MEAN")
 IN_ORDER = ("SLIDE", *TREES, *PLACES)
 TABLES = naive.TABLES
-NAMES = (*ORACLES, *SKETCHES, *GROUPED, *PLACES)
+MEMOISED = naive.MEMOISED
+NAMES = (*ORACLES, *SKETCHES, *GROUPED, *PLACES, *MEMOISED)
 SPLITS = ("SFP-none", "SFP-users", "TH-users")
 """Searches that do not split the budget, in files of their own: the name of the scheme, and its split."""
 UNARY = ("SUE", "OUE", "THE")
-BITMAPS = (*UNARY, "SS")
+BITMAPS = (*UNARY, "SS", *naive.MEMO_BITS)
 HASHING = ("BLH", "OLH", "FLH")
 WINDOWS = ("TLH", "AGR")
 HERE = Path(__file__).parent
@@ -170,6 +172,9 @@ def settings(name: str) -> Iterator[tuple[str, Fields, Fields]]:
         return
     if name in TABLES:
         yield from tables.settings(name)
+        return
+    if name in MEMOISED:
+        yield from memos.settings(name, integers(9), [labels(LABELS, True), labels(["yes", "no"], False)])
         return
     pairs = [("1", 2), ("3", 5), ("1/2", 9), ("2", 3), ("1/10", 8), ("5", 64), ("8", 100), ("20", 3), ("1", 257)]
     for epsilon, d in pairs:
@@ -331,7 +336,7 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
     private = scheme.get("oracle", scheme.get("letters", scheme))
     private = private.get("oracles", [private])[0]
     private = private.get("oracle", private)  # a search may have a sketch
-    if private["scheme"] in (*UNARY, "BLOOM"):
+    if private["scheme"] in (*UNARY, "BLOOM", *naive.MEMO_BITS):
         d = words_of(scheme)
         for i in range(12 if d < 64 else 10 if d < 257 else 6 if d < 1024 else 2):
             # Half of the bits at an edge, in an order that changes from tape to tape.
@@ -363,7 +368,12 @@ def tapes(scheme: Fields, number: int, values: Iterator[naive.Value]) -> Iterato
         ends = [sum(weights[:i]) for i in range(len(weights) + 1)]
         for ticket in sorted({end + by for end in ends for by in (-1, 0) if 0 <= end + by < ends[-1]}):
             yield next(values), Crafted(fill, {}, first=ticket)
-    if scheme["scheme"] in PLACES:
+    if scheme["scheme"] == "LOLOHA":
+        # An edge of the last lie shows only if the answer is one.
+        for place in range(edge_count(probe.kinds[-1])):
+            lie = len(probe.kinds) - 1
+            yield next(values), Crafted(fill, {lie: place}, lie_at=lie - 1)
+    if scheme["scheme"] in (*PLACES, "LOLOHA"):
         # The truth shows the place of every value.
         for value in values_of(scheme["domain"]):
             yield value, Crafted(fill, {}, honest=True)
@@ -405,6 +415,10 @@ def keeps_records(scheme: Fields) -> bool:
 def fold(scheme: Fields, records: list[bytes]) -> list[int]:
     """The cells of an accumulator, by the definition of each scheme; those of a sketch row by row."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
+    if name == "LOLOHA":
+        t = scheme["hash_bits"]
+        cells = hadamard_cells({**scheme, "coefficients": t}, records, range(1, 2**t))
+        return cells[: len(cells) // 2]
     if name in ("products", "halves"):
         # Only the products of the rows: sums of blocks are estimated from all of them.
         cells = hadamard_cells(scheme, records, range(1, 2 ** scheme["coefficients"]))
@@ -588,8 +602,10 @@ def words_of(scheme: Fields) -> int:
         return searches.words_of(scheme)
     if scheme["scheme"] in SKETCHES:
         return 1 + (words_of(scheme["oracle"]) if "oracle" in scheme else scheme["bits"])
-    if scheme["scheme"] in UNARY:
-        return naive.size_of(scheme["domain"])
+    if scheme["scheme"] in (*UNARY, *naive.MEMO_BITS):
+        return naive.size_of(scheme["domain"]) * (2 if scheme["scheme"] in naive.MEMO_BITS else 1)
+    if scheme["scheme"] == "LOLOHA":
+        return scheme["hash_bits"] + 4
     if scheme["scheme"] in WINDOWS:
         return 5 if scheme["scheme"] == "AGR" and scheme["window"] > 1 else 4
     others = {"DE": 2, "MEAN": 1, "HM": scheme.get("coefficients", 0) + 2, "SS": scheme.get("subset_size", 0) + 1}
@@ -628,6 +644,8 @@ def broken_schemes(scheme: Fields) -> Iterator[Fields]:
         yield from broken_sketches(scheme)
     else:
         for why, client, fields in waves.broken_waves(scheme) if name == "SW" else ():
+            yield {"why": why, "client": client, "fields": fields}
+        for why, client, fields in memos.broken_schemes(scheme) if name in MEMOISED else ():
             yield {"why": why, "client": client, "fields": fields}
         keep = int(scheme["keep"])
         # SUE rounds two thresholds, so one step of one of them may still be private; two steps are not.
@@ -844,7 +862,7 @@ def broken_cells(scheme: Fields, records: list[bytes], payload: bytes) -> Iterat
     yield "a negative count", envelope(STATE_MAGIC, scheme, -1, bytes(len(payload)))
     if users:
         yield from broken_channels(scheme, records, users, cells)
-    if scheme["scheme"] in ("HM", *WINDOWS):
+    if scheme["scheme"] in ("HM", "LOLOHA", *WINDOWS):
         # One report adds more than one to a cell or to what is decoded, so 64-bit cells hold fewer of them.
         yield "a count that would overflow", envelope(STATE_MAGIC, scheme, 2**63 - 1, payload)
     large = packed([*users, 256 * len(records), *cells[1:]])
@@ -880,7 +898,9 @@ def broken_channels(
 def broken_records(scheme: Fields, good: bytes) -> Iterator[tuple[str, bytes]]:
     """Records of the right size that no client of the scheme can have sent."""
     name, d = scheme["scheme"], naive.size_of(scheme["domain"])
-    name = "HM" if name in ("products", "halves") else name
+    if name == "LOLOHA":
+        scheme = {**scheme, "coefficients": scheme["hash_bits"]}
+    name = "HM" if name in ("products", "halves", "LOLOHA") else name
     if name in GROUPED:
         for why, record in searches.broken_records(scheme, good):
             yield why, record
@@ -969,7 +989,8 @@ def contents(name: str) -> dict[str, Any]:
     fill = words(f"{name}/later states")
     states += [sampled_state(each, i, fill) for i, each in enumerate(later, len(schemes)) if is_small(each)]
     broken["schemes"] += [entry for each in later[:1] for entry in broken_signs(each)]
-    return {"schemes": listed + more, "vectors": vectors + added, "states": states, "broken": broken}
+    known = {"memos": list(memos.users(schemes, values_of))} if name in MEMOISED else {}
+    return {"schemes": listed + more, "vectors": vectors + added, **known, "states": states, "broken": broken}
 
 
 def described(

@@ -26,6 +26,8 @@ import { key64 } from "./hashing.js";
  * @typedef {object} Policy what the application allows
  * @property {number | string} [maxEpsilon] the largest epsilon of one report, a number or text such as "1/3"; 8
  * @property {boolean} [total] false accepts a domain that refuses some values
+ * @property {"once" | { key: Uint8Array, series: string }} [memo] of a scheme with a memo: 32 random bytes that the page
+ *   keeps, and the application's name of the question; "once" for a user who never reports again
  *
  * @typedef {object} Client a scheme on a device
  * @property {string} name
@@ -44,30 +46,31 @@ const MOST_PIECES = 1 + 2 ** 20;
 // The browser refuses to give more than 65,536 random bytes at once.
 const WORDS_AT_ONCE = 8192;
 
-/** The two primitives over words of the browser's secure generator, all drawn at once.
- * @param {number} count @returns {Source} */
+/** The two primitives over words. @param {() => bigint} next @returns {Source} */
+export const sourceOf = (next) => ({
+  bernoulli: (threshold) => next() < threshold,
+  below(size) {
+    const range = BigInt(size);
+    const limit = WORD - (WORD % range);
+    let word = next();
+    while (word >= limit) word = next();
+    return size.constructor(word % range);
+  },
+});
+
+/** The two primitives over words of the browser's secure generator, all drawn at once. @param {number} count */
 export const wordSource = (count) => {
   const words = new BigUint64Array(count);
   for (let i = 0; i < count; i += WORDS_AT_ONCE) crypto.getRandomValues(words.subarray(i, i + WORDS_AT_ONCE));
   let used = 0;
   // Only a repeated draw needs more words.
-  const next = () => words[used++] ?? crypto.getRandomValues(new BigUint64Array(1))[0];
-  return {
-    bernoulli: (threshold) => next() < threshold,
-    below(size) {
-      const range = BigInt(size);
-      const limit = WORD - (WORD % range);
-      let word = next();
-      while (word >= limit) word = next();
-      return size.constructor(word % range);
-    },
-  };
+  return sourceOf(() => words[used++] ?? crypto.getRandomValues(new BigUint64Array(1))[0]);
 };
 
 // --- shared by the families -----------------------------------------------------------------------------------
 
 /** @returns {never} */
-export const outside = () => refuse("expected a value of the scheme's domain");
+export const outside = () => refuse("expected a value of the domain");
 
 /**
  * The value, if it is one. The last line of defence: a value that the randomizer was not made for could be sent as it is.
@@ -136,15 +139,19 @@ export const answering = (items, publics, size, ratio, hashed, words, answer) =>
   ],
 });
 
-/** The same with an answer that is the hash, or a uniform other one. Both draws are always made.
+/** The value, or a uniform other one below `size`. Both draws are always made.
+ * @param {Source} source @param {number} value @param {number} size @param {bigint} keep @returns {number} */
+export const respond = (source, value, size, keep) => {
+  const kept = source.bernoulli(keep);
+  const lie = source.below(size - 1);
+  return kept ? value : lie + +(lie >= value);
+};
+
+/** The same with an answer that is the hash, or a uniform other one.
  * @param {number | bigint} items @param {(number | bigint)[]} publics @param {number} size @param {bigint} keep
  * @param {(value: any, drawn: any[]) => number} hashed */
 export const responding = (items, publics, size, keep, hashed) =>
-  answering(items, publics, size, respondRatio(size, keep), hashed, 2, (source, value) => {
-    const kept = source.bernoulli(keep);
-    const lie = source.below(size - 1);
-    return kept ? value : lie + +(lie >= value);
-  });
+  answering(items, publics, size, respondRatio(size, keep), hashed, 2, (source, value) => respond(source, value, size, keep));
 
 /**
  * A public group of users, drawn by weights, and a report through each part of the group.
@@ -273,13 +280,14 @@ export const loader = (...families) => {
     normalized: (/** @type {string} */ value, /** @type {string[]} */ steps) => (steps.length ? reject("normalize") : value),
   };
   for (const { normalized } of families) known.normalized = normalized ?? known.normalized;
-  return (json, { maxEpsilon = 8, total = true } = {}) => {
+  return (json, { maxEpsilon = 8, total = true, memo } = {}) => {
     const limit = fractionOf(maxEpsilon);
     const document = documentOf(parse(json), known);
     const { kind, epsilon, domain } = document;
     if (epsilon[0] * limit[1] > limit[0] * epsilon[1]) refuse(`expected epsilon at most ${maxEpsilon}`);
-    if (total && !domain.total) refuse("the domain refuses some values, which reveals them");
-    const made = madeOf(document);
+    if (total && !domain.total) refuse("the domain refuses some values");
+    const scalar = madeOf(document);
+    const made = scalar.remember?.(memo, limit) ?? scalar;
     if (made.words > MOST_WORDS || made.bytes > MOST_BYTES) reject("size");
     const randomizer = { draw: (/** @type {Source} */ source) => publicDraws(made, source), ...made };
     const { encode } = domain;

@@ -16,6 +16,7 @@
  * @property {(source: Source) => any[]} [draw] the public draws; by default, one below each of `publics`
  * @property {number[]} [weights] of the groups of users
  * @property {Randomizer} [signed] the same oracle for values with a sign
+ * @property {(memo: any, limit: Ratio) => Randomizer} [remember] the same with a user's memo
  *
  * @typedef {object} Domain
  * @property {number} [items] number of the items, if they are listed; every encoded value is below it
@@ -64,7 +65,7 @@ export const refuse = (why, name = "DeviceError") => {
 };
 
 /** @param {string} name of a field @returns {never} */
-export const reject = (name) => refuse(`the scheme's ${name} is not accepted`);
+export const reject = (name) => refuse(`the scheme's ${name} is refused`);
 
 /** @param {number | bigint} number */
 export const bitLength = (number) => (number ? number.toString(2).length : 0);
@@ -130,8 +131,9 @@ export const oracle = (it, known, name) => {
     hashSeed: domain.hashSeed,
     size: domain.items ?? NaN,
     get randomizer() {
-      // One whose users are in groups is no oracle.
-      return (made ??= madeOf(document)).weights ? reject(name) : made;
+      // One whose users are in groups is no oracle, nor is one with a memo.
+      made ??= madeOf(document);
+      return made.weights ?? made.remember ? reject(name) : made;
     },
   };
 };
@@ -181,12 +183,17 @@ export const documentOf = (written, known) => {
 export const madeOf = (document) => {
   const made = document.known.schemes[document.kind](document);
   document.close();
+  expectWithin(made.ratio, document.epsilon);
+  return made;
+};
+
+/** Refuse a ratio above e^epsilon. @param {Ratio} ratio @param {Ratio} epsilon */
+export const expectWithin = ([above, under], [a, b]) => {
   // Partial sums of the series lie below e^epsilon; 200 bits of agreement are more than thresholds are rounded to.
-  const [[a, b], [above, under], scale] = [document.epsilon, made.ratio, 1n << 300n];
+  const scale = 1n << 300n;
   let [term, sum] = [scale, scale];
   for (let k = 1n; term > sum >> 220n; k++) sum += term = (term * a) / (b * k);
-  if (above * scale > under * sum) refuse("the scheme exceeds its own epsilon");
-  return made;
+  if (above * scale > under * sum) reject("threshold");
 };
 
 /** Number of items, for schemes that need them listed. @param {Document} scheme */

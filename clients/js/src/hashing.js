@@ -11,6 +11,12 @@ const mixed = (t, first, second) => multiply(multiply(t ^ first, 0x21f0aaad) ^ s
 const entry = (j, first, second, size) =>
   Math.floor(((mixed(mixed(j, j >>> 16, 0), first, second) >>> 8) * size) / 2 ** 24);
 
+/** The parity of a word of 32 bits. @param {number} word */
+export const parity = (word) => {
+  for (let by = 16; by; by >>= 1) word ^= word >>> by;
+  return word & 1;
+};
+
 /** The low and the high half of a 64-bit word. @param {bigint} word */
 export const halves = (word) => [Number(word & 0xffffffffn), Number(word >> 32n)];
 
@@ -35,13 +41,14 @@ const PLACES = Array.from(SIGMA, (digit) => parseInt(digit, 16));
 const rotated = (word, by) => (word >>> by) | (word << (32 - by));
 
 /**
- * The 64-bit key of some bytes: BLAKE2s (RFC 7693), personalised by the hash seed, salted by the purpose of the key.
+ * The digest of some bytes in words of 32 bits: BLAKE2s (RFC 7693), personalised by a seed, salted by a tag.
  * @param {ArrayLike<number>} content @param {bigint} seed @param {string} tag
+ * @param {number} shape one leaf, the length of the key, and that of the digest, which may be cut; a key is a first block
  */
-export const key64 = (content, seed, tag) => {
+export const blake2s = (content, seed, tag, shape) => {
   const state = IV.slice();
   const { length } = content;
-  state[0] ^= 0x01010008; // one leaf, a digest of 8 bytes
+  state[0] ^= shape;
   for (let i = 0; i < tag.length; i++) state[4 + (i >> 2)] ^= tag.charCodeAt(i) << (8 * i);
   halves(seed).forEach((half, i) => (state[6 + i] ^= half));
   for (let start = 0; !start || start < length; start += 64) {
@@ -62,5 +69,14 @@ export const key64 = (content, seed, tag) => {
     }
     for (let i = 0; i < 8; i++) state[i] ^= v[i] ^ v[i + 8];
   }
-  return (BigInt(state[1]) << 32n) | BigInt(state[0]);
+  return state;
+};
+
+/**
+ * The 64-bit key of some bytes: BLAKE2s, personalised by the hash seed, salted by the purpose of the key.
+ * @param {ArrayLike<number>} content @param {bigint} seed @param {string} tag
+ */
+export const key64 = (content, seed, tag) => {
+  const [low, high] = blake2s(content, seed, tag, 0x01010008);
+  return (BigInt(high) << 32n) | BigInt(low);
 };

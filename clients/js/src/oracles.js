@@ -2,18 +2,12 @@
 
 import { answering, bitmapped, field, inside, ratioOf, respondRatio, responding } from "./core.js";
 import { bitLength, choice, fraction, itemsOf, reject, seed, sizeOf, splitOf, threshold, whole, WORD } from "./documents.js";
-import { halves, key64, localHash } from "./hashing.js";
+import { halves, key64, localHash, parity } from "./hashing.js";
 
 /** @typedef {import("./documents.js").Document} Document */
 /** @typedef {import("./documents.js").Source} Source */
 /** @typedef {import("./documents.js").Randomizer} Randomizer */
 /** @typedef {(scheme: Document) => Randomizer} Scheme */
-
-/** @param {number} word of 32 bits */
-const parity = (word) => {
-  for (let by = 16; by; by >>= 1) word ^= word >>> by;
-  return word & 1;
-};
 
 /** @param {Document} scheme */
 const keepOf = (scheme) => scheme.read("keep", threshold);

@@ -13,6 +13,14 @@ export type Policy = {
      * false accepts a domain that refuses some values
      */
     total?: boolean;
+    /**
+     * of a scheme with a memo: 32 random bytes that the page
+     * keeps, and the application's name of the question; "once" for a user who never reports again
+     */
+    memo?: "once" | {
+        key: Uint8Array;
+        series: string;
+    };
 };
 export type Client = {
     name: string;
@@ -26,9 +34,10 @@ export type Client = {
      */
     privatize: (value: any, source?: Source) => Uint8Array<ArrayBuffer>;
 };
-/** The two primitives over words of the browser's secure generator, all drawn at once.
- * @param {number} count @returns {Source} */
-export declare const wordSource: (count: number) => Source;
+/** The two primitives over words. @param {() => bigint} next @returns {Source} */
+export declare const sourceOf: (next: () => bigint) => Source;
+/** The two primitives over words of the browser's secure generator, all drawn at once. @param {number} count */
+export declare const wordSource: (count: number) => import("./documents.js").Source;
 /** @returns {never} */
 export declare const outside: () => never;
 /**
@@ -57,7 +66,10 @@ export declare const numbered: (count: number, made: Randomizer, item: (value: a
  * @param {(value: any, drawn: any[]) => number} hashed @param {number} words
  * @param {(source: Source, hashed: number) => number} answer @returns {Randomizer} */
 export declare const answering: (items: number | bigint, publics: (number | bigint)[], size: number, ratio: Ratio, hashed: (value: any, drawn: any[]) => number, words: number, answer: (source: Source, hashed: number) => number) => Randomizer;
-/** The same with an answer that is the hash, or a uniform other one. Both draws are always made.
+/** The value, or a uniform other one below `size`. Both draws are always made.
+ * @param {Source} source @param {number} value @param {number} size @param {bigint} keep @returns {number} */
+export declare const respond: (source: Source, value: number, size: number, keep: bigint) => number;
+/** The same with an answer that is the hash, or a uniform other one.
  * @param {number | bigint} items @param {(number | bigint)[]} publics @param {number} size @param {bigint} keep
  * @param {(value: any, drawn: any[]) => number} hashed */
 export declare const responding: (items: number | bigint, publics: (number | bigint)[], size: number, keep: bigint, hashed: (value: any, drawn: any[]) => number) => import("./documents.js").Randomizer;

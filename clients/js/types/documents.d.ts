@@ -39,6 +39,10 @@ export type Randomizer = {
      * the same oracle for values with a sign
      */
     signed?: Randomizer;
+    /**
+     * the same with a user's memo
+     */
+    remember?: (memo: any, limit: Ratio) => Randomizer;
 };
 export type Domain = {
     /**
@@ -112,6 +116,7 @@ export type Oracle = {
  * @property {(source: Source) => any[]} [draw] the public draws; by default, one below each of `publics`
  * @property {number[]} [weights] of the groups of users
  * @property {Randomizer} [signed] the same oracle for values with a sign
+ * @property {(memo: any, limit: Ratio) => Randomizer} [remember] the same with a user's memo
  *
  * @typedef {object} Domain
  * @property {number} [items] number of the items, if they are listed; every encoded value is below it
@@ -187,6 +192,8 @@ export declare const domain: Kind<Domain & {
 export declare const documentOf: (written: unknown, known: Known) => Document;
 /** The randomizer of a document that has no field left then, and keeps its own promise. @param {Document} document */
 export declare const madeOf: (document: Document) => Randomizer;
+/** Refuse a ratio above e^epsilon. @param {Ratio} ratio @param {Ratio} epsilon */
+export declare const expectWithin: ([above, under]: Ratio, [a, b]: Ratio) => void;
 /** Number of items, for schemes that need them listed. @param {Document} scheme */
 export declare const sizeOf: ({ domain }: Document) => number;
 /** Number of items, or of the keys that stand for them. @param {Document} scheme @returns {number | bigint} */

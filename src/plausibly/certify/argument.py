@@ -16,12 +16,12 @@ from .. import device
 from ..core.probability import WORD
 from ..device import Randomizer
 
-PROVED = "5cb9fdda53daa9e1f3273b0d24a8e39be5d013ccdd00fbfe53df142bd21ef4eb"
+PROVED = "cdde2592611571da44c809ced1a75bf3431b3dad317819c62e0572c60c9febc3"
 """SHA-256 of the code that the proof is about. If that code changes, check the proof first, then edit this."""
 
 _ALWAYS = ""
 """Name of statements that define nothing: imports, conditions, assignments to attributes."""
-_ROOTS = {"public", "perturb", "worst_ratio", _ALWAYS}
+_ROOTS = {"public", "perturb", "worst_ratio", "memo_ratio", _ALWAYS}
 # Exact types: a subclass of int could override comparison, and send one item in the clear.
 _PLAIN = (int, bool, str, bytes, type(None))
 
@@ -221,7 +221,8 @@ def _of_device(thing: Any) -> bool:
 def _within_conditions(client: Any, items: int) -> bool:
     # The proof's assumptions about the parameters of a client.
     condition = _CONDITIONS.get(type(client))
-    thresholds = [getattr(client, name) for name in ("keep", "flip") if hasattr(client, name)]
+    names = ("keep", "flip", "memo_keep", "memo_flip")
+    thresholds = [getattr(client, name) for name in names if hasattr(client, name)]
     sound = all(0 < t < WORD for t in thresholds) and items <= getattr(client, "items", items)
     return condition is not None and sound and condition(client, items)
 
@@ -324,5 +325,7 @@ _CONDITIONS: dict[type, Callable[[Any, int], bool]] = {
         items <= c.size and c.size >= 2 and c.near >= 1 and c.places == c.size + c.near - 1
     ),
     device.OneBit: _one_bit,
+    device.MemoisedHashing: lambda c, items: c.size == 1 << c.hash_bits and 1 <= c.hash_bits <= 8,
+    device.MemoisedUnary: lambda c, items: c.size >= 2 and items <= c.size and c.record_bytes == (c.size + 7) // 8,
     device.Grouped: _groups,
 }

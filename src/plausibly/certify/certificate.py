@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ..core.scheme import Scheme
+from .memo import MemoRun
+from .numbers import exact_text, rounded_up
 
 ARGUMENT = "docs/adr/0015"
 """Name of the written proof for the released client, as certificates in JSON have it."""
@@ -54,6 +55,8 @@ class Certificate:
     moments_exact: bool
     """Whether mean and variance were computed in fractions; otherwise they are right to nine digits."""
     findings: tuple[str, ...]
+    memo: MemoRun | None = None
+    """The laws of the entries of the memo, for a scheme with one."""
 
     @property
     def holds(self) -> bool:
@@ -104,9 +107,9 @@ class Certificate:
             "scheme": self.scheme.name,
             "fingerprint": self.scheme.fingerprint(),
             "epsilon_asked": str(self.scheme.epsilon),
-            "epsilon_delivered": _text(self.epsilon),
-            "epsilon_rounded_up": _rounded_up(self.epsilon),
-            "worst_ratio": _text(self.worst_ratio),
+            "epsilon_delivered": exact_text(self.epsilon),
+            "epsilon_rounded_up": rounded_up(self.epsilon),
+            "worst_ratio": exact_text(self.worst_ratio),
             "attained": self.attained,
             "whole_domain": self.enumerated is self.scheme,
             "enumerated": self.enumerated.to_dict(),
@@ -125,6 +128,7 @@ class Certificate:
             "variance_exact": self.variance_exact,
             "moments_exact": self.moments_exact,
             "rests_on": self.scheme.unbiased_given,
+            **({} if self.memo is None else {"memo": self.memo.to_dict(), "caution": self.scheme.caution}),
         }
 
     def __str__(self) -> str:
@@ -139,12 +143,14 @@ class Certificate:
         unstated = "not stated: its estimates have no variance law" if self.moment_items else rests
         lines = [
             f"{scheme_line(self.scheme)}{self._verdict}",
-            f"  privacy   epsilon <= {_rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
+            f"  privacy   epsilon <= {rounded_up(self.epsilon)}{', attained' if self.attained else ''}",
+            *([] if self.memo is None else [f"  memo      {self.memo}"]),
             f"  client    run on all private coins, {self.paths:,} paths: {self.covers}{drawn}",
             f"  bulk      {self._compared}",
             f"  unbiased  {({True: checked, False: 'NO', None: unpromised})[self.unbiased]}",
             f"  variance  {({True: checked, False: 'NO', None: unstated})[self.variance_exact]}",
         ]
+        lines += [f"  CAUTION   {self.scheme.caution}"] * bool(self.scheme.caution)
         return "\n".join([*lines, *(f"  FINDING   {finding}" for finding in self.findings)])
 
     __repr__ = __str__
@@ -195,15 +201,6 @@ def scheme_line(scheme: Scheme) -> str:
         if len(text) <= 200 and not scheme.components
         else f"{scheme.name} with epsilon={scheme.epsilon} ({scheme.fingerprint()[:12]})"
     )
-
-
-def _rounded_up(epsilon: Fraction | float) -> str:
-    # "<=" must be true of the digits shown.
-    return "infinity" if epsilon == math.inf else f"{math.ceil(epsilon * 10**12) / 10**12:.12g}"
-
-
-def _text(number: Fraction | float) -> str:
-    return "infinity" if number == math.inf else str(number)
 
 
 def _count(number: int) -> str:

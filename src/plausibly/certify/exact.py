@@ -13,6 +13,7 @@ from ..device import DeviceError
 from .argument import argument_applies
 from .certificate import Certificate
 from .client import Run, run_client
+from .memo import run_memo
 from .moments import UNCHECKED, moments
 from .tapes import Comparison, compare_tapes
 
@@ -45,14 +46,14 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
 
     try:
         run, compared = run_client(scheme, draws, expect), compare_tapes(scheme, draws, expect)
-        found = moments(scheme)
+        found, memo = moments(scheme), run_memo(run.enumerated, scheme, expect)
     except (DrawsError, DeviceError) as error:
         refused = "the client refuses an item of the domain"
         expect(
             False, refused if isinstance(error, DeviceError) else "the client draws more or fewer words than it says"
         )
         run, compared = Run(scheme, math.inf, items=0, paths=0, outcomes=0, public_complete=False), Comparison(None)
-        found = UNCHECKED
+        found, memo = UNCHECKED, None
     stated, whole = run.enumerated.randomizer.worst_ratio(), scheme.randomizer.worst_ratio()
     worst = run.worst
     expect(worst != math.inf and within_exp(Fraction(worst), scheme.epsilon), "a likelihood ratio exceeds e^epsilon")
@@ -81,4 +82,5 @@ def audit(scheme: Scheme, *, draws: int = DRAWS) -> Certificate:
         variance_exact=found.variance,
         moments_exact=found.exact,
         findings=tuple(findings),
+        memo=memo,
     )

@@ -292,7 +292,9 @@ class Accumulator(ABC):
 
     def _basis(self, estimator: Decoder) -> Basis:
         law = estimator.law if isinstance(estimator, ByLaw) else None
-        return Basis(frozenset(self._origins), self.scheme.hash_seeds, law)
+        memo = self.scheme.memo_law
+        memos = frozenset[str]() if memo is None else frozenset([memo.memo])
+        return Basis(frozenset(self._origins), self.scheme.hash_seeds, law, memos, memo)
 
     @cached_property
     def _origins(self) -> set[object]:

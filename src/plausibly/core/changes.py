@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from .errors import ParameterError
 from .estimates import Estimates, Floats
 from .measured import SHOWN, expect_level
 from .notebook import Bar, html_table
-from .wording import plural, visible
+from .wording import plural, shown, visible
 from .words import Setting, Words
 
 if TYPE_CHECKING:
@@ -103,12 +103,15 @@ class Changes:
         )
 
 
-def changes(before: Estimates, after: Estimates, *, level: float = 0.95, same_users: bool = False) -> Changes:
+def changes(
+    before: Estimates, after: Estimates, *, level: float = 0.95, same_users: bool = False, stayed: float = 0.0
+) -> Changes:
     """What changed between two collections: differences of shares, with intervals that hold for all items together.
 
     Each crowd is taken for a random sample of its population, so that a difference that two samples of one population
     show by chance is no change. ``same_users``: the same users reported both times, and only the noise is random.
-    Raises if their numbers differ.
+    Raises if their numbers differ. ``stayed``: with a memo, the share of these users who have the same item both times,
+    at least. Their memos add the same error on both days, so the intervals are narrower.
     """
     if not (isinstance(before, Estimates) and isinstance(after, Estimates)):
         raise ParameterError("changes: expected two Estimates, got something else")
@@ -118,4 +121,22 @@ def changes(before: Estimates, after: Estimates, *, level: float = 0.95, same_us
     whose: Whose = "crowd" if same_users else "population"
     one, other = before.shares(whose), after.shares(whose)
     difference = other.aligned(one.items) - one
+    if stayed:
+        covariance = _of_memos(before, after.aligned(before.items), stayed, same_users)
+        difference = replace(difference, variance=difference.known_variance() - 2 * covariance / before.n**2)
     return Changes(one, other.aligned(one.items), difference, expect_level(level))
+
+
+def _of_memos(before: Estimates, after: Estimates, stayed: float, same_users: bool) -> Floats:
+    # The least covariance of both days: users who changed add nothing, and as many holders stayed as make it least.
+    memo, n = before.basis.memo, before.n
+    if not isinstance(stayed, int | float) or not 0 <= stayed <= 1:
+        raise ParameterError(Words(Setting("stayed"), f": expected a share between 0 and 1, got {shown(stayed)}"))
+    if not same_users or memo is None or memo != after.basis.memo:
+        raise ParameterError(
+            Words(Setting("stayed"), ": expected the same users in two collections of one scheme with a memo, and ")
+            + Words(Setting("same_users", True), ", got something else; leave it out")
+        )
+    days = np.clip([before.values, after.values], 0, n)
+    fewest = np.maximum(days.min(axis=0) - (1 - stayed) * n, 0)
+    return np.asarray(memo.at(stayed * n, days.max(axis=0) if memo.per_holder < 0 else fewest))

@@ -132,7 +132,7 @@ def _variance(parts: Sequence[Estimates], weights: Floats) -> Floats | None:
             return None
         others = reduce(or_, (other.basis for other in parts if other is not part))
         variances.append(weight**2 * part.variance)
-        shared.append(weight**2 * part.shared_with(others))
+        shared.append(weight**2 * part.shared_with(others, adds=True))
     return of_sum(variances, shared)
 
 

@@ -96,8 +96,10 @@ class Shares(Derived):
     counts: Measured | None = None
     n: int = 0
 
-    def shared_with(self, other: Basis) -> Floats:
-        return super().shared_with(other) if self.counts is None else self.counts.shared_with(other) / self.n**2
+    def shared_with(self, other: Basis, *, adds: bool = False) -> Floats:
+        if self.counts is None:
+            return super().shared_with(other, adds=adds)
+        return self.counts.shared_with(other, adds=adds) / self.n**2
 
     def taken(self, places: npt.NDArray[np.intp]) -> Shares:
         taken = super().taken(places)

@@ -145,7 +145,7 @@ class Estimates(Measured):
         other = aligned_with(self, other)
         variance = None
         if self.variance is not None and other.variance is not None:
-            shared = self.shared_with(other.basis), other.shared_with(self.basis)
+            shared = self.shared_with(other.basis, adds=True), other.shared_with(self.basis, adds=True)
             variance = of_sum((self.variance, other.variance), shared)
         return replace(
             self,
@@ -168,8 +168,8 @@ class Estimates(Measured):
         """Ratios of the counts in two crowds, with approximate variances."""
         return ratio(self, other) if isinstance(other, Estimates) else NotImplemented
 
-    def shared_with(self, other: Basis) -> Floats:
-        return self.basis.shared_error(other, self.known_variance(), self.values, self.n)
+    def shared_with(self, other: Basis, *, adds: bool = False) -> Floats:
+        return self.basis.shared_error(other, self.known_variance(), self.values, self.n, adds=adds)
 
     @property
     def selected(self) -> bool:

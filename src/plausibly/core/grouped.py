@@ -21,6 +21,7 @@ from .enumeration import Probe
 from .errors import ParameterError
 from .grouped_accumulator import GroupedAccumulator
 from .laws import Cells
+from .memoised import expect_no_memo
 from .parts import Part, PartDecoder
 from .randomness import Draws, Layout
 from .records import RefusedReportsError, refuse_beyond, refuse_reports, unsigned
@@ -74,6 +75,7 @@ class Grouped(Scheme):
         for part in self.parts:
             if isinstance(part.scheme, Grouped):
                 raise ParameterError(f"{part.label}: expected an oracle, got a scheme whose users are in groups")
+            expect_no_memo(part.scheme, part.label)
 
     @property
     @abstractmethod

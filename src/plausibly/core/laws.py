@@ -136,6 +136,23 @@ class VarianceLaw:
 
 
 @dataclass(frozen=True)
+class MemoLaw:
+    """Covariance of the estimates of one item from two days, n*per_report + f*per_holder, for users with a memo.
+
+    It counts the users who report on both days and have the same item on both; f of them have this item. Users who
+    changed add something that is not negative. ``memo`` names what the memo depends on: another one is independent.
+    """
+
+    memo: str
+    per_report: Fraction
+    per_holder: Fraction
+
+    def at(self, n: float, f: Any) -> Any:
+        """The covariance by this law in floating point, for one count or an array of them."""
+        return n * float(self.per_report) + np.asarray(f, dtype=np.float64) * float(self.per_holder)
+
+
+@dataclass(frozen=True)
 class CountMean:
     """Count-mean debiasing for items hashed to c cells: f = (x - n/c) * c/(c-1) for a cell that counts x of n users.
 

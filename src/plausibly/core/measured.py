@@ -95,9 +95,12 @@ class Measured:
             )
         return self.taken(np.array([self._places[item] for item in wanted], dtype=np.intp))
 
-    def shared_with(self, other: Basis) -> Floats:
-        """The part of the variance that the measured numbers may share with others on the given basis: all or none."""
-        return self.basis.changed.shared_error(other, self.known_variance())
+    def shared_with(self, other: Basis, *, adds: bool = False) -> Floats:
+        """The part of the variance that the measured numbers may share with others on the given basis: all or none.
+
+        ``adds``: the numbers are added up.
+        """
+        return self.basis.changed.shared_error(other, self.known_variance(), adds=adds)
 
     @property
     def selected(self) -> bool:

@@ -114,6 +114,16 @@ class Stream:
         encryptor.update_into(counters.data.cast("B") if len(report) else b"", blocks.data)
         return blocks[: counters.nbytes].view("<u8")[::2].astype(np.uint64)
 
+    def tail_words(self, reports: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.uint64]:
+        """The first ``count`` random tail words of each of the given reports, which need not be consecutive."""
+        draws = np.tile(np.arange(count, dtype=np.int64), len(reports))
+        return self.tail(np.repeat(reports, count), draws).reshape(len(reports), count)
+
+    def tail_source(self, report: int, count: int) -> TapeSource:
+        """The random words of ``tail_words`` of one report as a source for scalar code, including repeats."""
+        words = self.tail_words(np.array([report], dtype=np.int64), count)
+        return TapeSource(words[0].tolist(), repeats=_Repeats(self, report))
+
     def source(self, layout: Layout, report: int) -> TapeSource:
         """The random words of one report as a source for scalar code, including repeats."""
         return TapeSource(self.tape(layout, report), repeats=_Repeats(self, report))

@@ -27,7 +27,7 @@ from .differences import difference
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, encode_column, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
-from .laws import Cells, Decoder, Estimator, law_of
+from .laws import Cells, Decoder, Estimator, MemoLaw, law_of
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
@@ -101,6 +101,8 @@ class Scheme(ABC):
     """Advice that a plan adds when it recommends this scheme, if any."""
     linkable: ClassVar[str] = ""
     """Reason, as a clause, why a shuffler does not hide whose report of the scheme is whose; empty if it does."""
+    caution: ClassVar[str] = ""
+    """What the scheme's epsilon does not promise, if that is less than usual; shown wherever epsilon is shown."""
 
     def __post_init__(self) -> None:
         self.validate()
@@ -484,6 +486,11 @@ class Scheme(ABC):
             return n * REPORT + n * asked * CANDIDATE
         places = n * self.layout.dense * PLACE + n * self.layout.split / 8 * BYTE
         return n * REPORT + places + transform_seconds(self.cell_shape)
+
+    @property
+    def memo_law(self) -> MemoLaw | None:
+        """The law by which the estimates of two days depend on each other; None for a scheme without a memo."""
+        return None
 
     @property
     def linear(self) -> bool:

@@ -1,4 +1,4 @@
-"""Unary encoding with any two thresholds: one independently perturbed bit per item."""
+"""Unary encoding with any two probabilities: one independently perturbed bit per item."""
 
 from __future__ import annotations
 
@@ -22,8 +22,60 @@ from .support import AnySet, Support
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Unary(Scheme):
-    """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other bit with ``flip``/2^64."""
+class UnaryBits(Scheme):
+    """A bitmap of independent bits: the true item's bit is set with probability p, every other bit with q."""
+
+    @property
+    @abstractmethod
+    def pair(self) -> tuple[Fraction, Fraction]:
+        """Probabilities p and q of unary bits: that of the user's item, and every other one."""
+
+    @property
+    def report_dtype(self) -> np.dtype[np.void]:
+        return bitmap_dtype(self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return self.size
+
+    @property
+    def cell_shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def check(self, reports: Reports) -> None:
+        refuse_spare_bits(reports, self.size)
+
+    def fold(self, cells: Cells, reports: Reports) -> None:
+        fold_bitmaps(cells, reports)
+
+    def estimator(self) -> Estimator:
+        return pure(*self.pair, self._scores, joint=True)
+
+    def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
+        return cells if codes is None else cells[codes]
+
+    @classmethod
+    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
+        yield from ()  # linear hashing is as accurate, in a few bytes instead of one bit per cell
+
+    def seconds(self, n: int, asked: int) -> float:
+        return bitmap_seconds(n, self.report_dtype.itemsize)
+
+    def support(self) -> Support:
+        return AnySet()
+
+    def likelihood(self, report: np.void, item: int) -> Fraction:
+        bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")
+        ones = int(bits.sum())
+        p, q = self.pair
+        mine = int(bits[item])
+        own = p if mine else 1 - p
+        return own * q ** (ones - mine) * (1 - q) ** (self.size - 1 - ones + mine)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Unary(UnaryBits):
+    """Unary bits with two thresholds: the true item's bit has ``keep``/2^64, every other bit ``flip``/2^64."""
 
     @property
     @abstractmethod
@@ -36,6 +88,10 @@ class Unary(Scheme):
         """q * 2^64: threshold of every other bit, in unary encoding with any two thresholds."""
 
     @property
+    def pair(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.keep, WORD), Fraction(self.flip, WORD)
+
+    @property
     def parameters(self) -> dict[str, Any]:
         return {}
 
@@ -44,20 +100,13 @@ class Unary(Scheme):
         return {"keep": str(self.keep), "flip": str(self.flip)}
 
     @property
-    def report_dtype(self) -> np.dtype[np.void]:
-        return bitmap_dtype(self.size)
-
-    @property
-    def report_bits(self) -> int:
-        return self.size
-
-    @property
     def layout(self) -> Layout:
         return Layout(dense=0, split=self.size)
 
-    @property
-    def cell_shape(self) -> tuple[int, ...]:
-        return (self.size,)
+    def blanket(self) -> Blanket:
+        # Every bit is that of another item: bits are independent.
+        p, q = self.pair
+        return support_blanket(p, q, q * q, three=q**3 if self.size > 2 else None)
 
     def respond(self, values: Encoded, draws: Draws, out: Reports) -> npt.NDArray[np.int64]:
         reports, bits = kernels.unary_response(values, draws.heads, self.keep, self.flip, out["bits"])
@@ -65,38 +114,3 @@ class Unary(Scheme):
         tails = draws.tails(reports, bits)
         kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
         return np.zeros(0, dtype=np.int64)
-
-    def check(self, reports: Reports) -> None:
-        refuse_spare_bits(reports, self.size)
-
-    def fold(self, cells: Cells, reports: Reports) -> None:
-        fold_bitmaps(cells, reports)
-
-    def estimator(self) -> Estimator:
-        return pure(Fraction(self.keep, WORD), Fraction(self.flip, WORD), self._scores, joint=True)
-
-    def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
-        return cells if codes is None else cells[codes]
-
-    @classmethod
-    def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
-        yield from ()  # linear hashing is as accurate, in a few bytes instead of one bit per cell
-
-    def seconds(self, n: int, asked: int) -> float:
-        return bitmap_seconds(n, self.report_dtype.itemsize)
-
-    def blanket(self) -> Blanket:
-        # Every bit is that of another item: bits are independent.
-        q = Fraction(self.flip, WORD)
-        return support_blanket(Fraction(self.keep, WORD), q, q * q, three=q**3 if self.size > 2 else None)
-
-    def support(self) -> Support:
-        return AnySet()
-
-    def likelihood(self, report: np.void, item: int) -> Fraction:
-        bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")
-        ones = int(bits.sum())
-        p, q = Fraction(self.keep, WORD), Fraction(self.flip, WORD)
-        mine = int(bits[item])
-        own = p if mine else 1 - p
-        return own * q ** (ones - mine) * (1 - q) ** (self.size - 1 - ones + mine)

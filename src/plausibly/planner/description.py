@@ -18,6 +18,7 @@ from ..core.domain import Facts
 from ..core.grouped import Grouped
 from ..core.linear import KnowsLinear
 from ..core.mean_only import MeanOnly
+from ..core.memoised import Memoised
 from ..core.randomness import Layout, SeededRandom
 from ..core.scheme import Scheme
 from ..core.tables_only import TablesOnly
@@ -130,6 +131,12 @@ class Description:
     def delivered(self) -> Fraction:
         """Epsilon that the client of the described scheme delivers."""
         return self.scheme.privacy_loss()
+
+    @property
+    def several(self) -> float:
+        """Described ε of several reports of one user: their sum, or that of the memo, which bounds any number."""
+        scheme = self.scheme
+        return float(scheme.memo_loss()) if isinstance(scheme, Memoised) else _SEVERAL * float(self.delivered)
 
     @property
     def suspicions(self) -> list[Suspicion]:
@@ -247,11 +254,16 @@ class Description:
         for each in self.suspicions:
             after = f"at most {_percent(each.most, up=True)}, at least {_percent(each.least, up=False)}"
             facts.append((f"a suspicion of {percent(each.before)}", f"becomes {after}"))
-        several = _SEVERAL * float(self.delivered)
+        several, scheme = self.several, self.scheme
         most = _after(0.5, exp(min(several, 700.0)))[0]
         surely = "almost certain" if _certain(most) else f"{_percent(most, up=True)} at most"
         doubt = f"a suspicion of 50 % becomes {surely}"
-        facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
+        if isinstance(scheme, Memoised):
+            memo = f"of one value together have an ε of {decimal(scheme.memo_epsilon)}, that of the memo, and {doubt}"
+            cells = f"{scheme.cells:,} entries; the values of one user in k of them together have k times that ε"
+            facts += [("all reports", memo), ("memo", cells), ("caution", scheme.caution)]
+        else:
+            facts.append(("several reports", f"of one user add up: after {_SEVERAL}, ε is {several:.6g}, and {doubt}"))
         if epsilon_refused(self.scheme):
             facts.append(("devices", LARGE_EPSILON))
         return facts
@@ -429,7 +441,7 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """The description, JSON-ready; exact numbers are text."""
         costs = self.scheme.cost(max(self.users), self.asked)
-        size, several = self.scheme.domain.size, _SEVERAL * float(self.delivered)
+        size, caution = self.scheme.domain.size, self.scheme.caution
         return {
             "scheme": self.scheme.name,
             "fingerprint": self.scheme.fingerprint(),
@@ -438,7 +450,8 @@ class Description:
             "epsilon_delivered": str(self.delivered),
             "odds_shift": self.shift,
             "suspicions": [asdict(each) for each in self.suspicions],
-            "reports_add_up": {"reports": _SEVERAL, "epsilon": several},
+            "reports_add_up": {"reports": _SEVERAL, "epsilon": self.several},
+            **({"caution": caution} if caution else {}),
             "report": {
                 "bytes": self.scheme.report_dtype.itemsize,
                 "bits": self.scheme.report_bits,

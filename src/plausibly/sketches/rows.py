@@ -21,6 +21,7 @@ from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
 from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
+from ..core.memoised import expect_no_memo
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
 from ..core.records import refuse_beyond, unsigned
@@ -232,6 +233,7 @@ def expect_oracle(given: object) -> None:
     if not isinstance(given, Scheme):
         example = 'make("OLH", epsilon=3, domain_size=1024)'
         raise ParameterError(Words(f"oracle: expected a scheme such as {example}, got ", kind_of(given)))
+    expect_no_memo(given, "oracle")
     if given.domain.cells is None or given.channels is not None or given.cell_shape is None:
         got = f"{given.name} over another domain, or with rows or groups of its own"
         raise ParameterError(f"oracle: expected an oracle with a domain_size, the number of cells in a row, got {got}")
