@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
+    from .core.series import Series, series
     from .making import make
     from .planner import Above, Limits, Plan, QuantileWithin, Within, plan
     from .postprocess import POSTPROCESS, Estimates, OrderedEstimates
@@ -39,6 +40,7 @@ _HOME = {
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
+    "core.series": ("Series", "series"),
     "making": ("make",),
     "planner": ("Above", "Limits", "Plan", "QuantileWithin", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates", "OrderedEstimates"),
@@ -82,6 +84,7 @@ __all__ = [
     "Scheme",
     "SecureRandom",
     "SeededRandom",
+    "Series",
     "Shares",
     "StateError",
     "Strings",
@@ -96,6 +99,7 @@ __all__ = [
     "from_json",
     "make",
     "plan",
+    "series",
 ]
 
 
