@@ -29,7 +29,6 @@ from unicodedata import normalize
 __all__ = [
     "DOMAINS",
     "MAX_EPSILON",
-    "MOST_SLOTS",
     "NORMALIZING",
     "RANDOMIZERS",
     "Client",
@@ -42,7 +41,6 @@ __all__ = [
     "Oracle",
     "Part",
     "Randomizer",
-    "Rota",
     "Source",
     "WordSource",
     "load",
@@ -54,8 +52,6 @@ __all__ = [
 
 MAX_EPSILON = 8
 """The largest epsilon that a device accepts unless it is told otherwise: a suspicion of 1 % may become 97 %."""
-MOST_SLOTS = 2**31
-"""The most slots of a rota, and of a series with one."""
 
 # What one report may cost a device: 16 MiB of random words (and 200 MB for the places of a subset), 1 MiB to send.
 _MOST_WORDS = 2**21
@@ -1999,31 +1995,6 @@ def _made(document: Document) -> Randomizer:
 def _expect_epsilon(made: Randomizer, epsilon: Fraction) -> None:
     if made.worst_ratio() > _exp_lower_bound(epsilon):
         raise DeviceError("the scheme's probabilities exceed its own epsilon; do not send anything")
-
-
-class Rota:
-    """The turns of a device in a repeated question: one slot of any ``slots`` consecutive ones.
-
-    The ``offset`` is drawn once, from nothing but coins, and kept before anything is sent: a device that draws it again
-    may report twice within ``slots`` slots, and spend twice the epsilon there.
-    """
-
-    def __init__(self, slots: int, offset: int) -> None:
-        if type(slots) is not int or type(offset) is not int or not 2 <= slots <= MOST_SLOTS:
-            raise DeviceError(f"expected a rota of 2 to {MOST_SLOTS} slots with a whole offset, got another")
-        if not 0 <= offset < slots:
-            raise DeviceError("expected an offset below the number of slots of the rota, got another")
-        self.slots, self.offset = slots, offset
-
-    @classmethod
-    def drawn(cls, slots: int, source: Source | None = None) -> Rota:
-        """A rota with a fresh offset, exactly uniform."""
-        whole = cls(slots, 0).slots
-        return cls(whole, (source or WordSource(1)).below(whole))
-
-    def due(self, slot: int) -> bool:
-        """Whether the device reports in this slot."""
-        return slot % self.slots == self.offset
 
 
 class Client:

@@ -23,7 +23,7 @@ from plausibly import Labels, make
 from plausibly.client import ClientError, Collector, LedgerError, Outcome, SpentError, UntrustedError, sent
 from plausibly.client.documents import parsed
 from plausibly.client.ledger import Account, Entry, Ledger, Turns
-from plausibly.device import Rota
+from plausibly.client.rota import Rota
 from plausibly.service.collections import Collection
 from serving import Serving, serving
 

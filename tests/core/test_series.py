@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from plausibly import ParameterError, Scheme, SeededRandom, StateError, make, series
+from plausibly.client import Rota
 from plausibly.core.laws import law_of, thinned
 from plausibly.core.probability import within_exp
-from plausibly.device import DeviceError, Rota, WordSource
+from plausibly.device import DeviceError, WordSource
 
 SLOTS = 3
 DE = make("DE", epsilon=1, domain_size=3)

@@ -20,7 +20,7 @@ from .common import echo_json, exit_on_error, key_of, messages, print_table, pro
 from .inputs import inputs_of
 from .options.series import SeriesOptions
 
-_SHOWN = 4
+_SHOWN, _SHOWN_WITH_MEANS = 4, 2
 
 
 def series(request: SeriesOptions) -> None:
@@ -60,7 +60,7 @@ def _trend(console: Console, request: SeriesOptions) -> Trend:
             first,
             any(each.simulated for _, each in read.values()),
             None if request.mean is None else shown.mean(request.mean),
-            _SHOWN if asked is None else len(asked),
+            len(asked) if asked is not None else _SHOWN if request.mean is None else _SHOWN_WITH_MEANS,
             request.level,
             request.title,
         )

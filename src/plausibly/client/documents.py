@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..device import MOST_SLOTS
 from .errors import ClientError, UnreachableError, UntrustedError
+from .rota import MOST_SLOTS
 from .sending import exchange
 
 VERSION = 1

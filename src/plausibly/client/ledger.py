@@ -18,9 +18,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..device import Rota
 from . import locking
 from .errors import LedgerError, UntrustedError
+from .rota import Rota
 from .sending import Outcome
 
 VERSION, _WITH_TURNS = 1, 2

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..device import MOST_SLOTS
 from .arguments import whole_number
 from .basis import Basis
 from .derived import Derived, aligned_with
@@ -21,6 +20,9 @@ from .wording import plural
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+MOST_SLOTS = 2**53
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from ..catalog import from_json
+from ..client.rota import MOST_SLOTS
 from ..core.arguments import expect_few_brackets, whole_number
 from ..core.errors import ParameterError, PlausiblyError
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
 from ..core.words import Setting, Words, kind_of
-from ..device import MOST_SLOTS
 from ..planner.devices import device_notes
 
 VERSION = 1

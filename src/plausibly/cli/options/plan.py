@@ -33,6 +33,8 @@ class PlanOptions:
 
     Numbers in order: plausibly plan --bins 0..1000/256 --unit € --users 100000 --epsilon 1
 
+    Asked again every day: plausibly plan --items 20 --users 100000 --slots 30 --lifetime-epsilon 4
+
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
 
@@ -88,6 +90,12 @@ class PlanOptions:
     ] = None
     users: Annotated[int | None, typer.Option(help="Number of users who report.")] = None
     epsilon: Annotated[str | None, typer.Option(help="Privacy parameter ε, such as 1 or 0.5.")] = None
+    slots: Annotated[
+        int | None, typer.Option(help="The question is repeated this number of times, with --lifetime-epsilon.")
+    ] = None
+    lifetime_epsilon: Annotated[
+        str | None, typer.Option(help="With --slots: the ε that a user may spend in all slots together.")
+    ] = None
     within: Annotated[
         str | None,
         typer.Option(
