@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
     from .core.scheme import Scheme
+    from .core.series import Series, series
     from .making import make
     from .planner import Above, Limits, Plan, QuantileWithin, Shuffler, Within, plan
     from .postprocess import POSTPROCESS, Estimates, OrderedEstimates
@@ -40,6 +41,7 @@ _HOME = {
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
     "core.scheme": ("Scheme",),
+    "core.series": ("Series", "series"),
     "making": ("make",),
     "planner": ("Above", "Limits", "Plan", "QuantileWithin", "Shuffler", "Within", "plan"),
     "postprocess": ("POSTPROCESS", "Estimates", "OrderedEstimates"),
@@ -85,6 +87,7 @@ __all__ = [
     "Scheme",
     "SecureRandom",
     "SeededRandom",
+    "Series",
     "Shares",
     "Shuffled",
     "Shuffler",
@@ -102,6 +105,7 @@ __all__ = [
     "local_epsilon",
     "make",
     "plan",
+    "series",
     "shuffled",
 ]
 

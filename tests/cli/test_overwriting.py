@@ -32,6 +32,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "reproduce": {"names": ["own.py"], "aol": "values.csv", "folder": "own.py", "quick": True},
     "sample": {},
     "search": {"tally": "strings.tally", "dictionary": "items.txt", "key_file": "key"},
+    "series": {"tallies": ["1.tally", "2.tally"], "rota": 2, "items_file": "items.txt", "key_file": "key"},
     "simulate": {"scheme": "s.json", "counts": "counts.csv", "values": "values.csv", "key_file": "key", "repeats": 1},
     "table": {"tally": "records.tally", "rows": "pet", "key_file": "key"},
 }
@@ -82,7 +83,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "key").chmod(0o600)
     key, scheme = Key.read(tmp_path / "key"), make("OUE", epsilon=1, domain=["cat", "dog"])
     (tmp_path / "s.json").write_text(scheme.to_json())
-    for seed, name in enumerate(("a.tally", "b.tally")):
+    for seed, name in enumerate(("a.tally", "b.tally", "1.tally", "2.tally")):
         write_tally(tmp_path / name, scheme.simulate([50, 30 + seed], SeededRandom(seed)), key=key)
     strings = plausibly.TRELLIS(4, domain=Strings("acdgot", 3), users=500)
     write_tally(tmp_path / "strings.tally", strings.simulate({"cat": 300, "dog": 200}, SeededRandom(1)), key=key)

@@ -116,6 +116,7 @@ def _collection(request: CollectionsOptions) -> Collection:
         cap=request.cap,
         series=request.series,
         slot=request.slot,
+        rota=request.rota,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -16,9 +17,10 @@ from ..files.overwriting import refuse_changing, refuse_replacing
 from ..planner import Above, Limits, Plan, QuantileWithin, Shuffler, Within
 from ..planner import plan as planned
 from ..planner.recommendation import short_text
+from ..planner.repeated import RepeatedPlan, repeated
 from ..planner.targets import Target
 from .attributes import table_of
-from .common import echo_json, exit_on_error, messages, results
+from .common import echo_json, exit_on_error, messages, print_table, results
 from .domains import ORDERED, WITH_INFINITE, WITH_UNIT
 from .inputs import inputs_of
 from .options.plan import PlanOptions
@@ -33,26 +35,28 @@ def plan(request: PlanOptions) -> None:
             folder_of(request.save)
             refuse_replacing(request.save, inputs_of(request), schemes=False)
             expect_suffix(request.save, [".json"])
-        found = planned(
-            _domain(request),
-            request.users,
-            epsilon=request.epsilon,
-            target=_target(request),
-            limits=Limits(
-                report_bytes=request.report_bytes,
-                memory=request.memory,
-                candidates=request.candidates,
-                epsilon=request.max_epsilon,
-            ),
-            skew=_skew(request.skew),  # type: ignore[arg-type]
-            hash_seed=request.hash_seed,
-            shuffler=_shuffler(request),
+        domain = _domain(request)
+        limits = Limits(
+            report_bytes=request.report_bytes,
+            memory=request.memory,
+            candidates=request.candidates,
+            epsilon=request.max_epsilon,
         )
+        given: dict[str, Any] = {"limits": limits, "skew": _skew(request.skew), "hash_seed": request.hash_seed}
+        found: Plan | RepeatedPlan
+        if request.slots is not None and request.lifetime_epsilon is not None and request.users is not None:
+            given |= {"slots": request.slots, "lifetime_epsilon": request.lifetime_epsilon}
+            found = repeated(domain, request.users, **given)
+        else:
+            given |= {"epsilon": request.epsilon, "target": _target(request), "shuffler": _shuffler(request)}
+            found = planned(domain, request.users, **given)
         if request.save is not None:
             text = found.scheme.to_json()
             refuse_changing(request.save, text, overwrite=request.overwrite)
             _write(request.save, text)
-    if request.as_json:
+    if isinstance(found, RepeatedPlan):
+        _print_repeated(found, request)
+    elif request.as_json:
         echo_json(found.to_dict() | {"notes": [spelled(note, request) for note in found.notes]})
     else:
         _print(found, request)
@@ -78,6 +82,12 @@ def _expect_sense(request: PlanOptions) -> None:
         raise ParameterError("expected --central-epsilon and --smallest-batch together, got only one of them")
     if request.central_epsilon is None and request.delta != "1e-6":
         raise ParameterError("--delta needs --central-epsilon")
+    repeating = (request.slots, request.lifetime_epsilon)
+    if any(each is not None for each in repeating):
+        if None in repeating or request.users is None:
+            raise ParameterError("expected --slots, --lifetime-epsilon and --users together, got only some of them")
+        if given or request.epsilon is not None or request.central_epsilon is not None:
+            raise ParameterError("expected --lifetime-epsilon for a repeated question, not --epsilon or a target")
     ordered = [name for name in ORDERED if getattr(request, name) is not None]
     if request.other and not (named or request.alphabet or ordered):
         raise ParameterError(f"--other needs {lists}, --alphabet, --range, --bins, --dates or --durations")
@@ -205,6 +215,24 @@ def _skew(given: str) -> object:
         return float(given)
     except ValueError:
         return given
+
+
+def _print_repeated(found: RepeatedPlan, request: PlanOptions) -> None:
+    if request.as_json:
+        echo_json(found.to_dict())
+        return
+    console = results()
+    console.print(f"[bold]{escape(found.verdict)}[/]\n", highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(found.header):
+        table.add_column(name, justify="right" if place else "left")
+    for row in found.rows():
+        table.add_row(*map(escape, row))
+    print_table(console, table)
+    words = Table.grid(padding=(0, 1))
+    for way in found.ways:
+        words.add_row("  •", escape(f"{way.name}: {way.promise}"))
+    console.print("", "[bold]What each way promises[/]", words, sep="\n", highlight=False)
 
 
 def _print(found: Plan, request: PlanOptions) -> None:

@@ -41,6 +41,7 @@ SUMMARIES = {
             "Create, list or revoke tokens for analysts (--scope read) or administrators (--scope admin) "
             "of a collector."
         ),
+        "ledger": "Show what this device has sent: every question, every report, and the ε of all of them.",
         "backup": "Copy the folder of a collector as it is at one moment, whether the collector runs or not.",
     },
     "Learn": {
@@ -49,6 +50,7 @@ SUMMARIES = {
             "Show how the answers to two questions go together: a table with intervals, shares by row and a test."
         ),
         "changes": ("Show what changed between two tallies: the shares of all items, and which of them really differ."),
+        "series": "Show the trend of a question that is asked again and again: one tally per slot, with intervals.",
         "search": "Find the most common strings, with their counts and the certainty that users have them.",
     },
     "Research": {

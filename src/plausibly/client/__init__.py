@@ -6,6 +6,8 @@ your own. Described in docs/sending.md.
 
 from .collector import Collector
 from .errors import ClientError, LedgerError, SpentError, UntrustedError
+from .history import sent
+from .rota import Rota
 from .sending import Outcome
 
-__all__ = ["ClientError", "Collector", "LedgerError", "Outcome", "SpentError", "UntrustedError"]
+__all__ = ["ClientError", "Collector", "LedgerError", "Outcome", "Rota", "SpentError", "UntrustedError", "sent"]

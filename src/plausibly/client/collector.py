@@ -66,11 +66,12 @@ class Collector:
     def report(self, value: object, *, again: bool = False) -> Outcome:
         """Randomize a value and send its report, once for each collection, and once for all collections of a series.
 
-        A device that has reported before sends nothing, or the same record as before if that was not acknowledged;
-        the value is then ignored. ``again=True`` sends one more report, which costs epsilon once more. Raises if that
+        In a series with a rota, a device is due in one of any ``rota`` consecutive slots, and sends nothing in others.
+        A device that has reported before sends nothing, or the same record as before if that was not acknowledged; the
+        value is then ignored. ``again=True`` sends one more report, which costs epsilon once more. Raises if that
         would exceed the total, if the scheme is not the pinned one, and if the ledger is damaged.
         """
-        known = None if again else _of_collection(self._ledger.account(self._question), self._place.id, None)
+        known = None if again else self._ledger.account(self._question).report_to(self._place.id)
         if known is not None:
             return self._sent(known)
         try:
@@ -91,12 +92,7 @@ class Collector:
     def sent(self) -> dict[str, Any]:
         """What this device has sent to the question, and what it may still spend, as plain data for JSON."""
         account = self._ledger.account(self._question)
-        return {
-            "question": self._question,
-            "max_epsilon": str(self._limit),
-            "spent": str(account.spent),
-            "reports": [entry.facts() for entry in account.entries],
-        }
+        return {"question": self._question, "max_epsilon": str(self._limit), **account.facts()}
 
     def _fetched(self) -> tuple[Document, Client]:
         if self._place.id not in self._asked:
@@ -112,7 +108,10 @@ class Collector:
 
     def _entered(self, document: Document, client: Client, value: object, again: bool) -> Entry | Outcome:
         """The entry of a report in the ledger, which is on the disk; or the reason why nothing has to be spent."""
-        known = None if again else _of_collection(self._ledger.account(self._question), document.id, document.series)
+        if again and document.rota is not None:
+            raise ClientError("again: expected one report in each turn of a series with a rota, not one more")
+        place = document.id, document.series, document.slot
+        known = None if again else self._ledger.account(self._question).report_to(*place)
         if known is not None:
             return known
         now = datetime.now(UTC)
@@ -123,6 +122,7 @@ class Collector:
         entry = Entry(
             collection=document.id,
             series=document.series,
+            slot=document.slot,
             fingerprint=document.fingerprint,
             epsilon=client.epsilon,
             server=self._place.server,
@@ -131,15 +131,22 @@ class Collector:
         )
         with self._ledger.changing(self._question) as account:
             # Another process may have been faster. Its record counts, and this one is never seen.
-            known = None if again else _of_collection(account, document.id, document.series)
+            known = None if again else account.report_to(*place)
             if known is not None:
                 return known
+            if document.rota is not None and not account.due(*place[1:], document.rota):
+                return Outcome.NOT_DUE
             self._allow(account, entry)
             account.fingerprint = entry.fingerprint
             account.entries.append(entry)
         return entry
 
     def _allow(self, account: Account, entry: Entry) -> None:
+        if account.turns is not None and entry.slot is None:
+            raise UntrustedError(
+                "expected a slot of the series that this question repeats, got another collection; nothing was sent. "
+                "Pass question=… if it is another question"
+            )
         if self._fingerprint is None and account.fingerprint not in ("", entry.fingerprint):
             raise UntrustedError(
                 "expected the scheme that this device has seen first for this question, got another one; nothing was "
@@ -164,18 +171,6 @@ class Collector:
             with suppress(LedgerError), self._ledger.changing(self._question) as account:
                 account.settle(entry.key, found.outcome)
         return found.outcome
-
-
-def _of_collection(account: Account, collection: str, series: str | None) -> Entry | None:
-    """The latest report to a collection or its series."""
-    return next(
-        (
-            entry
-            for entry in reversed(account.entries)
-            if entry.collection == collection or (series is not None and entry.series == series)
-        ),
-        None,
-    )
 
 
 def _positive(number: object) -> Fraction:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .errors import ClientError, UnreachableError, UntrustedError
+from .rota import MOST_SLOTS
 from .sending import exchange
 
 VERSION = 1
@@ -63,6 +64,9 @@ class Document:
     """The scheme as JSON text."""
     fingerprint: str
     series: str | None
+    slot: int | None
+    """The place in a series with a rota; None without one."""
+    rota: int | None
     opens: datetime | None
     closes: datetime | None
 
@@ -91,6 +95,7 @@ def parsed(content: bytes) -> Document:
     try:
         given = json.loads(content, object_pairs_hook=_once)
         version, scheme, series, window = (given.get(name) for name in ("version", "scheme", "series", "window"))
+        slot, rota = (given.get(name) for name in ("slot", "rota"))
     except (ValueError, RecursionError, AttributeError):
         raise UntrustedError("expected the JSON document of a collection, got something else") from None
     if version != VERSION or isinstance(version, bool):
@@ -98,13 +103,20 @@ def parsed(content: bytes) -> Document:
     named = series is None or (isinstance(series, str) and 0 < len(series) <= _LONGEST_NAME and series.isprintable())
     if not (isinstance(scheme, dict) and isinstance(window, dict) and named):
         raise UntrustedError("expected a document with a scheme, a window and perhaps a series, got something else")
+    if rota is not None and (series is None or not (_whole(slot, 0) and _whole(rota, 2))):
+        raise UntrustedError("expected a series and a slot with the rota of a collection, got something else")
     canonical = json.dumps(scheme, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     try:
         fingerprint = sha256(canonical.encode()).hexdigest()
         opens, closes = (_time(window.get(name)) for name in ("opens", "closes"))
     except (TypeError, ValueError):
         raise UntrustedError("expected a scheme in UTF-8 and times in UTC, got something else") from None
-    return Document(sha256(content).hexdigest(), canonical, fingerprint, series, opens, closes)
+    placed = series, slot if rota is not None else None, rota
+    return Document(sha256(content).hexdigest(), canonical, fingerprint, *placed, opens, closes)
+
+
+def _whole(number: Any, least: int) -> bool:
+    return type(number) is int and least <= number < MOST_SLOTS
 
 
 def _has_host(base: str) -> bool:

@@ -1,8 +1,9 @@
 """The ledger of a device: how much epsilon each question has cost, and records that wait for an acknowledgement.
 
 A text file of two lines: the SHA-256 of the second line, and JSON. It is replaced whole, under a lock, and is on the
-disk before anything is sent. A damaged ledger is refused: starting afresh would spend everything again. It has no
-value, address or time; a record that waits is randomized already, and is removed once it is acknowledged.
+disk before anything is sent. It also has the turns of the device in a series with a rota. A damaged ledger is refused:
+starting afresh would spend everything again. It has no value, address or time; a record that waits is randomized
+already, and is removed once it is acknowledged.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from . import locking
-from .errors import LedgerError
+from .errors import LedgerError, UntrustedError
+from .rota import Rota
 from .sending import Outcome
 
-VERSION = 1
-_STATES = {outcome.value for outcome in Outcome if outcome.final} | {Outcome.KEPT.value}
+VERSION, _WITH_TURNS = 1, 2
+"""The version of a ledger, and of one with turns, which a client that does not know them would lose."""
+_STATES = {outcome.value for outcome in Outcome if outcome.final} - {Outcome.NOT_DUE.value} | {Outcome.KEPT.value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,8 @@ class Entry:
 
     collection: str
     series: str | None
+    slot: int | None = None
+    """The place in a series with a rota; None without one."""
     fingerprint: str
     epsilon: Fraction
     outcome: Outcome = Outcome.KEPT
@@ -49,22 +54,70 @@ class Entry:
 
     def facts(self) -> dict[str, Any]:
         """The entry in plain data, without record and key."""
-        named = {} if self.series is None else {"series": self.series}
+        placed = {"series": self.series, "slot": self.slot}
         return {
             "collection": self.collection,
-            **named,
+            **{name: value for name, value in placed.items() if value is not None},
             "fingerprint": self.fingerprint,
             "epsilon": str(self.epsilon),
             "outcome": self.outcome.value,
         }
 
 
+@dataclass(frozen=True)
+class Turns:
+    """The series that a question repeats, and the turns of this device in it."""
+
+    series: str
+    rota: Rota
+
+    def facts(self) -> dict[str, Any]:
+        """The turns in plain data."""
+        return {"series": self.series, "slots": self.rota.slots, "offset": self.rota.offset}
+
+
 @dataclass
 class Account:
-    """A question in the ledger: the scheme that is pinned for it, and its reports."""
+    """A question in the ledger: the scheme and the turns that are pinned for it, and its reports."""
 
     fingerprint: str = ""
     entries: list[Entry] = field(default_factory=list)
+    turns: Turns | None = None
+
+    def report_to(self, collection: str, series: str | None = None, slot: int | None = None) -> Entry | None:
+        """The latest report to a collection, or to its series: to the same slot if that has a rota."""
+        return next(
+            (
+                entry
+                for entry in reversed(self.entries)
+                if entry.collection == collection
+                or (series is not None and entry.series == series and slot in (None, entry.slot))
+            ),
+            None,
+        )
+
+    def due(self, series: str | None, slot: int | None, slots: int) -> bool:
+        """Whether this device reports in a slot of a series with a rota. The first call draws its turns.
+
+        A slot before the last report is over, whatever the clock says now. A question has one series and one rota: a
+        server that could name another would get a second report within the slots of the first.
+        """
+        assert series is not None
+        assert slot is not None  # a document with a rota has both
+        if self.turns is None and not self.entries:
+            self.turns = Turns(series, Rota.drawn(slots))
+        if self.turns is None or (self.turns.series, self.turns.rota.slots) != (series, slots):
+            raise UntrustedError(
+                "expected the series and the rota that this device has seen first for this question, got others; "
+                "nothing was sent. Pass question=… if it is another question"
+            )
+        latest = max((entry.slot for entry in self.entries if entry.slot is not None), default=-1)
+        return slot > latest and self.turns.rota.due(slot)
+
+    def facts(self) -> dict[str, Any]:
+        """The account in plain data, without records and keys."""
+        told: dict[str, Any] = {"spent": str(self.spent), "reports": [entry.facts() for entry in self.entries]}
+        return told if self.turns is None else told | {"rota": self.turns.facts()}
 
     @property
     def spent(self) -> Fraction:
@@ -86,6 +139,11 @@ class Ledger:
         """The account of a question as the ledger has it now."""
         with self._locked() as accounts:
             return accounts.get(question, Account())
+
+    def accounts(self) -> dict[str, Account]:
+        """The accounts of all questions as the ledger has them now."""
+        with self._locked() as accounts:
+            return accounts
 
     @contextmanager
     def changing(self, question: str) -> Iterator[Account]:
@@ -118,9 +176,10 @@ class Ledger:
             if digest != sha256(text).hexdigest().encode() or nothing:
                 raise ValueError("the digest does not fit")
             given = json.loads(text)
-            if given["version"] != VERSION:
+            if given["version"] not in (VERSION, _WITH_TURNS):
                 raise LedgerError(
-                    f"{self.path}: expected version {VERSION} of a ledger, got another; update this client"
+                    f"{self.path}: expected version {VERSION} or {_WITH_TURNS} of a ledger, got another; update this "
+                    "client"
                 )
             return {question: _account(each) for question, each in given["questions"].items()}
         except LedgerError:
@@ -147,10 +206,12 @@ def default_path() -> Path:
 def _written(accounts: dict[str, Account]) -> bytes:
     questions = {
         question: {"fingerprint": account.fingerprint, "reports": [_row(entry) for entry in account.entries]}
+        | ({} if account.turns is None else {"rota": account.turns.facts()})
         for question, account in accounts.items()
-        if account.entries
+        if account.entries or account.turns is not None
     }
-    text = json.dumps({"version": VERSION, "questions": questions}, sort_keys=True).encode()
+    version = VERSION if all(account.turns is None for account in accounts.values()) else _WITH_TURNS
+    text = json.dumps({"version": version, "questions": questions}, sort_keys=True).encode()
     return sha256(text).hexdigest().encode() + b"\n" + text + b"\n"
 
 
@@ -160,16 +221,21 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _account(given: dict[str, Any]) -> Account:
-    return Account(_text(given["fingerprint"]), [_entry(row) for row in given["reports"]])
+    return Account(_text(given["fingerprint"]), [_entry(row) for row in given["reports"]], _turns(given.get("rota")))
+
+
+def _turns(given: dict[str, Any] | None) -> Turns | None:
+    return None if given is None else Turns(_text(given["series"]), Rota(given["slots"], given["offset"]))
 
 
 def _entry(row: dict[str, Any]) -> Entry:
     epsilon = Fraction(_text(row["epsilon"]))
-    if epsilon <= 0 or row["outcome"] not in _STATES:
+    if epsilon <= 0 or row["outcome"] not in _STATES or type(row.get("slot", 0)) is not int:
         raise ValueError("not an entry")
     entry = Entry(
         collection=_text(row["collection"]),
         series=None if "series" not in row else _text(row["series"]),
+        slot=row.get("slot"),
         fingerprint=_text(row["fingerprint"]),
         epsilon=epsilon,
         outcome=Outcome(row["outcome"]),

@@ -45,13 +45,15 @@ class Outcome(Enum):
     """The collection has not opened yet; call again later."""
     KEPT = "kept"
     """No acknowledgement arrived. The ledger keeps the record, and the next call sends it again."""
+    NOT_DUE = "not due"
+    """Another slot of the series is this device's turn. Nothing was spent."""
     UNREACHABLE = "unreachable"
     """The collection could not be fetched, so there is no record yet; call again later."""
 
     @property
     def final(self) -> bool:
         """Whether calling again cannot change this outcome."""
-        return self in (Outcome.COUNTED, Outcome.CLOSED, Outcome.FULL, Outcome.REFUSED)
+        return self not in (Outcome.EARLY, Outcome.KEPT, Outcome.UNREACHABLE)
 
 
 _STATUSES = {

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ..catalog import from_json
+from ..client.rota import MOST_SLOTS
 from ..core.arguments import expect_few_brackets, whole_number
 from ..core.errors import ParameterError, PlausiblyError
 from ..core.randomness import SecureRandom
@@ -23,8 +24,8 @@ VERSION = 1
 MOST_REPORTS = 2**53
 _LONGEST_NAME = 200
 _MOST_BRACKETS = 1 << 16
-_FIELDS = ("version", "name", "scheme", "window", "minimum", "cap", "series", "slot")
-_OPTIONAL = ("series", "slot")
+_FIELDS = ("version", "name", "scheme", "window", "minimum", "cap", "series", "slot", "rota")
+_OPTIONAL = ("series", "slot", "rota")
 _WINDOW = ("opens", "closes")
 
 
@@ -34,7 +35,8 @@ class Collection:
 
     ``minimum`` is the number of reports below which no estimate is shown: honesty about noise, not privacy. ``cap`` is
     the largest number of reports that are accepted. A question that is repeated has one collection for each ``slot`` of
-    a ``series``, all with the same scheme.
+    a ``series``, all with the same scheme. With a ``rota`` of w slots, each device reports in one of any w consecutive
+    slots; without one, once to the whole series.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Collection:
     cap: int | None = None
     series: str | None = None
     slot: int | None = None
+    rota: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
@@ -60,7 +63,11 @@ class Collection:
             raise ParameterError(Words("expected ", Setting("series"), " and ", Setting("slot"), ", got one of them"))
         if self.series is not None:
             _expect_text("series", self.series)
-            whole_number("slot", self.slot, 0, MOST_REPORTS)
+            whole_number("slot", self.slot, 0, MOST_REPORTS if self.rota is None else MOST_SLOTS - 1)
+        if self.rota is not None:
+            if self.series is None:
+                raise ParameterError(Words(Setting("rota"), ": expected with ", Setting("series"), ", got it alone"))
+            whole_number("rota", self.rota, 2, MOST_SLOTS)
         for name in _WINDOW:
             time = getattr(self, name)
             if time is not None and (time.tzinfo is not UTC or time.microsecond):
@@ -82,6 +89,8 @@ class Collection:
         }
         if self.series is not None:
             written |= {"series": self.series, "slot": self.slot}
+        if self.rota is not None:
+            written["rota"] = self.rota
         return json.dumps(written, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @cached_property
@@ -124,6 +133,7 @@ class Collection:
             cap=given["cap"],
             series=given.get("series"),
             slot=given.get("slot"),
+            rota=given.get("rota"),
         )
 
 

@@ -127,7 +127,8 @@ def summary(account: Account) -> dict[str, Any]:
         "minimum": collection.minimum,
         "closed": account.closed,
     }
-    return told if collection.series is None else told | {"series": collection.series, "slot": collection.slot}
+    placed = {"series": collection.series, "slot": collection.slot, "rota": collection.rota}
+    return told | {name: value for name, value in placed.items() if value is not None}
 
 
 @contextmanager

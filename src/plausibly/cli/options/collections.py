@@ -43,6 +43,10 @@ class CollectionsOptions:
     closes: Annotated[str | None, typer.Option(help="create: when it closes, such as 2026-02-28T08:00:00Z.")] = None
     series: Annotated[str | None, typer.Option(help="create: the name of a repeated question.")] = None
     slot: Annotated[int | None, typer.Option(help="create: the place in the series, counted from 0.")] = None
+    rota: Annotated[
+        int | None,
+        typer.Option(help="create: each device reports in one of any this many consecutive slots, not once in all."),
+    ] = None
     id: Annotated[str | None, typer.Option(help="read, close, delete: the id, or its beginning.")] = None
     item: Annotated[list[str] | None, typer.Option(help="read: an item to count. Default: all of them.")] = None
     rows: Annotated[str | None, typer.Option(help="read: the attribute of records to count.")] = None

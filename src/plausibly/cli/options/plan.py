@@ -38,6 +38,8 @@ class PlanOptions:
     Several questions, for tables of two: plausibly plan --attribute theme=dark,light --attribute
     'age=bins:0,18,65,120 years' --users 100000 --epsilon 1
 
+    Asked again every day: plausibly plan --items 20 --users 100000 --slots 30 --lifetime-epsilon 4
+
     Example: plausibly plan --alphabet a-z0-9./- --other --length 30 --users 200000 --epsilon 3 --save scheme.json
     """
 
@@ -122,6 +124,12 @@ class PlanOptions:
     delta: Annotated[
         str, typer.Option(help="With --central-epsilon: the chance with which its promise may fail, from 1e-12.")
     ] = "1e-6"
+    slots: Annotated[
+        int | None, typer.Option(help="The question is repeated this number of times, with --lifetime-epsilon.")
+    ] = None
+    lifetime_epsilon: Annotated[
+        str | None, typer.Option(help="With --slots: the ε that a user may spend in all slots together.")
+    ] = None
     within: Annotated[
         str | None,
         typer.Option(
