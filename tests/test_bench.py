@@ -280,6 +280,25 @@ def test_reports_of_a_browser_are_measured_and_saved(tmp_path: Path, capsys: pyt
     assert len(capsys.readouterr().out.splitlines()) == 1 + len(plausibly.CATALOG)
 
 
+def test_the_guide_states_what_was_measured_of_the_collector() -> None:
+    kept = json.loads((ROOT / "bench" / "results" / "collector.json").read_text(encoding="utf-8"))
+    seen = {(name, bar["bar"].split(" ")[-2]): bar for name in kept if name != "machine" for bar in kept[name]["bars"]}
+    section = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").partition("## The collector")[2]
+    rows = [
+        line.split("|")[2:4]
+        for line in section.partition("\n\nProcessor")[0].splitlines()
+        if "| ≥" in line or "| ≤" in line
+    ]
+    order = [("batches", "≥"), ("singles", "≥"), ("batches", "≤"), ("singles", "≤"), ("rolls", "≤")]
+    order += [("slow_senders", "≤"), ("trellis", "≥"), ("postgresql", "≥"), ("large", "≥")]
+    assert len(rows) == len(order)
+    for (goal, stated), key in zip(rows, order, strict=True):
+        value = seen[key]["seen"] / (1e6 if key[0] == "large" else 1)
+        assert float(stated.strip(" *")) == pytest.approx(value, abs=0.005, rel=0.005), key
+        assert goal.strip()[0] == key[1]
+        assert seen[key]["holds"] == ("**" not in stated)
+
+
 def test_pictures_show_results_and_no_goals() -> None:
     from bench import figures
 
